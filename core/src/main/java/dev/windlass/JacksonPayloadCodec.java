@@ -1,0 +1,42 @@
+package dev.windlass;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+
+/** Payloads as JSON, by Jackson 2. Needs {@code jackson-databind} on the class path. */
+public final class JacksonPayloadCodec implements PayloadCodec {
+    private final ObjectMapper mapper;
+
+    /** Uses a mapper with every Jackson module on the class path. */
+    public JacksonPayloadCodec() {
+        this(JsonMapper.builder().findAndAddModules().build());
+    }
+
+    public JacksonPayloadCodec(ObjectMapper mapper) {
+        this.mapper = mapper;
+    }
+
+    @Override
+    public String encode(Object value) {
+        try {
+            return mapper.writeValueAsString(value);
+        } catch (JsonProcessingException e) {
+            throw new IllegalArgumentException(
+                    "expected a payload that Jackson can write, got a "
+                            + value.getClass().getName(),
+                    e);
+        }
+    }
+
+    /** Text that does not fit the type never will: the message fails without further attempts. */
+    @Override
+    public <T> T decode(String payload, Class<T> type) {
+        try {
+            return mapper.readValue(payload, type);
+        } catch (JsonProcessingException e) {
+            e.clearLocation();
+            throw new PermanentFailure("expected a payload that Jackson can read as " + type.getName(), e);
+        }
+    }
+}

@@ -1,0 +1,13 @@
+package dev.windlass;
+
+/**
+ * Turns objects into payload text and back, for typed entries and handlers.
+ *
+ * <p>Without one, Windlass uses Jackson when it is on the class path. Implementations must be thread-safe.
+ */
+public interface PayloadCodec {
+
+    String encode(Object value);
+
+    <T> T decode(String payload, Class<T> type);
+}

@@ -1,0 +1,270 @@
+package dev.windlass;
+
+import dev.windlass.engine.PostgresDialect;
+import dev.windlass.outbox.Outbox;
+import dev.windlass.outbox.OutboxHandler;
+import dev.windlass.outbox.OutboxMessage;
+import dev.windlass.outbox.OutboxNode;
+import dev.windlass.outbox.OutboxOptions;
+import dev.windlass.runtime.Database;
+import dev.windlass.runtime.Handling;
+import dev.windlass.runtime.Loop;
+import dev.windlass.runtime.Require;
+import dev.windlass.runtime.Telemetry;
+import dev.windlass.runtime.Workers;
+import dev.windlass.schema.Component;
+import dev.windlass.schema.Migrator;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reliable background work on the database behind a {@link DataSource}.
+ *
+ * <pre>{@code
+ * var windlass = Windlass.on(dataSource)
+ *         .outboxHandler("order.created", message -> mailer.send(message.payload()))
+ *         .start();
+ * windlass.outbox().enqueue(connection, OutboxEntry.of("order.created", json));   // the caller commits
+ * }</pre>
+ *
+ * <p>Thread-safe. Close it when the program ends: handlers get time to finish, and what they cannot finish is returned for
+ * others. A database that is away when it starts, or goes away later, is waited for.
+ */
+public final class Windlass implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Windlass.class);
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    private final Workers workers = new Workers();
+    private final Migrator migrator;
+    private final boolean ensureSchema;
+    private final Database database;
+    private final OutboxNode outbox;
+    private final boolean backgroundWorkers;
+    private final Loop starter;
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private volatile boolean running;
+
+    private Windlass(Builder builder) {
+        WindlassOptions options = builder.options;
+        database = builder.database(builder.dataSource);
+        migrator = builder.migrator();
+        ensureSchema = options.ensureSchema();
+        backgroundWorkers = options.backgroundWorkers();
+        outbox = new OutboxNode(
+                database,
+                builder.database(builder.background == null ? builder.dataSource : builder.background),
+                options,
+                builder.outbox,
+                builder.handlings(),
+                builder.codec,
+                builder.telemetry,
+                workers);
+        starter = new Loop("[" + database.name() + "] starting", workers, this::startFeatures);
+    }
+
+    /** Begins to describe a Windlass on this database. */
+    public static Builder on(DataSource dataSource) {
+        return new Builder(Require.present("data source", dataSource));
+    }
+
+    public Outbox outbox() {
+        return outbox.outbox();
+    }
+
+    /**
+     * Runs work in a transaction on a connection of its own, commits it, and wakes the handlers of what it enqueued at once.
+     * If it throws, everything is rolled back.
+     */
+    public <T extends @Nullable Object> T inTransaction(TransactionalWork<T> work) throws Exception {
+        return Transaction.run(database, work, outbox::committed);
+    }
+
+    /** A schema that is missing or does not fit is an error now; a database that is away is not. */
+    private Windlass start() {
+        try {
+            startFeatures();
+        } catch (SQLException | WindlassException e) {
+            if (!isOutage(e)) {
+                close();
+                throw e instanceof WindlassException known ? known : database.failure("start", (SQLException) e);
+            }
+            log.warn("[{}] the database is away; starting when it is back", database.name(), e);
+            starter.start();
+        }
+        return this;
+    }
+
+    private boolean isOutage(Exception e) {
+        Throwable cause = e instanceof SQLException ? e : e.getCause();
+        return cause instanceof SQLException sql && database.dialect().isTransient(sql);
+    }
+
+    private Duration startFeatures() throws SQLException {
+        if (ensureSchema) {
+            migrator.migrate();
+        }
+        migrator.check();
+        if (backgroundWorkers) {
+            outbox.start();
+        }
+        running = true;
+        log.info("[{}] started on schema {}", database.name(), database.schema());
+        return Loop.PARKED;
+    }
+
+    /** Whether the schema has been found and background work, if there is any, has begun. */
+    public boolean isRunning() {
+        return running && !closed.get();
+    }
+
+    /**
+     * Stops claiming, lets handlers finish within the grace period, writes their outcomes, and returns the rest to ready.
+     * Closing twice does nothing.
+     */
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            starter.stop(PATIENCE);
+            if (running) {
+                outbox.stop();
+                log.info("[{}] stopped", database.name());
+            }
+            workers.close();
+        }
+    }
+
+    /** Work that runs in a transaction. */
+    @FunctionalInterface
+    public interface TransactionalWork<T extends @Nullable Object> {
+        T run(Connection connection) throws Exception;
+    }
+
+    /** Describes a Windlass: what is not said has a sensible default. */
+    public static final class Builder {
+        private final DataSource dataSource;
+        private final Map<String, Registration> registrations = new LinkedHashMap<>();
+        private @Nullable DataSource background;
+        private WindlassOptions options = WindlassOptions.defaults();
+        private OutboxOptions outbox = OutboxOptions.defaults();
+        private PayloadCodec codec = new DefaultCodec();
+        private Telemetry telemetry = Telemetry.NONE;
+        private String name = "windlass";
+
+        private record Registration(
+                OutboxHandler handler, @Nullable HandlerOptions options) {}
+
+        private Builder(DataSource dataSource) {
+            this.dataSource = dataSource;
+        }
+
+        /** What identifies this store in logs and errors. */
+        public Builder name(String name) {
+            this.name = Require.text("name", name, 100);
+            return this;
+        }
+
+        public Builder options(WindlassOptions options) {
+            this.options = Require.present("set of options", options);
+            return this;
+        }
+
+        public Builder outbox(OutboxOptions options) {
+            this.outbox = Require.present("set of outbox options", options);
+            return this;
+        }
+
+        /** Creates or upgrades the schema at start: short for {@link WindlassOptions#withEnsureSchema}. */
+        public Builder ensureSchema() {
+            return options(options.withEnsureSchema(true));
+        }
+
+        /**
+         * Where the kept connections (heartbeats and notifications) come from, if not from the main data source: a direct
+         * connection beside a transaction-mode pooler, or one beside a small pool.
+         */
+        public Builder backgroundDataSource(DataSource background) {
+            this.background = Require.present("data source", background);
+            return this;
+        }
+
+        /** How typed payloads are written and read; Jackson, when it is there, unless this is given. */
+        public Builder codec(PayloadCodec codec) {
+            this.codec = Require.present("codec", codec);
+            return this;
+        }
+
+        /** Internal until metrics are part of the API. */
+        public Builder telemetry(Telemetry telemetry) {
+            this.telemetry = Require.present("telemetry", telemetry);
+            return this;
+        }
+
+        /** Handles the messages of a topic. One handler for each topic. */
+        public Builder outboxHandler(String topic, OutboxHandler.Simple handler) {
+            Require.present("handler", handler);
+            return outboxHandler(topic, (message, cancellation) -> handler.handle(message));
+        }
+
+        public Builder outboxHandler(String topic, OutboxHandler handler) {
+            return register(topic, handler, null);
+        }
+
+        public Builder outboxHandler(String topic, HandlerOptions options, OutboxHandler.Simple handler) {
+            Require.present("handler", handler);
+            return outboxHandler(topic, options, (message, cancellation) -> handler.handle(message));
+        }
+
+        public Builder outboxHandler(String topic, HandlerOptions options, OutboxHandler handler) {
+            return register(topic, handler, Require.present("set of handler options", options));
+        }
+
+        /** Handles the messages of a topic with their payloads decoded. */
+        public <T> Builder outboxHandler(String topic, Class<T> type, OutboxHandler.Typed<T> handler) {
+            Require.present("payload type", type);
+            Require.present("handler", handler);
+            return outboxHandler(topic, message -> handler.handle(codec.decode(message.payload(), type), message));
+        }
+
+        private Builder register(String topic, OutboxHandler handler, @Nullable HandlerOptions options) {
+            Require.text("topic", topic, 255);
+            Registration registration = new Registration(Require.present("handler", handler), options);
+            if (registrations.putIfAbsent(topic, registration) != null) {
+                throw new IllegalArgumentException("expected one handler for topic " + topic + ", got a second");
+            }
+            return this;
+        }
+
+        private Map<String, Handling<OutboxMessage>> handlings() {
+            Map<String, Handling<OutboxMessage>> handlings = new LinkedHashMap<>();
+            registrations.forEach((topic, registration) -> handlings.put(
+                    topic,
+                    new Handling<>(
+                            registration.handler::handle,
+                            registration.options == null ? outbox.handlers() : registration.options)));
+            return handlings;
+        }
+
+        private Database database(DataSource source) {
+            return new Database(source, new PostgresDialect(), options.schemaName(), name);
+        }
+
+        /** Creates, upgrades or checks the schema this describes, without starting anything. */
+        public Migrator migrator() {
+            return new Migrator(database(dataSource), List.of(Component.outbox(outbox.tableName())));
+        }
+
+        /** Checks the schema, and begins to work. */
+        public Windlass start() {
+            return new Windlass(this).start();
+        }
+    }
+}

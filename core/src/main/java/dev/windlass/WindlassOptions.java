@@ -1,0 +1,79 @@
+package dev.windlass;
+
+import dev.windlass.runtime.Require;
+import java.time.Duration;
+
+/**
+ * What all features of one {@link Windlass} have in common.
+ *
+ * @param schemaName the database schema that holds Windlass's tables and routines
+ * @param ensureSchema whether {@code start} brings the schema up to date; off by default, because a program that serves
+ *     users rarely may create tables
+ * @param backgroundWorkers whether this node handles work; a node without only writes it
+ * @param maxPollingInterval the longest pause between two looks at an idle database
+ * @param wakeUp whether nodes wake each other through the database (LISTEN / NOTIFY); needs one connection
+ * @param shutdownGrace how long {@code close} lets running handlers finish
+ * @param nodeName what is stored as the node that processed a message, up to 100 characters
+ */
+public record WindlassOptions(
+        String schemaName,
+        boolean ensureSchema,
+        boolean backgroundWorkers,
+        Duration maxPollingInterval,
+        boolean wakeUp,
+        Duration shutdownGrace,
+        String nodeName) {
+
+    public WindlassOptions {
+        Require.identifier("schema name", schemaName);
+        Require.positive("maximum polling interval", maxPollingInterval);
+        Require.notNegative("shutdown grace", shutdownGrace);
+        Require.text("node name", nodeName, 100);
+    }
+
+    public static WindlassOptions defaults() {
+        return new WindlassOptions(
+                "windlass",
+                false,
+                true,
+                Duration.ofSeconds(30),
+                true,
+                Duration.ofSeconds(30),
+                NodeName.ofThisProcess());
+    }
+
+    public WindlassOptions withSchemaName(String schemaName) {
+        return new WindlassOptions(
+                schemaName, ensureSchema, backgroundWorkers, maxPollingInterval, wakeUp, shutdownGrace, nodeName);
+    }
+
+    public WindlassOptions withEnsureSchema(boolean ensureSchema) {
+        return new WindlassOptions(
+                schemaName, ensureSchema, backgroundWorkers, maxPollingInterval, wakeUp, shutdownGrace, nodeName);
+    }
+
+    public WindlassOptions withBackgroundWorkers(boolean backgroundWorkers) {
+        return new WindlassOptions(
+                schemaName, ensureSchema, backgroundWorkers, maxPollingInterval, wakeUp, shutdownGrace, nodeName);
+    }
+
+    public WindlassOptions withMaxPollingInterval(Duration maxPollingInterval) {
+        return new WindlassOptions(
+                schemaName, ensureSchema, backgroundWorkers, maxPollingInterval, wakeUp, shutdownGrace, nodeName);
+    }
+
+    public WindlassOptions withWakeUp(boolean wakeUp) {
+        return new WindlassOptions(
+                schemaName, ensureSchema, backgroundWorkers, maxPollingInterval, wakeUp, shutdownGrace, nodeName);
+    }
+
+    public WindlassOptions withShutdownGrace(Duration shutdownGrace) {
+        return new WindlassOptions(
+                schemaName, ensureSchema, backgroundWorkers, maxPollingInterval, wakeUp, shutdownGrace, nodeName);
+    }
+
+    public WindlassOptions withNodeName(String nodeName) {
+        return new WindlassOptions(
+                schemaName, ensureSchema, backgroundWorkers, maxPollingInterval, wakeUp, shutdownGrace, nodeName);
+    }
+}

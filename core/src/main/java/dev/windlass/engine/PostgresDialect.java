@@ -1,0 +1,164 @@
+package dev.windlass.engine;
+
+import dev.windlass.runtime.Dialect;
+import dev.windlass.runtime.SqlType;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.SQLRecoverableException;
+import java.sql.SQLTransientException;
+import java.sql.Statement;
+import java.sql.Types;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** PostgreSQL 13 and newer. */
+public final class PostgresDialect implements Dialect {
+
+    /**
+     * Connections (08), rollbacks for serialization and deadlock (40), resources (53), operator intervention (57), lock
+     * not available, and a server that has become read-only in a failover.
+     */
+    private static final Set<String> TRANSIENT_CLASSES = Set.of("08", "40", "53", "57");
+
+    private static final String LOCK_NOT_AVAILABLE = "55P03";
+    private static final String READ_ONLY = "25006";
+
+    @Override
+    public String name() {
+        return "postgresql";
+    }
+
+    @Override
+    public String quote(String identifier) {
+        return '"' + identifier.replace("\"", "\"\"") + '"';
+    }
+
+    @Override
+    public String literal(String text) {
+        String quoted = '\'' + text.replace("'", "''") + '\'';
+        return text.indexOf('\\') < 0 ? quoted : 'E' + quoted.replace("\\", "\\\\");
+    }
+
+    @Override
+    public String call(String schema, String routine, List<SqlType> types) {
+        return types.stream()
+                .map(PostgresDialect::placeholder)
+                .collect(Collectors.joining(", ", "select * from " + quote(schema) + "." + quote(routine) + "(", ")"));
+    }
+
+    private static String placeholder(SqlType type) {
+        return switch (type) {
+            case BOOLEAN, INTEGER, UUID -> "?";
+            case TEXT -> "?::text";
+            case JSON -> "?::jsonb";
+            case INSTANT -> "?::timestamptz";
+            case DURATION -> "?::interval";
+            case INTEGERS -> "?::integer[]";
+            case TEXTS -> "?::text[]";
+            case UUIDS -> "?::uuid[]";
+            case INSTANTS -> "?::timestamptz[]";
+            case DURATIONS -> "?::interval[]";
+        };
+    }
+
+    @Override
+    public void bind(PreparedStatement statement, int index, SqlType type, @Nullable Object value) throws SQLException {
+        if (value instanceof List<?> list) {
+            statement.setArray(index, statement.getConnection().createArrayOf(elementType(type), elements(type, list)));
+        } else if (value == null) {
+            statement.setNull(index, Types.NULL);
+        } else if (value instanceof Instant instant) {
+            statement.setObject(index, instant.atOffset(ZoneOffset.UTC));
+        } else if (type == SqlType.DURATION) {
+            statement.setString(index, value.toString());
+        } else {
+            statement.setObject(index, value);
+        }
+    }
+
+    private static String elementType(SqlType type) {
+        return switch (type) {
+            case INTEGERS -> "int4";
+            case UUIDS -> "uuid";
+            default -> "text";
+        };
+    }
+
+    private static Object[] elements(SqlType type, List<?> list) {
+        return switch (type) {
+            case INTEGERS -> list.toArray(new Integer[0]);
+            case UUIDS, TEXTS -> list.toArray();
+            case INSTANTS -> list.stream().map(PostgresDialect::instantText).toArray();
+            default -> list.stream().map(e -> e == null ? null : e.toString()).toArray();
+        };
+    }
+
+    private static @Nullable String instantText(@Nullable Object instant) {
+        if (instant == null) {
+            return null;
+        }
+        return instant.equals(Instant.MIN) ? "-infinity" : instant.toString();
+    }
+
+    @Override
+    public boolean isTransient(SQLException e) {
+        if (e instanceof SQLTransientException || e instanceof SQLRecoverableException) {
+            return true;
+        }
+        String state = e.getSQLState();
+        if (state != null && state.length() == 5) {
+            return TRANSIENT_CLASSES.contains(state.substring(0, 2))
+                    || state.equals(LOCK_NOT_AVAILABLE)
+                    || state.equals(READ_ONLY);
+        }
+        return e.getCause() instanceof SQLException cause && isTransient(cause);
+    }
+
+    @Override
+    public boolean spoilsConnection(SQLException e) {
+        return READ_ONLY.equals(e.getSQLState());
+    }
+
+    @Override
+    public void lockForMigration(Connection connection, String schema) throws SQLException {
+        try (PreparedStatement lock =
+                connection.prepareStatement("select pg_advisory_xact_lock(hashtextextended(?, 20261115))")) {
+            lock.setString(1, "windlass migration of " + schema);
+            lock.execute();
+        }
+    }
+
+    @Override
+    public boolean tableExists(Connection connection, String schema, String table) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement("select to_regclass(?) is not null")) {
+            statement.setString(1, quote(schema) + "." + quote(table));
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next() && row.getBoolean(1);
+            }
+        }
+    }
+
+    @Override
+    public Subscription listen(Connection connection, String channel) throws SQLException {
+        connection.setAutoCommit(true);
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("listen " + quote(channel));
+        }
+        return new PostgresSubscription(connection);
+    }
+
+    @Override
+    public void send(Connection connection, String channel, String message) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement("select pg_notify(?, ?)")) {
+            statement.setString(1, channel);
+            statement.setString(2, message);
+            statement.execute();
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package dev.windlass.outbox;
+
+import dev.windlass.OwnerToken;
+import dev.windlass.WindlassException;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Writes messages, alone or in the caller's transaction, and lets custom workers claim and complete them.
+ *
+ * <p>Most programs only enqueue, and leave the rest to handlers registered with {@link dev.windlass.Windlass}. Thread-safe.
+ * Methods with a {@link Connection} take part in the caller's transaction, and never commit, roll back or close it; the others
+ * use a connection and a transaction of their own, and repeat it after a deadlock or a lost connection. Bad arguments are
+ * refused with an {@link IllegalArgumentException} before any SQL; what the database refuses arrives as
+ * {@link WindlassException}.
+ */
+public interface Outbox {
+
+    /** Writes a message in a transaction of its own; it is committed when this returns. */
+    OutboxMessageIdentifier enqueue(OutboxEntry entry);
+
+    /** Writes a message in the caller's transaction: it exists if and when the caller commits. */
+    OutboxMessageIdentifier enqueue(Connection connection, OutboxEntry entry);
+
+    /** Writes many messages in one round trip and one transaction of its own: all or none. */
+    List<OutboxMessageIdentifier> enqueueAll(Collection<OutboxEntry> entries);
+
+    /** Writes many messages in one round trip, in the caller's transaction. */
+    List<OutboxMessageIdentifier> enqueueAll(Connection connection, Collection<OutboxEntry> entries);
+
+    /** Makes an entry of an object, encoded by the codec of this Windlass. */
+    OutboxEntry entry(String topic, Object payload);
+
+    /** The message as it is stored now, if there is one. */
+    Optional<OutboxMessage> find(OutboxMessageIdentifier id);
+
+    /**
+     * Takes up to {@code batchSize} messages that are ready and due, of whatever topic, the oldest of each first.
+     *
+     * <p>Nobody else gets them until the lease has run out. Take a fresh token for each claim, and {@link #heartbeat} well
+     * before the lease ends when the work takes longer.
+     *
+     * @return what was claimed; empty when nothing is ready
+     */
+    List<OutboxMessage> claim(OwnerToken owner, Duration lease, int batchSize);
+
+    /** Ends messages as done. Ids that this owner does not hold are ignored. Returns how many it held. */
+    int ack(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids);
+
+    /**
+     * Returns messages to ready after a failed attempt; they can be claimed again after min(2<sup>retryCount</sup> s, 60 s).
+     * Returns how many this owner held.
+     */
+    int abandon(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids);
+
+    /** The same, with a pause and an error text to remember, of which 2,048 characters are kept. */
+    int abandon(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids, Duration delay, String error);
+
+    /** Ends messages as failed, with the reason, of which 2,048 characters are kept. Returns how many this owner held. */
+    int fail(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids, String error);
+
+    /**
+     * Renews leases that have not run out. Returns how many; fewer than given means that the others are lost, and their
+     * handling must stop.
+     */
+    int heartbeat(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids, Duration lease);
+
+    /**
+     * Returns messages whose lease ran out to ready. Returns how many. Nodes with background work do this by themselves.
+     * Nothing is reaped in the first lease period after the database server started.
+     */
+    int reapExpired();
+}

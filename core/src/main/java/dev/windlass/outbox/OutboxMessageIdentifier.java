@@ -1,0 +1,12 @@
+package dev.windlass.outbox;
+
+import dev.windlass.runtime.Require;
+import java.util.UUID;
+
+/** Names a message for good, over all its attempts: what to remember for idempotency. */
+public record OutboxMessageIdentifier(UUID value) {
+
+    public OutboxMessageIdentifier {
+        Require.present("message identifier", value);
+    }
+}

@@ -1,0 +1,68 @@
+package dev.windlass.outbox;
+
+import dev.windlass.PayloadCodec;
+import dev.windlass.WindlassOptions;
+import dev.windlass.runtime.Announcer;
+import dev.windlass.runtime.Database;
+import dev.windlass.runtime.Dispatcher;
+import dev.windlass.runtime.DispatcherOptions;
+import dev.windlass.runtime.Handling;
+import dev.windlass.runtime.Telemetry;
+import dev.windlass.runtime.Workers;
+import dev.windlass.schema.Channel;
+import java.util.Map;
+
+/** Internal: the outbox of one Windlass, put together. Programs use {@link dev.windlass.Windlass}. */
+public final class OutboxNode {
+    private final Outbox outbox;
+    private final Dispatcher<OutboxMessage> dispatcher;
+
+    public OutboxNode(
+            Database database,
+            Database background,
+            WindlassOptions windlass,
+            OutboxOptions options,
+            Map<String, Handling<OutboxMessage>> handlings,
+            PayloadCodec codec,
+            Telemetry telemetry,
+            Workers workers) {
+        String channel = Channel.of(windlass.schemaName(), options.tableName());
+        OutboxStore store = new OutboxStore(database, options.tableName(), windlass.nodeName(), options.retention());
+        dispatcher = new Dispatcher<>(
+                database,
+                background,
+                store,
+                channel,
+                windlass.backgroundWorkers() ? handlings : Map.of(),
+                new DispatcherOptions(
+                        options.pollingInterval(),
+                        windlass.maxPollingInterval(),
+                        options.batchSize(),
+                        options.lease(),
+                        options.concurrency(),
+                        options.maxLeaseExpiries(),
+                        windlass.wakeUp(),
+                        windlass.shutdownGrace()),
+                telemetry,
+                workers);
+        outbox = new StoredOutbox(
+                database, store, dispatcher, new Announcer(database, channel, workers), codec, options.lease());
+    }
+
+    public Outbox outbox() {
+        return outbox;
+    }
+
+    /** This process has committed a transaction that may have written messages. */
+    public void committed() {
+        dispatcher.committed();
+    }
+
+    public void start() {
+        dispatcher.start();
+    }
+
+    public void stop() {
+        dispatcher.stop();
+    }
+}

@@ -1,0 +1,17 @@
+package dev.windlass.outbox;
+
+/** The states of a message, with the numbers the database stores. */
+public enum OutboxStatus {
+    /** 0: waits to be claimed, perhaps until a later time. */
+    READY,
+    /** 1: claimed; has an owner and a lease. */
+    IN_PROGRESS,
+    /** 2: handled. */
+    DONE,
+    /** 3: given up: attempts used up, refused by the handler, or expired. */
+    FAILED;
+
+    static OutboxStatus of(int code) {
+        return values()[code];
+    }
+}

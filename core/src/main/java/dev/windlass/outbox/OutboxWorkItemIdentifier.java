@@ -1,0 +1,12 @@
+package dev.windlass.outbox;
+
+import dev.windlass.runtime.Require;
+import java.util.UUID;
+
+/** Names a message as an item of work: what claim, ack, abandon and fail speak of. */
+public record OutboxWorkItemIdentifier(UUID value) {
+
+    public OutboxWorkItemIdentifier {
+        Require.present("work item identifier", value);
+    }
+}

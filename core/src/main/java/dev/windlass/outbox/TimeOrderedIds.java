@@ -1,0 +1,24 @@
+package dev.windlass.outbox;
+
+import java.security.SecureRandom;
+import java.util.SplittableRandom;
+import java.util.UUID;
+
+/**
+ * Makes UUIDs of version 7, each greater than the one before, so that the primary key grows at one end.
+ *
+ * <p>The clock only orders ids; nothing compares it with the database's. When it stands still or steps back, a counter goes on
+ * from the last value. Thread-safe.
+ */
+final class TimeOrderedIds {
+    private final SplittableRandom random = new SplittableRandom(new SecureRandom().nextLong());
+    private long last;
+
+    /** 48 bits of milliseconds and 12 bits of counter above 62 random bits. */
+    synchronized UUID next() {
+        last = Math.max(last + 1, System.currentTimeMillis() << 12);
+        long high = (last >>> 12) << 16 | 0x7000 | (last & 0xFFF);
+        long low = random.nextLong() >>> 2 | Long.MIN_VALUE;
+        return new UUID(high, low);
+    }
+}

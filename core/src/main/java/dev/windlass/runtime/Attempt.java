@@ -1,0 +1,94 @@
+package dev.windlass.runtime;
+
+import dev.windlass.Cancellation;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One claimed message on its way through this node; also the cancellation signal its handler sees.
+ *
+ * <p>Guarded by itself, so that an interrupt never hits the thread after it has gone on to another message.
+ */
+final class Attempt<M> implements Cancellation {
+    final Claimed<M> claimed;
+    final Lane<M> lane;
+    private volatile long leaseUntil;
+    private volatile @Nullable Reason cancelled;
+    private @Nullable Thread thread;
+    private long startedAt;
+    private boolean detached;
+
+    enum Reason {
+        LEASE_LOST,
+        TIMED_OUT,
+        SHUTDOWN
+    }
+
+    Attempt(Claimed<M> claimed, Lane<M> lane, long leaseUntil) {
+        this.claimed = claimed;
+        this.lane = lane;
+        this.leaseUntil = leaseUntil;
+    }
+
+    WorkStore.Held held() {
+        return new WorkStore.Held(claimed.id(), claimed.owner());
+    }
+
+    synchronized void begin() {
+        thread = Thread.currentThread();
+        startedAt = System.nanoTime();
+        if (cancelled != null) {
+            thread.interrupt();
+        }
+    }
+
+    /** The handler has returned. Returns how long it took. */
+    synchronized long end() {
+        thread = null;
+        Thread.interrupted();
+        return System.nanoTime() - startedAt;
+    }
+
+    synchronized void cancel(Reason reason) {
+        if (cancelled == null) {
+            cancelled = reason;
+            if (thread != null) {
+                thread.interrupt();
+            }
+        }
+    }
+
+    @Override
+    public boolean isCancelled() {
+        return cancelled != null;
+    }
+
+    boolean isCancelled(Reason reason) {
+        return cancelled == reason;
+    }
+
+    /** Gives the handler up: whatever it still does, its outcome is not taken any more. */
+    synchronized void detach() {
+        detached = true;
+    }
+
+    synchronized boolean isDetached() {
+        return detached;
+    }
+
+    synchronized boolean isRunning() {
+        return thread != null;
+    }
+
+    synchronized long runningFor(long now) {
+        return thread == null ? 0 : now - startedAt;
+    }
+
+    void renewed(long until) {
+        leaseUntil = until;
+    }
+
+    /** Nanoseconds until the lease runs out, as far as this node knows; negative when it has. */
+    long leaseLeft(long now) {
+        return leaseUntil - now;
+    }
+}

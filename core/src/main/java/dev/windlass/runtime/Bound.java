@@ -1,0 +1,52 @@
+package dev.windlass.runtime;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Up to where it is known that no ready work is left in a topic, so that a claim need not step over dead index entries.
+ *
+ * <p>A position that a claim reached becomes the bound once a later claim from the old bound has reached past it in a
+ * snapshot that sees the end of every transaction older than the first claim. The proof is with the claim routine. What can
+ * still appear behind a bound (a claim that was rolled back, a database clock that was set back) waits for the next sweep.
+ */
+final class Bound {
+    private Position confirmed = Position.START;
+    private @Nullable Candidate candidate;
+
+    private record Candidate(Position position, long claimNumber) {}
+
+    Position position() {
+        return confirmed;
+    }
+
+    /**
+     * Takes note of a claim from the bound.
+     *
+     * @param claimed what it took of this topic
+     * @param exhausted whether it saw all that was due
+     */
+    void advance(List<? extends Claimed<?>> claimed, boolean exhausted) {
+        if (claimed.isEmpty()) {
+            return;
+        }
+        Claimed<?> last = claimed.get(0);
+        for (Claimed<?> each : claimed) {
+            last = each.position().compareTo(last.position()) > 0 ? each : last;
+        }
+        if (candidate != null
+                && last.snapshotXmin() > candidate.claimNumber
+                && (exhausted || last.position().compareTo(candidate.position) > 0)) {
+            confirmed = candidate.position;
+            candidate = null;
+        }
+        if (candidate == null && last.position().compareTo(confirmed) > 0) {
+            candidate = new Candidate(last.position(), last.claimNumber());
+        }
+    }
+
+    void reset() {
+        confirmed = Position.START;
+        candidate = null;
+    }
+}

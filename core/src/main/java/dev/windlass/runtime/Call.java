@@ -1,0 +1,110 @@
+package dev.windlass.runtime;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** One call of a stored routine: name it, give the arguments in order, read the rows. */
+public final class Call {
+    private final Dialect dialect;
+    private final Connection connection;
+    private final String schema;
+    private final String routine;
+    private final List<SqlType> types = new ArrayList<>(9);
+    private final List<@Nullable Object> values = new ArrayList<>(9);
+
+    Call(Dialect dialect, Connection connection, String schema, String routine) {
+        this.dialect = dialect;
+        this.connection = connection;
+        this.schema = schema;
+        this.routine = routine;
+    }
+
+    public Call bool(boolean value) {
+        return argument(SqlType.BOOLEAN, value);
+    }
+
+    public Call integer(int value) {
+        return argument(SqlType.INTEGER, value);
+    }
+
+    public Call integers(List<Integer> values) {
+        return argument(SqlType.INTEGERS, values);
+    }
+
+    public Call text(@Nullable String value) {
+        return argument(SqlType.TEXT, value);
+    }
+
+    public Call texts(@Nullable List<@Nullable String> values) {
+        return argument(SqlType.TEXTS, values);
+    }
+
+    public Call json(@Nullable String value) {
+        return argument(SqlType.JSON, value);
+    }
+
+    public Call uuid(UUID value) {
+        return argument(SqlType.UUID, value);
+    }
+
+    public Call uuids(List<UUID> values) {
+        return argument(SqlType.UUIDS, values);
+    }
+
+    public Call instant(@Nullable Instant value) {
+        return argument(SqlType.INSTANT, value);
+    }
+
+    public Call instants(@Nullable List<@Nullable Instant> values) {
+        return argument(SqlType.INSTANTS, values);
+    }
+
+    public Call duration(@Nullable Duration value) {
+        return argument(SqlType.DURATION, value);
+    }
+
+    public Call durations(@Nullable List<@Nullable Duration> values) {
+        return argument(SqlType.DURATIONS, values);
+    }
+
+    private Call argument(SqlType type, @Nullable Object value) {
+        types.add(type);
+        values.add(value);
+        return this;
+    }
+
+    /** Calls the routine and maps every row of its result. */
+    public <T> List<T> list(RowMapper<T> mapper) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(dialect.call(schema, routine, types))) {
+            for (int i = 0; i < types.size(); i++) {
+                dialect.bind(statement, i + 1, types.get(i), values.get(i));
+            }
+            try (ResultSet rows = statement.executeQuery()) {
+                List<T> result = new ArrayList<>();
+                while (rows.next()) {
+                    result.add(mapper.map(rows));
+                }
+                return result;
+            }
+        }
+    }
+
+    /** Calls a routine that answers with one number. */
+    public int count() throws SQLException {
+        return list(row -> row.getInt(1)).get(0);
+    }
+
+    /** Makes a value of the row the cursor is on. */
+    @FunctionalInterface
+    public interface RowMapper<T> {
+        T map(ResultSet row) throws SQLException;
+    }
+}

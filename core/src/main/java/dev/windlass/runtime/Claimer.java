@@ -1,0 +1,170 @@
+package dev.windlass.runtime;
+
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Takes as much work as there is room for, and knows when to look again. */
+final class Claimer<M> {
+    private static final Logger log = LoggerFactory.getLogger(Claimer.class);
+    private static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private final Database database;
+    private final WorkStore<M> store;
+    private final Hand<M> hand;
+    private final HeartBeat<M> heartBeat;
+    private final DispatcherOptions options;
+    private final Telemetry telemetry;
+    private final Pace pace;
+    private final Loop loop;
+    private final BiConsumer<List<Attempt<M>>, List<Attempt<M>>> taken;
+    private final BiConsumer<Attempt<M>, Outcome> decided;
+    private long lastSweep = System.nanoTime() - SWEEP_NANOS;
+    private long knownDue = Long.MAX_VALUE;
+
+    /**
+     * @param taken gets all claimed attempts, and those of them that are to be handled
+     * @param decided gets attempts whose outcome is clear without handling them
+     */
+    Claimer(
+            Database database,
+            WorkStore<M> store,
+            Hand<M> hand,
+            HeartBeat<M> heartBeat,
+            DispatcherOptions options,
+            Telemetry telemetry,
+            Workers workers,
+            BiConsumer<List<Attempt<M>>, List<Attempt<M>>> taken,
+            BiConsumer<Attempt<M>, Outcome> decided) {
+        this.database = database;
+        this.store = store;
+        this.hand = hand;
+        this.heartBeat = heartBeat;
+        this.options = options;
+        this.telemetry = telemetry;
+        this.pace = new Pace(options.pollingInterval(), options.maxPollingInterval());
+        this.taken = taken;
+        this.decided = decided;
+        this.loop = new Loop("[" + database.name() + "] claiming", workers, this::claim);
+    }
+
+    void start() {
+        loop.start();
+    }
+
+    /** Work has been committed, or there is room again. */
+    void wake() {
+        loop.wake();
+    }
+
+    /** Work has been written, and may be committed soon. */
+    void expect() {
+        pace.expect();
+        loop.wake();
+    }
+
+    /** The longest pause between two looks from now on. */
+    void limitPause(Duration longest) {
+        pace.limit(longest);
+    }
+
+    private Duration claim() throws SQLException {
+        try {
+            heartBeat.open();
+            boolean sweep = System.nanoTime() - lastSweep >= SWEEP_NANOS;
+            List<WorkStore.Demand> demands = hand.demands(sweep);
+            return demands.isEmpty() ? Loop.PARKED : claim(demands, sweep);
+        } catch (SQLException e) {
+            hand.resetBounds();
+            throw e;
+        }
+    }
+
+    private Duration claim(List<WorkStore.Demand> demands, boolean sweep) throws SQLException {
+        long before = System.nanoTime();
+        int limit = hand.room(demands);
+        UUID owner = UUID.randomUUID();
+        List<Claimed<M>> claimed =
+                database.once(connection -> store.claim(connection, owner, options.lease(), limit, demands));
+        lastSweep = sweep ? before : lastSweep;
+        if (!claimed.isEmpty()) {
+            log.debug("[{}] claimed {} messages", database.name(), claimed.size());
+            telemetry.claimed(database.name(), claimed.size());
+            hand.advanceBounds(demands, claimed, limit);
+            accept(claimed, before + options.lease().toNanos());
+        }
+        if (claimed.size() >= limit) {
+            return Duration.ZERO;
+        }
+        return claimed.isEmpty() ? pauseWhenIdle(demands) : pauseUntilDue(pace.afterWork());
+    }
+
+    private Duration pauseWhenIdle(List<WorkStore.Demand> demands) throws SQLException {
+        Optional<Duration> due =
+                database.once(connection -> store.nextDue(connection, demands)).filter(d -> !d.isNegative());
+        knownDue = due.isPresent() ? System.nanoTime() + due.get().toNanos() : Long.MAX_VALUE;
+        return pauseUntilDue(pace.afterNothing());
+    }
+
+    private Duration pauseUntilDue(Duration pause) {
+        if (knownDue == Long.MAX_VALUE) {
+            return pause;
+        }
+        long left = knownDue - System.nanoTime();
+        if (left <= 0) {
+            knownDue = Long.MAX_VALUE;
+            return pause;
+        }
+        return left < pause.toNanos() ? Duration.ofNanos(left) : pause;
+    }
+
+    private void accept(List<Claimed<M>> claimed, long leaseUntil) {
+        List<Attempt<M>> all = new ArrayList<>(claimed.size());
+        List<Attempt<M>> toStart = new ArrayList<>(claimed.size());
+        List<Attempt<M>> exhausted = new ArrayList<>();
+        List<Attempt<M>> back = new ArrayList<>();
+        boolean suspectSeen = false;
+        for (Claimed<M> each : claimed) {
+            Attempt<M> attempt = hand.attempt(each, leaseUntil);
+            all.add(attempt);
+            if (isExhausted(attempt)) {
+                exhausted.add(attempt);
+            } else if (Hand.isSuspect(each) && suspectSeen) {
+                back.add(attempt);
+            } else {
+                suspectSeen |= Hand.isSuspect(each);
+                toStart.add(attempt);
+            }
+        }
+        taken.accept(all, toStart);
+        exhausted.forEach(attempt -> decided.accept(attempt, new Outcome.Fail(reason(attempt))));
+        back.forEach(attempt -> decided.accept(attempt, new Outcome.Release()));
+    }
+
+    private boolean isExhausted(Attempt<M> attempt) {
+        return attempt.claimed.leaseExpiries() >= options.maxLeaseExpiries()
+                || attempt.claimed.retryCount()
+                        >= attempt.lane.handling.options().retry().maxAttempts();
+    }
+
+    private String reason(Attempt<M> attempt) {
+        Claimed<M> claimed = attempt.claimed;
+        String reason = claimed.leaseExpiries() >= options.maxLeaseExpiries()
+                ? "its lease ran out " + claimed.leaseExpiries()
+                        + " times without an outcome: its handler may have ended the process"
+                : "no attempt is left after " + claimed.retryCount();
+        log.error("[{}] message {} of topic {} has failed: {}", database.name(), claimed.id(), claimed.topic(), reason);
+        return reason;
+    }
+
+    void stop(Duration patience) {
+        loop.stop(patience);
+    }
+}

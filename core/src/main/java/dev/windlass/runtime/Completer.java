@@ -1,0 +1,148 @@
+package dev.windlass.runtime;
+
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes outcomes, many in one call. While one batch is being written the next one gathers, so batches grow with the load
+ * and a lone message does not wait.
+ *
+ * <p>What could not be written is written again: the routines are guarded by the owner token, so the second time changes
+ * nothing that the first time did.
+ */
+final class Completer<M> {
+    private static final Logger log = LoggerFactory.getLogger(Completer.class);
+
+    private final Database database;
+    private final WorkStore<M> store;
+    private final Telemetry telemetry;
+    private final int batchSize;
+    private final Consumer<List<Attempt<M>>> written;
+    private final Loop loop;
+    private final ConcurrentLinkedQueue<Ended<M>> queue = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger queued = new AtomicInteger();
+    private final List<Ended<M>> batch = new ArrayList<>();
+    private boolean again;
+
+    private record Ended<M>(Attempt<M> attempt, Outcome outcome) {
+        WorkStore.Held held() {
+            return attempt.held();
+        }
+    }
+
+    Completer(
+            Database database,
+            WorkStore<M> store,
+            Telemetry telemetry,
+            Workers workers,
+            int batchSize,
+            Consumer<List<Attempt<M>>> written) {
+        this.database = database;
+        this.store = store;
+        this.telemetry = telemetry;
+        this.batchSize = batchSize;
+        this.written = written;
+        this.loop = new Loop("[" + database.name() + "] writing outcomes", workers, this::write);
+    }
+
+    void start() {
+        loop.start();
+    }
+
+    void add(Attempt<M> attempt, Outcome outcome) {
+        queue.add(new Ended<>(attempt, outcome));
+        if (queued.getAndIncrement() == 0) {
+            loop.wake();
+        }
+    }
+
+    private Duration write() throws SQLException {
+        if (batch.isEmpty()) {
+            fill();
+        }
+        if (batch.isEmpty()) {
+            return Loop.PARKED;
+        }
+        try {
+            writeBatch();
+        } catch (SQLException e) {
+            again = true;
+            throw e;
+        }
+        again = false;
+        List<Attempt<M>> settled = batch.stream().map(Ended::attempt).toList();
+        batch.clear();
+        written.accept(settled);
+        return queued.get() == 0 ? Loop.PARKED : Duration.ZERO;
+    }
+
+    private void fill() {
+        int taken = 0;
+        for (Ended<M> ended; taken < batchSize && (ended = queue.poll()) != null; taken++) {
+            batch.add(ended);
+        }
+        queued.addAndGet(-taken);
+    }
+
+    private void writeBatch() throws SQLException {
+        List<WorkStore.Held> done = new ArrayList<>(batch.size());
+        List<WorkStore.Held> released = new ArrayList<>();
+        List<WorkStore.Failure> retried = new ArrayList<>();
+        List<WorkStore.Failure> failed = new ArrayList<>();
+        for (Ended<M> ended : batch) {
+            if (ended.outcome() instanceof Outcome.Done) {
+                done.add(ended.held());
+            } else if (ended.outcome() instanceof Outcome.Retry retry) {
+                retried.add(new WorkStore.Failure(ended.held(), retry.delay(), retry.error()));
+            } else if (ended.outcome() instanceof Outcome.Fail fail) {
+                failed.add(new WorkStore.Failure(ended.held(), null, fail.error()));
+            } else {
+                released.add(ended.held());
+            }
+        }
+        int changed = database.once(connection -> {
+            int sum = done.isEmpty() ? 0 : store.ack(connection, done);
+            sum += retried.isEmpty() ? 0 : store.abandon(connection, retried);
+            sum += failed.isEmpty() ? 0 : store.fail(connection, failed);
+            return sum + (released.isEmpty() ? 0 : store.release(connection, released, Duration.ZERO));
+        });
+        report(batch.size() - changed);
+    }
+
+    private void report(int unchanged) {
+        if (unchanged > 0 && again) {
+            log.debug("[{}] {} outcomes may have been written by an earlier try", database.name(), unchanged);
+        } else if (unchanged > 0) {
+            log.warn(
+                    "[{}] {} messages had lost their lease when their outcome was written; another node may handle them"
+                            + " again",
+                    database.name(),
+                    unchanged);
+            telemetry.lost(database.name(), unchanged);
+        }
+    }
+
+    /** Writes what is left, as long as patience lasts. */
+    void stop(Duration patience) {
+        long deadline = System.nanoTime() + patience.toNanos();
+        loop.stop(patience);
+        try {
+            while ((!batch.isEmpty() || !queue.isEmpty()) && System.nanoTime() - deadline < 0) {
+                write();
+            }
+        } catch (SQLException e) {
+            log.warn(
+                    "[{}] {} outcomes could not be written before the end; their leases will run out",
+                    database.name(),
+                    batch.size() + queue.size(),
+                    e);
+        }
+    }
+}

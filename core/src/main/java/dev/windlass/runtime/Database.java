@@ -1,0 +1,143 @@
+package dev.windlass.runtime;
+
+import dev.windlass.WindlassException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One schema of one database: borrows connections, calls routines, tells transient errors from others.
+ *
+ * <p>Thread-safe. Remembers when it last saw an outage, because nothing may be reaped right after one.
+ */
+public final class Database {
+    private static final Logger log = LoggerFactory.getLogger(Database.class);
+    private static final int TRIES = 4;
+
+    private final DataSource dataSource;
+    private final Dialect dialect;
+    private final String schema;
+    private final String name;
+    private volatile long lastOutage = System.nanoTime() - Duration.ofDays(1).toNanos();
+
+    /**
+     * @param name identifies this store in logs and errors
+     */
+    public Database(DataSource dataSource, Dialect dialect, String schema, String name) {
+        this.dataSource = dataSource;
+        this.dialect = dialect;
+        this.schema = schema;
+        this.name = name;
+    }
+
+    public String name() {
+        return name;
+    }
+
+    public String schema() {
+        return schema;
+    }
+
+    public Dialect dialect() {
+        return dialect;
+    }
+
+    public Call call(Connection connection, String routine) {
+        return new Call(dialect, connection, schema, routine);
+    }
+
+    /** Borrows a connection that the caller closes. */
+    public Connection connect() throws SQLException {
+        return dataSource.getConnection();
+    }
+
+    /** Runs work in a transaction of its own, once. */
+    public <T> T once(Work<T> work) throws SQLException {
+        try (Connection connection = dataSource.getConnection()) {
+            return transact(connection, work);
+        } catch (SQLException e) {
+            if (dialect.isTransient(e)) {
+                lastOutage = System.nanoTime();
+            }
+            throw e;
+        }
+    }
+
+    /**
+     * Runs work in a transaction of its own, and again, a few times, after a transient error. Only for work that is
+     * harmless to repeat when it is not known whether the first try was committed.
+     */
+    public <T> T retrying(String what, Work<T> work) {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                return once(work);
+            } catch (SQLException e) {
+                if (attempt == TRIES || !dialect.isTransient(e)) {
+                    throw failure(what, e);
+                }
+                log.debug("[{}] {} failed, trying again: {}", name, what, e.getMessage());
+                pause(what, e, attempt);
+            }
+        }
+    }
+
+    private void pause(String what, SQLException cause, int attempt) {
+        try {
+            Thread.sleep((20L << attempt) + ThreadLocalRandom.current().nextInt(20));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw failure(what, cause);
+        }
+    }
+
+    /** Runs work on a connection in autocommit or manual mode, whichever its pool hands out, and commits it. */
+    public <T> T transact(Connection connection, Work<T> work) throws SQLException {
+        boolean manual = !connection.getAutoCommit();
+        try {
+            T result = work.run(connection);
+            if (manual) {
+                connection.commit();
+            }
+            return result;
+        } catch (SQLException e) {
+            discard(connection, manual, e);
+            throw e;
+        } catch (RuntimeException | Error e) {
+            discard(connection, manual, new SQLException(e));
+            throw e;
+        }
+    }
+
+    private void discard(Connection connection, boolean manual, SQLException cause) {
+        try {
+            if (dialect.spoilsConnection(cause)) {
+                connection.abort(Runnable::run);
+            } else if (manual) {
+                connection.rollback();
+            }
+        } catch (SQLException e) {
+            cause.addSuppressed(e);
+        }
+    }
+
+    /** The exception for callers of the public API. */
+    public WindlassException failure(String what, SQLException e) {
+        return new WindlassException(
+                "[" + name + "] could not " + what + " (SQLSTATE " + e.getSQLState() + "): " + e.getMessage(), e);
+    }
+
+    /** Whether the last transient error lies further back than this. */
+    public boolean calmFor(Duration time) {
+        return System.nanoTime() - lastOutage > time.toNanos();
+    }
+
+    /** Work on a connection that somebody else opens, commits and closes. */
+    @FunctionalInterface
+    public interface Work<T> {
+        T run(Connection connection) throws SQLException;
+    }
+}

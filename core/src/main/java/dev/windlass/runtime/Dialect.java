@@ -1,0 +1,55 @@
+package dev.windlass.runtime;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** All that differs between database engines on the Java side; the rest is in their SQL files. */
+public interface Dialect {
+
+    /** The folder of the engine's SQL files. */
+    String name();
+
+    /** A name, quoted as an identifier. */
+    String quote(String identifier);
+
+    /** A text, quoted as a literal; only for what cannot be bound. */
+    String literal(String text);
+
+    /** The text of a call of a routine. */
+    String call(String schema, String routine, List<SqlType> types);
+
+    /** Binds an argument; lists arrive as lists of the element type. */
+    void bind(PreparedStatement statement, int index, SqlType type, @Nullable Object value) throws SQLException;
+
+    /** Whether trying again may help: deadlocks, lost connections, a server that is starting or has become a standby. */
+    boolean isTransient(SQLException e);
+
+    /** Whether the connection is of no more use though it may look alive, as one to a server that is now read-only. */
+    boolean spoilsConnection(SQLException e);
+
+    /** Makes this transaction the only one that migrates the schema, until it ends. */
+    void lockForMigration(Connection connection, String schema) throws SQLException;
+
+    /** Whether a table is there and readable. */
+    boolean tableExists(Connection connection, String schema, String table) throws SQLException;
+
+    /** Starts to listen on a channel; the connection is used for nothing else until it is closed. */
+    Subscription listen(Connection connection, String channel) throws SQLException;
+
+    /** Sends a message on a channel. */
+    void send(Connection connection, String channel, String message) throws SQLException;
+
+    /** A connection that receives what is sent on a channel. */
+    interface Subscription {
+
+        /** Waits up to the given time, and passes on what has arrived. */
+        void await(int millis, Consumer<String> receiver) throws SQLException;
+
+        /** Ends it, so that the connection can go back to its pool. */
+        void cancel() throws SQLException;
+    }
+}

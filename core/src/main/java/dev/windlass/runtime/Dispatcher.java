@@ -1,0 +1,215 @@
+package dev.windlass.runtime;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Claims, handles and completes the work of one table until it is stopped. See the package for how the parts fit. */
+public final class Dispatcher<M> {
+    private static final Logger log = LoggerFactory.getLogger(Dispatcher.class);
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final Duration MAX_POLLING_WHEN_DEAF = Duration.ofSeconds(1);
+
+    private final Database database;
+    private final DispatcherOptions options;
+    private final Telemetry telemetry;
+    private final Workers workers;
+    private final Hand<M> hand;
+    private final Completer<M> completer;
+    private final HeartBeat<M> heartBeat;
+    private final Watchdog<M> watchdog;
+    private final Claimer<M> claimer;
+    private final Maintenance<M> maintenance;
+    private final Listener listener;
+
+    /**
+     * @param background gives the connections that are kept: for heartbeats and notifications
+     */
+    public Dispatcher(
+            Database database,
+            Database background,
+            WorkStore<M> store,
+            String channel,
+            Map<String, Handling<M>> handlings,
+            DispatcherOptions options,
+            Telemetry telemetry,
+            Workers workers) {
+        this.database = database;
+        this.options = options;
+        this.telemetry = telemetry;
+        this.workers = workers;
+        hand = new Hand<>(handlings, options.concurrency(), options.batchSize(), options.lease());
+        completer =
+                new Completer<>(database, store, telemetry, workers, Math.max(options.batchSize(), 100), this::settled);
+        heartBeat = new HeartBeat<>(background, store, hand, workers, options.lease());
+        watchdog = new Watchdog<>(
+                database.name(), hand, workers, options.lease(), shortestTimeout(handlings), this::givenUp);
+        claimer = new Claimer<>(
+                database, store, hand, heartBeat, options, telemetry, workers, this::taken, completer::add);
+        maintenance =
+                new Maintenance<>(database, store, hand.topics(), telemetry, workers, options.lease(), claimer::wake);
+        listener = new Listener(background, channel, workers, this::heard, this::listening);
+    }
+
+    private static <M> Duration shortestTimeout(Map<String, Handling<M>> handlings) {
+        return handlings.values().stream()
+                .map(handling -> handling.options().timeout())
+                .min(Duration::compareTo)
+                .orElse(Duration.ofMinutes(1));
+    }
+
+    public void start() {
+        maintenance.start();
+        if (hand.topics().isEmpty()) {
+            return;
+        }
+        completer.start();
+        heartBeat.start();
+        watchdog.start();
+        claimer.start();
+        if (options.wakeUp()) {
+            listener.start();
+        } else {
+            listening(false);
+        }
+    }
+
+    /** Whether this node handles the topic, so that a committed message of it need not be announced to others. */
+    public boolean handles(String topic) {
+        return hand.handles(topic);
+    }
+
+    /** This process has committed something. */
+    public void committed() {
+        claimer.wake();
+    }
+
+    /** A message of this topic has been committed by this process. */
+    public void committed(String topic) {
+        if (hand.handles(topic)) {
+            claimer.wake();
+        }
+    }
+
+    /** A message of this topic has been written by this process, and may be committed soon. */
+    public void written(String topic) {
+        if (hand.handles(topic)) {
+            claimer.expect();
+        }
+    }
+
+    private void heard(String topic) {
+        if (topic.isEmpty() || hand.handles(topic)) {
+            claimer.expect();
+        }
+    }
+
+    private void listening(boolean works) {
+        Duration longest = options.maxPollingInterval();
+        boolean cap = !works && longest.compareTo(MAX_POLLING_WHEN_DEAF) > 0;
+        claimer.limitPause(cap ? MAX_POLLING_WHEN_DEAF : longest);
+    }
+
+    private void taken(List<Attempt<M>> all, List<Attempt<M>> toStart) {
+        hire(hand.take(all, toStart));
+        watchdog.wake();
+    }
+
+    private void settled(Collection<Attempt<M>> attempts) {
+        hire(hand.settle(attempts));
+        claimer.wake();
+    }
+
+    private void givenUp(Attempt<M> attempt, Outcome outcome) {
+        completer.add(attempt, outcome);
+    }
+
+    private void hire(int count) {
+        for (int i = 0; i < count; i++) {
+            workers.runHandlers(this::work);
+        }
+    }
+
+    private void work() {
+        for (Attempt<M> attempt; (attempt = hand.next()) != null; ) {
+            if (!handle(attempt)) {
+                return;
+            }
+        }
+    }
+
+    /** Runs one handler. Returns whether this thread may take the next message. */
+    private boolean handle(Attempt<M> attempt) {
+        Outcome outcome;
+        attempt.begin();
+        try {
+            log.debug("[{}] handling {} of topic {}", database.name(), attempt.claimed.id(), attempt.claimed.topic());
+            attempt.lane.handling.handler().handle(attempt.claimed.message(), attempt);
+            outcome = new Outcome.Done();
+        } catch (Throwable e) {
+            outcome = afterFailure(attempt, e);
+        }
+        long took = attempt.end();
+        if (!hand.ended(attempt, took)) {
+            return false;
+        }
+        telemetry.handled(database.name(), attempt.claimed.topic(), outcome, Duration.ofNanos(took));
+        completer.add(attempt, outcome);
+        return true;
+    }
+
+    private Outcome afterFailure(Attempt<M> attempt, Throwable failure) {
+        if (attempt.isCancelled(Attempt.Reason.SHUTDOWN)) {
+            return new Outcome.Release();
+        }
+        Throwable cause = attempt.isCancelled(Attempt.Reason.TIMED_OUT)
+                ? new IllegalStateException(
+                        "timed out after " + attempt.lane.handling.options().timeout(), failure)
+                : failure;
+        Outcome outcome = attempt.lane.handling.afterFailure(cause, attempt.claimed.retryCount());
+        log.error(
+                "[{}] the handler of message {} of topic {} failed in attempt {}: {}",
+                database.name(),
+                attempt.claimed.id(),
+                attempt.claimed.topic(),
+                attempt.claimed.retryCount() + 1,
+                outcome instanceof Outcome.Retry retry ? "trying again in " + retry.delay() : "not trying again",
+                cause);
+        return outcome;
+    }
+
+    /**
+     * Stops claiming, lets handlers finish while their leases are renewed, writes what they left, and returns the rest to
+     * ready without costing an attempt.
+     */
+    public void stop() {
+        listener.stop(PATIENCE);
+        claimer.stop(PATIENCE);
+        maintenance.stop(PATIENCE);
+        hand.close().forEach(attempt -> completer.add(attempt, new Outcome.Release()));
+        awaitHandlers();
+        watchdog.stop(PATIENCE);
+        completer.stop(PATIENCE);
+        heartBeat.stop(PATIENCE);
+    }
+
+    private void awaitHandlers() {
+        try {
+            if (hand.awaitQuiet(options.shutdownGrace())) {
+                return;
+            }
+            hand.all().forEach(attempt -> attempt.cancel(Attempt.Reason.SHUTDOWN));
+            hand.awaitQuiet(Duration.ofSeconds(1));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        for (Attempt<M> attempt : hand.all()) {
+            if (hand.detach(attempt)) {
+                completer.add(attempt, new Outcome.Release());
+            }
+        }
+    }
+}

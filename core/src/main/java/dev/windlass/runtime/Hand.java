@@ -1,0 +1,300 @@
+package dev.windlass.runtime;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Everything this node holds: claimed messages from the moment of their claim until their outcome has been written.
+ *
+ * <p>Thread-safe; one lock, held for moments and never while calling out.
+ *
+ * <p>A <em>suspect</em> is a message whose lease has run out several times: it may be what killed the process each time. It
+ * waits until nothing else is in hand, then runs alone, and nothing is claimed meanwhile.
+ */
+final class Hand<M> {
+    /** One expiry happens to innocents too: a node was redeployed hard, a neighbour brought it down. */
+    private static final int SUSPECT_AFTER = 2;
+
+    private final int concurrency;
+    private final int batchSize;
+    private final Duration lease;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private final Map<String, Lane<M>> lanes = new LinkedHashMap<>();
+    private final List<Lane<M>> rotation;
+    private final Set<Attempt<M>> inHand = new LinkedHashSet<>();
+    private @Nullable Attempt<M> suspect;
+    private boolean suspectStarted;
+    private int workers;
+    private int detached;
+    private int nextLane;
+    private boolean closed;
+
+    Hand(Map<String, Handling<M>> handlings, int concurrency, int batchSize, Duration lease) {
+        handlings.forEach((topic, handling) -> lanes.put(topic, new Lane<>(topic, handling)));
+        this.rotation = List.copyOf(lanes.values());
+        this.concurrency = concurrency;
+        this.batchSize = batchSize;
+        this.lease = lease;
+    }
+
+    Set<String> topics() {
+        return lanes.keySet();
+    }
+
+    boolean handles(String topic) {
+        return lanes.containsKey(topic);
+    }
+
+    /** What to claim next, another topic first each time; empty when there is no room. */
+    List<WorkStore.Demand> demands(boolean sweep) {
+        lock.lock();
+        try {
+            int room = room();
+            if (closed || room <= 0 || suspect != null) {
+                return List.of();
+            }
+            List<WorkStore.Demand> demands = new ArrayList<>(rotation.size());
+            for (int i = 0; i < rotation.size(); i++) {
+                Lane<M> lane = rotation.get((nextLane + i) % rotation.size());
+                int places = Math.min(room, lane.places(batchSize, lease));
+                if (places > 0) {
+                    Position after = sweep ? Position.START : lane.bound.position();
+                    demands.add(new WorkStore.Demand(lane.topic, places, after));
+                }
+            }
+            nextLane = rotation.isEmpty() ? 0 : (nextLane + 1) % rotation.size();
+            return demands;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Enough for one batch in the claim, one in the handlers, one being written, and what runs. */
+    private int room() {
+        return concurrency + 3 * batchSize - inHand.size();
+    }
+
+    int room(List<WorkStore.Demand> demands) {
+        int wanted = demands.stream().mapToInt(WorkStore.Demand::places).sum();
+        return Math.min(batchSize, wanted);
+    }
+
+    /** Takes note of how far a claim has come; called by the claimer only. */
+    void advanceBounds(List<WorkStore.Demand> demands, List<Claimed<M>> claimed, int limit) {
+        Map<String, List<Claimed<M>>> byTopic = new HashMap<>();
+        claimed.forEach(each -> byTopic.computeIfAbsent(each.topic(), topic -> new ArrayList<>())
+                .add(each));
+        for (WorkStore.Demand demand : demands) {
+            List<Claimed<M>> mine = byTopic.getOrDefault(demand.topic(), List.of());
+            boolean exhausted = claimed.size() < limit && mine.size() < demand.places();
+            lane(demand.topic()).bound.advance(mine, exhausted);
+        }
+    }
+
+    /** Forgets how far claims have come, as after a failover that may have lost transactions. */
+    void resetBounds() {
+        lanes.values().forEach(lane -> lane.bound.reset());
+    }
+
+    private Lane<M> lane(String topic) {
+        Lane<M> lane = lanes.get(topic);
+        if (lane == null) {
+            throw new IllegalStateException("claimed a message of topic " + topic + ", which was not asked for");
+        }
+        return lane;
+    }
+
+    Attempt<M> attempt(Claimed<M> claimed, long leaseUntil) {
+        return new Attempt<>(claimed, lane(claimed.topic()), leaseUntil);
+    }
+
+    /** Whether a message must be handled alone. */
+    static boolean isSuspect(Claimed<?> claimed) {
+        return claimed.leaseExpiries() >= SUSPECT_AFTER;
+    }
+
+    /**
+     * Takes claimed messages in hand, at most one suspect among those to start. Returns how many workers to start.
+     *
+     * @param all what has been claimed
+     * @param toStart what of it is to be handled; the outcome of the rest is already known
+     */
+    int take(Collection<Attempt<M>> all, Collection<Attempt<M>> toStart) {
+        lock.lock();
+        try {
+            inHand.addAll(all);
+            for (Attempt<M> attempt : toStart) {
+                if (isSuspect(attempt.claimed)) {
+                    suspect = attempt;
+                    suspectStarted = false;
+                } else {
+                    attempt.lane.waiting.add(attempt);
+                }
+            }
+            return hire();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private int hire() {
+        long startable = suspectMayRun() ? 1 : 0;
+        for (Lane<M> lane : rotation) {
+            startable += Math.min(lane.waiting.size(), lane.concurrency() - lane.running);
+        }
+        int hired = (int) Math.max(0, Math.min(startable, concurrency - workers));
+        workers += hired;
+        return hired;
+    }
+
+    private boolean suspectMayRun() {
+        return suspect != null && !suspectStarted && !closed && inHand.size() == 1;
+    }
+
+    /** The next message for a worker; none means that the worker ends. */
+    @Nullable
+    Attempt<M> next() {
+        lock.lock();
+        try {
+            for (int i = 0; i < rotation.size(); i++) {
+                Lane<M> lane = rotation.get((nextLane + i) % rotation.size());
+                if (lane.canStart()) {
+                    return started(lane.waiting.remove());
+                }
+            }
+            if (suspect != null && suspectMayRun()) {
+                suspectStarted = true;
+                return started(suspect);
+            }
+            workers--;
+            changed.signalAll();
+            return null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Attempt<M> started(Attempt<M> attempt) {
+        attempt.lane.running++;
+        return attempt;
+    }
+
+    /** A handler has returned. Returns whether its outcome counts and its worker goes on. */
+    boolean ended(Attempt<M> attempt, long tookNanos) {
+        lock.lock();
+        try {
+            if (attempt.isDetached()) {
+                detached--;
+                return false;
+            }
+            attempt.lane.running--;
+            attempt.lane.took(tookNanos);
+            changed.signalAll();
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Gives up a handler that does not return, so that another can take its place. Only as many as can run at once: beyond
+     * that, a node whose handlers all hang stops taking work instead of collecting threads.
+     */
+    boolean detach(Attempt<M> attempt) {
+        lock.lock();
+        try {
+            if (attempt.isDetached() || !attempt.isRunning() || detached >= concurrency) {
+                return false;
+            }
+            attempt.detach();
+            detached++;
+            workers--;
+            attempt.lane.running--;
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The outcomes of these have been written, or do not matter any more. Returns how many workers to start. */
+    int settle(Collection<Attempt<M>> attempts) {
+        lock.lock();
+        try {
+            attempts.forEach(inHand::remove);
+            if (suspect != null && !inHand.contains(suspect)) {
+                suspect = null;
+            }
+            changed.signalAll();
+            return hire();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** All that is in hand, for whoever renews and watches. */
+    List<Attempt<M>> all() {
+        lock.lock();
+        try {
+            return new ArrayList<>(inHand);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    boolean isEmpty() {
+        lock.lock();
+        try {
+            return inHand.isEmpty();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Takes nothing more, and hands back what has not been started. */
+    List<Attempt<M>> close() {
+        lock.lock();
+        try {
+            closed = true;
+            List<Attempt<M>> unstarted = new ArrayList<>();
+            if (suspect != null && !suspectStarted) {
+                unstarted.add(suspect);
+            }
+            for (Lane<M> lane : rotation) {
+                unstarted.addAll(lane.waiting);
+                lane.waiting.clear();
+            }
+            return unstarted;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Waits until no handler runs. Returns whether that came true in time. */
+    boolean awaitQuiet(Duration patience) throws InterruptedException {
+        lock.lock();
+        try {
+            long left = patience.toNanos();
+            while (running() > 0 && left > 0) {
+                left = changed.awaitNanos(left);
+            }
+            return running() == 0;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private int running() {
+        return rotation.stream().mapToInt(lane -> lane.running).sum();
+    }
+}

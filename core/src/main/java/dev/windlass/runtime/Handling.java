@@ -1,0 +1,36 @@
+package dev.windlass.runtime;
+
+import dev.windlass.Cancellation;
+import dev.windlass.HandlerOptions;
+import dev.windlass.PermanentFailure;
+import dev.windlass.RetryAfter;
+import java.time.Duration;
+
+/** A handler with its options: runs it, and decides what a failure means. */
+public record Handling<M>(Handler<M> handler, HandlerOptions options) {
+    private static final int MAX_ERROR = 2048;
+
+    /** What a feature's handler looks like to the dispatcher. */
+    @FunctionalInterface
+    public interface Handler<M> {
+        void handle(M message, Cancellation cancellation) throws Exception;
+    }
+
+    Outcome afterFailure(Throwable failure, int retryCount) {
+        String error = errorText(failure);
+        if (failure instanceof PermanentFailure
+                || retryCount + 1 >= options.retry().maxAttempts()) {
+            return new Outcome.Fail(error);
+        }
+        Duration delay = failure instanceof RetryAfter after
+                ? after.delay()
+                : options.retry().delay(retryCount);
+        return new Outcome.Retry(delay, error);
+    }
+
+    /** Bounded, and without what a database cannot store. */
+    private static String errorText(Throwable failure) {
+        String text = failure.toString().replace('\0', ' ');
+        return text.substring(0, Math.min(text.length(), MAX_ERROR));
+    }
+}

@@ -1,0 +1,119 @@
+package dev.windlass.runtime;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Renews the leases of all that is in hand, every third of a lease, on a connection that is opened before the first claim and
+ * kept: handlers that use up the pool cannot take it away.
+ */
+final class HeartBeat<M> {
+    private static final Logger log = LoggerFactory.getLogger(HeartBeat.class);
+
+    private final Database database;
+    private final WorkStore<M> store;
+    private final Hand<M> hand;
+    private final Duration lease;
+    private final Duration period;
+    private final Loop loop;
+    private final ReentrantLock lock = new ReentrantLock();
+    private @Nullable Connection connection;
+
+    HeartBeat(Database database, WorkStore<M> store, Hand<M> hand, Workers workers, Duration lease) {
+        this.database = database;
+        this.store = store;
+        this.hand = hand;
+        this.lease = lease;
+        this.period = lease.dividedBy(3);
+        this.loop = new Loop("[" + database.name() + "] renewing leases", workers, this::renew);
+    }
+
+    void start() {
+        loop.start();
+    }
+
+    /** Makes sure that what is claimed next can be renewed. */
+    void open() throws SQLException {
+        lock.lock();
+        try {
+            if (connection == null) {
+                connection = database.connect();
+                connection.setNetworkTimeout(Runnable::run, (int) Math.max(1000, period.toMillis()));
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Duration renew() throws SQLException {
+        long before = System.nanoTime();
+        long young = lease.toNanos() - period.toNanos() / 2;
+        List<Attempt<M>> due = hand.all().stream()
+                .filter(attempt -> !attempt.isCancelled() && attempt.leaseLeft(before) < young)
+                .sorted((a, b) -> a.claimed.id().compareTo(b.claimed.id()))
+                .toList();
+        if (!due.isEmpty()) {
+            Set<UUID> renewed = call(due.stream().map(Attempt::held).toList());
+            due.forEach(attempt -> settle(attempt, renewed, before));
+        }
+        return period;
+    }
+
+    private Set<UUID> call(List<WorkStore.Held> held) throws SQLException {
+        open();
+        lock.lock();
+        try {
+            Connection open = connection;
+            if (open == null) {
+                throw new SQLException("the connection was closed", "08003");
+            }
+            return database.transact(open, c -> store.heartbeat(c, held, lease));
+        } catch (SQLException e) {
+            close();
+            throw e;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A message that has ended meanwhile is not renewed either; only one whose handler is running has lost its lease. */
+    private void settle(Attempt<M> attempt, Set<UUID> renewed, long before) {
+        if (renewed.contains(attempt.claimed.id())) {
+            attempt.renewed(before + lease.toNanos());
+        } else if (attempt.isRunning()) {
+            log.warn(
+                    "[{}] lost the lease of message {} of topic {}; its handler is asked to stop",
+                    database.name(),
+                    attempt.claimed.id(),
+                    attempt.claimed.topic());
+            attempt.cancel(Attempt.Reason.LEASE_LOST);
+        }
+    }
+
+    private void close() {
+        lock.lock();
+        try {
+            if (connection != null) {
+                connection.close();
+            }
+        } catch (SQLException e) {
+            log.debug("[{}] closing the connection for heartbeats failed", database.name(), e);
+        } finally {
+            connection = null;
+            lock.unlock();
+        }
+    }
+
+    void stop(Duration patience) {
+        loop.stop(patience);
+        close();
+    }
+}

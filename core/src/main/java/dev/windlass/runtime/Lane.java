@@ -1,0 +1,43 @@
+package dev.windlass.runtime;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+
+/** One topic on this node: its handler, what waits for it, what runs, and up to where it has been claimed. */
+final class Lane<M> {
+    final String topic;
+    final Handling<M> handling;
+    final Bound bound = new Bound();
+    final ArrayDeque<Attempt<M>> waiting = new ArrayDeque<>();
+    int running;
+    private double averageNanos = Double.POSITIVE_INFINITY;
+
+    Lane(String topic, Handling<M> handling) {
+        this.topic = topic;
+        this.handling = handling;
+    }
+
+    int concurrency() {
+        return handling.options().concurrency();
+    }
+
+    boolean canStart() {
+        return !waiting.isEmpty() && running < concurrency();
+    }
+
+    /** Moving average: the last few attempts decide. */
+    void took(long nanos) {
+        averageNanos = averageNanos == Double.POSITIVE_INFINITY ? nanos : averageNanos + (nanos - averageNanos) / 8;
+    }
+
+    /**
+     * How many more to claim: as many as can start within a quarter of the lease, judging by how long handlers have taken,
+     * and none while enough are waiting and the claim would be small.
+     */
+    int places(int batchSize, Duration lease) {
+        double startable = concurrency() * (lease.toNanos() / 4.0) / Math.max(1, averageNanos);
+        int ahead = (int) Math.min(3.0 * batchSize, startable);
+        int places = concurrency() + ahead - running - waiting.size();
+        return waiting.size() >= concurrency() && places < batchSize ? 0 : places;
+    }
+}

@@ -1,0 +1,142 @@
+package dev.windlass.runtime;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Turns notifications from other processes into wake-ups, on a connection of its own.
+ *
+ * <p>Proves itself with a notification to itself when it connects: behind a pooler that shares connections between
+ * transactions, LISTEN succeeds and nothing ever arrives.
+ */
+final class Listener {
+    private static final Logger log = LoggerFactory.getLogger(Listener.class);
+    private static final int SLICE_MILLIS = 250;
+    private static final long PROOF_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final long CHECK_NANOS = TimeUnit.SECONDS.toNanos(30);
+    private static final Duration RETRY_DEAF = Duration.ofMinutes(5);
+
+    private final Database database;
+    private final String channel;
+    private final Consumer<String> heard;
+    private final Consumer<Boolean> listening;
+    private final Loop loop;
+    private @Nullable Connection connection;
+    private Dialect.@Nullable Subscription subscription;
+    private long lastCheck;
+    private boolean deaf;
+
+    /**
+     * @param heard gets the topic of each notification, or an empty text when some may have been missed
+     * @param listening gets whether notifications arrive
+     */
+    Listener(Database database, String channel, Workers workers, Consumer<String> heard, Consumer<Boolean> listening) {
+        this.database = database;
+        this.channel = channel;
+        this.heard = heard;
+        this.listening = listening;
+        this.loop = new Loop("[" + database.name() + "] listening for wake-ups", workers, this::listen);
+    }
+
+    void start() {
+        loop.start();
+    }
+
+    private Duration listen() throws SQLException {
+        try {
+            if (subscription == null && !subscribe()) {
+                return RETRY_DEAF;
+            }
+            check();
+            if (subscription != null) {
+                subscription.await(SLICE_MILLIS, heard);
+            }
+            return Duration.ZERO;
+        } catch (SQLException e) {
+            listening.accept(false);
+            close();
+            throw e;
+        }
+    }
+
+    private boolean subscribe() throws SQLException {
+        connection = database.connect();
+        subscription = database.dialect().listen(connection, channel);
+        lastCheck = System.nanoTime();
+        boolean works = proves(connection, subscription);
+        listening.accept(works);
+        if (works) {
+            log.debug("[{}] listening on channel {}", database.name(), channel);
+            heard.accept("");
+        } else {
+            if (!deaf) {
+                log.info(
+                        "[{}] notifications do not arrive, as behind a transaction-mode pooler; polling every second"
+                                + " instead (give a direct connection with backgroundDataSource)",
+                        database.name());
+            }
+            unsubscribe();
+            close();
+        }
+        deaf = !works;
+        return works;
+    }
+
+    private boolean proves(Connection open, Dialect.Subscription listener) throws SQLException {
+        String proof = "proof " + UUID.randomUUID();
+        database.dialect().send(open, channel, proof);
+        boolean[] arrived = {false};
+        long deadline = System.nanoTime() + PROOF_NANOS;
+        while (!arrived[0] && System.nanoTime() - deadline < 0) {
+            listener.await(SLICE_MILLIS, message -> arrived[0] |= message.equals(proof));
+        }
+        return arrived[0];
+    }
+
+    /** A connection that died silently looks like one on which nothing happens. */
+    private void check() throws SQLException {
+        if (System.nanoTime() - lastCheck >= CHECK_NANOS) {
+            lastCheck = System.nanoTime();
+            if (connection == null || !connection.isValid(5)) {
+                throw new SQLException("the connection for notifications is gone", "08006");
+            }
+        }
+    }
+
+    private void close() {
+        try {
+            if (connection != null) {
+                connection.close();
+            }
+        } catch (SQLException e) {
+            log.debug("[{}] closing the connection for notifications failed", database.name(), e);
+        } finally {
+            connection = null;
+            subscription = null;
+        }
+    }
+
+    private void unsubscribe() {
+        try {
+            if (subscription != null) {
+                subscription.cancel();
+            }
+        } catch (SQLException e) {
+            log.debug("[{}] ending the subscription failed", database.name(), e);
+        }
+    }
+
+    void stop(Duration patience) {
+        if (loop.stop(patience)) {
+            unsubscribe();
+            close();
+        }
+    }
+}

@@ -1,0 +1,16 @@
+package dev.windlass.runtime;
+
+import java.time.Duration;
+
+/** What is to be written about an attempt that has ended. */
+public sealed interface Outcome {
+
+    record Done() implements Outcome {}
+
+    record Retry(Duration delay, String error) implements Outcome {}
+
+    record Fail(String error) implements Outcome {}
+
+    /** Back to ready without a counted attempt. */
+    record Release() implements Outcome {}
+}

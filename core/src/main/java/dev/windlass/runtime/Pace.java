@@ -1,0 +1,62 @@
+package dev.windlass.runtime;
+
+import java.time.Duration;
+
+/**
+ * How long to wait before the next look for work.
+ *
+ * <p>Nothing found: the wait doubles, from the polling interval to its maximum. Told that work may be coming (somebody wrote it
+ * in a transaction that is not committed yet, or one notification spoke for several): looks follow in quick succession first,
+ * and stay at the polling interval for some seconds.
+ */
+final class Pace {
+    private static final Duration QUICK = Duration.ofMillis(5);
+    private static final Duration RESTLESS = Duration.ofSeconds(5);
+
+    private final Duration shortest;
+    private volatile Duration longest;
+    private Duration next;
+    private long restlessUntil = System.nanoTime();
+    private volatile boolean expecting;
+
+    Pace(Duration shortest, Duration longest) {
+        this.shortest = shortest;
+        this.longest = longest;
+        this.next = shortest;
+    }
+
+    /** Work may become visible soon. Called from any thread; the others only by the loop. */
+    void expect() {
+        expecting = true;
+    }
+
+    void limit(Duration longest) {
+        this.longest = longest;
+    }
+
+    Duration afterWork() {
+        next = shortest;
+        return afterNothing();
+    }
+
+    Duration afterNothing() {
+        if (expecting) {
+            expecting = false;
+            restlessUntil = System.nanoTime() + RESTLESS.toNanos();
+            next = min(QUICK, shortest);
+        }
+        Duration now = min(next, longest);
+        boolean restless = System.nanoTime() - restlessUntil < 0;
+        Duration doubled = now.multipliedBy(2);
+        next = restless && doubled.compareTo(shortest) > 0 ? max(now, shortest) : min(doubled, longest);
+        return now;
+    }
+
+    private static Duration min(Duration a, Duration b) {
+        return a.compareTo(b) <= 0 ? a : b;
+    }
+
+    private static Duration max(Duration a, Duration b) {
+        return a.compareTo(b) >= 0 ? a : b;
+    }
+}

@@ -1,0 +1,138 @@
+package dev.windlass.runtime;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Refuses bad arguments before any SQL runs, saying what was expected and what came. */
+public final class Require {
+
+    /** Leaves room for the longest routine suffix in PostgreSQL's 63 bytes. */
+    private static final int MAX_IDENTIFIER_BYTES = 40;
+
+    /** What both engines can store. */
+    private static final Instant EARLIEST = Instant.parse("0001-01-01T00:00:00Z");
+
+    private static final Instant LATEST = Instant.parse("9999-12-31T00:00:00Z");
+
+    private Require() {}
+
+    /** A text that is there, not blank, not longer than {@code max}, and can be stored. */
+    public static String text(String what, @Nullable String value, int max) {
+        if (value == null || value.isBlank()) {
+            throw new IllegalArgumentException(
+                    "expected a " + what + ", got " + (value == null ? "null" : "blank text"));
+        }
+        return optionalText(what, value, max);
+    }
+
+    /** A text that may be empty, but is not longer than {@code max} and can be stored. */
+    public static String optionalText(String what, String value, int max) {
+        if (value.length() > max) {
+            throw new IllegalArgumentException(
+                    "expected a " + what + " of at most " + max + " characters, got " + value.length());
+        }
+        return storable(what, value);
+    }
+
+    /** A text that a database can store: no NUL character, no half of a surrogate pair. */
+    public static String storable(String what, @Nullable String value) {
+        if (value == null) {
+            throw new IllegalArgumentException("expected a " + what + ", got null");
+        }
+        for (int i = 0; i < value.length(); i++) {
+            char c = value.charAt(i);
+            if (c == 0) {
+                throw new IllegalArgumentException("expected a " + what + " without NUL characters, got one at index "
+                        + i + "; encode binary data, for example as Base64");
+            }
+            if (Character.isSurrogate(c)) {
+                boolean pair = Character.isHighSurrogate(c)
+                        && i + 1 < value.length()
+                        && Character.isLowSurrogate(value.charAt(i + 1));
+                if (!pair) {
+                    throw new IllegalArgumentException(
+                            "expected a " + what + " of well-formed Unicode, got half a surrogate pair at index " + i);
+                }
+                i++;
+            }
+        }
+        return value;
+    }
+
+    /**
+     * A schema, table or role name. It is always quoted; what quoting cannot make safe or useful is refused: control
+     * characters, the dollar sign (routine bodies are dollar-quoted), and names too long for the routines derived from them.
+     */
+    public static String identifier(String what, @Nullable String value) {
+        text(what, value, MAX_IDENTIFIER_BYTES);
+        String name = Objects.requireNonNull(value);
+        if (name.getBytes(StandardCharsets.UTF_8).length > MAX_IDENTIFIER_BYTES) {
+            throw new IllegalArgumentException(
+                    "expected a " + what + " of at most " + MAX_IDENTIFIER_BYTES + " bytes, got \"" + name + "\"");
+        }
+        if (name.indexOf('$') >= 0 || name.chars().anyMatch(Character::isISOControl)) {
+            throw new IllegalArgumentException(
+                    "expected a " + what + " without '$' and control characters, got \"" + name + "\"");
+        }
+        return name;
+    }
+
+    public static int positive(String what, int value) {
+        if (value <= 0) {
+            throw new IllegalArgumentException("expected a positive " + what + ", got " + value);
+        }
+        return value;
+    }
+
+    public static Duration positive(String what, @Nullable Duration value) {
+        if (value == null || value.isZero() || value.isNegative()) {
+            throw new IllegalArgumentException("expected a positive " + what + ", got " + value);
+        }
+        return bounded(what, value);
+    }
+
+    public static Duration notNegative(String what, @Nullable Duration value) {
+        if (value == null || value.isNegative()) {
+            throw new IllegalArgumentException("expected a " + what + " of zero or more, got " + value);
+        }
+        return bounded(what, value);
+    }
+
+    /** A hundred years overflow neither the nanoseconds of a long nor the timestamps of a database. */
+    private static Duration bounded(String what, Duration value) {
+        if (value.compareTo(Duration.ofDays(36_500)) > 0) {
+            throw new IllegalArgumentException("expected a " + what + " of at most 100 years, got " + value);
+        }
+        return value;
+    }
+
+    public static Instant instant(String what, @Nullable Instant value) {
+        if (value == null || value.isBefore(EARLIEST) || value.isAfter(LATEST)) {
+            throw new IllegalArgumentException("expected a " + what + " between the years 1 and 9999, got " + value);
+        }
+        return value;
+    }
+
+    public static <C extends Collection<?>> C elements(String what, @Nullable C values) {
+        if (values == null) {
+            throw new IllegalArgumentException("expected a collection of " + what + ", got null");
+        }
+        for (Object value : values) {
+            if (value == null) {
+                throw new IllegalArgumentException("expected a collection of " + what + ", got one with a null in it");
+            }
+        }
+        return values;
+    }
+
+    public static <T> T present(String what, @Nullable T value) {
+        if (value == null) {
+            throw new IllegalArgumentException("expected a " + what + ", got null");
+        }
+        return value;
+    }
+}

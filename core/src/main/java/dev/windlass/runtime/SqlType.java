@@ -1,0 +1,17 @@
+package dev.windlass.runtime;
+
+/** The types of routine arguments; an engine decides how each is written and bound. */
+public enum SqlType {
+    BOOLEAN,
+    INTEGER,
+    INTEGERS,
+    TEXT,
+    TEXTS,
+    JSON,
+    UUID,
+    UUIDS,
+    INSTANT,
+    INSTANTS,
+    DURATION,
+    DURATIONS
+}

@@ -1,0 +1,99 @@
+package dev.windlass.runtime;
+
+import java.time.Duration;
+import java.util.function.BiConsumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Asks handlers to stop whose time is up or whose lease has run out, and gives up those that do not.
+ *
+ * <p>A handler that ignores both its cancellation and the interrupt cannot be ended in Java. After a grace period the message
+ * goes its way without it: a time-out counts as a failed attempt.
+ */
+final class Watchdog<M> {
+    private static final Logger log = LoggerFactory.getLogger(Watchdog.class);
+    private static final Duration LONGEST = Duration.ofSeconds(1);
+    private static final Duration SHORTEST = Duration.ofMillis(10);
+    private static final Duration GRACE = Duration.ofSeconds(5);
+
+    private final String store;
+    private final Hand<M> hand;
+    private final BiConsumer<Attempt<M>, Outcome> giveUp;
+    private final Duration period;
+    private final long graceNanos;
+    private final Loop loop;
+
+    Watchdog(
+            String store,
+            Hand<M> hand,
+            Workers workers,
+            Duration lease,
+            Duration shortestTimeout,
+            BiConsumer<Attempt<M>, Outcome> giveUp) {
+        this.store = store;
+        this.hand = hand;
+        this.giveUp = giveUp;
+        this.period = clamp(min(shortestTimeout, lease).dividedBy(4));
+        this.graceNanos = min(GRACE, lease.dividedBy(3)).toNanos();
+        this.loop = new Loop("[" + store + "] watching handlers", workers, this::watch);
+    }
+
+    private static Duration clamp(Duration period) {
+        return min(LONGEST, period.compareTo(SHORTEST) < 0 ? SHORTEST : period);
+    }
+
+    private static Duration min(Duration a, Duration b) {
+        return a.compareTo(b) <= 0 ? a : b;
+    }
+
+    void start() {
+        loop.start();
+    }
+
+    /** There is something to watch again. */
+    void wake() {
+        loop.wake();
+    }
+
+    private Duration watch() {
+        long now = System.nanoTime();
+        for (Attempt<M> attempt : hand.all()) {
+            watch(attempt, now);
+        }
+        return hand.isEmpty() ? Loop.PARKED : period;
+    }
+
+    private void watch(Attempt<M> attempt, long now) {
+        long overtime = attempt.runningFor(now)
+                - attempt.lane.handling.options().timeout().toNanos();
+        if (overtime > 0) {
+            attempt.cancel(Attempt.Reason.TIMED_OUT);
+        }
+        if (attempt.isRunning() && attempt.leaseLeft(now) <= 0) {
+            attempt.cancel(Attempt.Reason.LEASE_LOST);
+        }
+        boolean expired = attempt.isRunning() && attempt.leaseLeft(now) < -graceNanos;
+        boolean deaf = overtime > graceNanos || expired;
+        if (deaf && hand.detach(attempt)) {
+            giveUp(attempt);
+        }
+    }
+
+    private void giveUp(Attempt<M> attempt) {
+        Duration timeout = attempt.lane.handling.options().timeout();
+        log.error(
+                "[{}] the handler of message {} of topic {} does not stop; giving it up, its thread goes on",
+                store,
+                attempt.claimed.id(),
+                attempt.claimed.topic());
+        Throwable failure = attempt.isCancelled(Attempt.Reason.TIMED_OUT)
+                ? new IllegalStateException("timed out after " + timeout + " and did not stop when interrupted")
+                : new IllegalStateException("lost its lease and did not stop when interrupted");
+        giveUp.accept(attempt, attempt.lane.handling.afterFailure(failure, attempt.claimed.retryCount()));
+    }
+
+    void stop(Duration patience) {
+        loop.stop(patience);
+    }
+}

@@ -1,0 +1,50 @@
+package dev.windlass.runtime;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** The verbs of a table of leased work, as the dispatcher needs them. Each call is one round trip. */
+public interface WorkStore<M> {
+
+    /** What there is room for in one topic, and from where to look. */
+    record Demand(String topic, int places, Position after) {}
+
+    /** A message and the token it was claimed with. */
+    record Held(UUID id, UUID owner) {}
+
+    /** A failed attempt: when to try again (null: the default, or never), and why it failed. */
+    record Failure(
+            Held held,
+            @Nullable Duration retryAfter,
+            @Nullable String error) {}
+
+    List<Claimed<M>> claim(Connection connection, UUID owner, Duration lease, int limit, List<Demand> demands)
+            throws SQLException;
+
+    int ack(Connection connection, List<Held> held) throws SQLException;
+
+    int abandon(Connection connection, List<Failure> failures) throws SQLException;
+
+    int fail(Connection connection, List<Failure> failures) throws SQLException;
+
+    int release(Connection connection, List<Held> held, Duration delay) throws SQLException;
+
+    /** Renews; returns the ids whose lease goes on. */
+    Set<UUID> heartbeat(Connection connection, List<Held> held, Duration lease) throws SQLException;
+
+    int reap(Connection connection, Duration quiet, int limit) throws SQLException;
+
+    int expire(Connection connection, int limit) throws SQLException;
+
+    int clean(Connection connection, int limit) throws SQLException;
+
+    Optional<Duration> nextDue(Connection connection, List<Demand> demands) throws SQLException;
+
+    Set<String> readyTopics(Connection connection) throws SQLException;
+}

@@ -1,0 +1,77 @@
+package dev.windlass.runtime;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.time.Duration;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The threads of one Windlass: a timer, a pool for loops, and threads for handlers.
+ *
+ * <p>Handlers run on virtual threads where the JVM has them. Loops do not: handlers that only compute would keep every
+ * carrier busy, and a heartbeat must not wait for them.
+ */
+public final class Workers implements AutoCloseable {
+    private final ScheduledThreadPoolExecutor timer;
+    private final ExecutorService loops;
+    private final ExecutorService handlers;
+
+    public Workers() {
+        timer = new ScheduledThreadPoolExecutor(1, named("windlass-timer"));
+        timer.setRemoveOnCancelPolicy(true);
+        timer.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
+        loops = Executors.newCachedThreadPool(named("windlass-loop"));
+        handlers = handlerThreads();
+    }
+
+    private static ExecutorService handlerThreads() {
+        try {
+            return (ExecutorService) MethodHandles.lookup()
+                    .findStatic(
+                            Executors.class,
+                            "newVirtualThreadPerTaskExecutor",
+                            MethodType.methodType(ExecutorService.class))
+                    .invoke();
+        } catch (NoSuchMethodException e) {
+            return Executors.newCachedThreadPool(named("windlass-handler"));
+        } catch (Throwable e) {
+            throw new IllegalStateException("cannot make virtual threads", e);
+        }
+    }
+
+    private static ThreadFactory named(String prefix) {
+        AtomicInteger number = new AtomicInteger();
+        return task -> {
+            Thread thread = new Thread(task, prefix + "-" + number.incrementAndGet());
+            thread.setDaemon(true);
+            return thread;
+        };
+    }
+
+    void runLoop(Runnable task) {
+        loops.execute(task);
+    }
+
+    void runHandlers(Runnable task) {
+        handlers.execute(task);
+    }
+
+    ScheduledFuture<?> after(Duration delay, Runnable task) {
+        return timer.schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    /** Ends the loops' threads; handlers that ignore their cancellation are left to themselves. */
+    @Override
+    public void close() {
+        timer.shutdownNow();
+        loops.shutdown();
+        handlers.shutdown();
+    }
+}

@@ -1,0 +1,33 @@
+/**
+ * Internal: the mechanism that claims, handles and completes leased work, the same for every feature.
+ *
+ * <h2>Parts</h2>
+ *
+ * <p>A feature brings a {@link dev.windlass.runtime.WorkStore} (its routines) and handlers by topic; a
+ * {@link dev.windlass.runtime.Dispatcher} does the rest, with a handful of {@link dev.windlass.runtime.Loop}s on shared
+ * threads: the claimer takes what there is room for; worker threads run handlers, one message at a time each; the completer
+ * writes outcomes in batches; the heart-beater renews leases on a connection of its own; the watchdog enforces time-outs and
+ * notices lost leases; maintenance reaps, expires and cleans; the listener turns notifications into wake-ups.
+ *
+ * <h2>Invariants</h2>
+ *
+ * <ul>
+ *   <li>A message is handed to a handler only after its claim has been committed, and no transaction is open meanwhile.
+ *   <li>Every claim has an owner token of its own, and every later change names it: a late outcome of a lost attempt changes
+ *       nothing.
+ *   <li>A message stays in hand, and its lease is renewed, until its outcome has been written or its time is up.
+ *   <li>What cannot be written is kept and tried again; the routines are guarded, so trying twice is harmless.
+ *   <li>No wall clock of this process is ever compared with the database's.
+ * </ul>
+ *
+ * <h2>Failure</h2>
+ *
+ * <p>A process that dies leaves leases that run out; any node's maintenance returns them to ready and counts the expiry. A
+ * message with several expiries is handled alone, so that it cannot take neighbours with it. A database that goes away stops
+ * nothing for good: loops back off with jitter, say so once, and go on when it is back. Maintenance then waits for one lease
+ * period before it reaps, so that live owners come first.
+ */
+@NullMarked
+package dev.windlass.runtime;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,32 @@
+package dev.windlass.schema;
+
+import dev.windlass.runtime.Require;
+import java.util.List;
+
+/**
+ * A part of the schema with a version of its own: a table, what belongs to it, and its routines.
+ *
+ * @param name the prefix of its placeholders in the SQL files
+ * @param tableName the name its tables, indexes and routines start with
+ * @param version the version this program brings
+ * @param minCompatible the oldest program version that can work with a database of this version
+ * @param steps the SQL files, in the order in which they run
+ */
+public record Component(String name, String tableName, int version, int minCompatible, List<Step> steps) {
+
+    public Component {
+        Require.identifier("table name", tableName);
+    }
+
+    /** A file, and the version in which it was added or last changed. */
+    public record Step(int version, String file) {}
+
+    public static Component outbox(String tableName) {
+        return new Component(
+                "outbox",
+                tableName,
+                1,
+                1,
+                List.of(new Step(1, "outbox_table.sql"), new Step(1, "outbox_routines.sql")));
+    }
+}

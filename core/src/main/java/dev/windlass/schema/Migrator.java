@@ -1,0 +1,188 @@
+package dev.windlass.schema;
+
+import dev.windlass.runtime.Database;
+import dev.windlass.runtime.Require;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Applies what is newer than the database, under a lock, all or nothing.
+ *
+ * <p>Running it again changes nothing. Several may run at once; one works, the others then find nothing to do. It needs a
+ * database user that may create tables; programs that only run Windlass need no more than {@link #grants}.
+ */
+public final class Migrator {
+    private static final Logger log = LoggerFactory.getLogger(Migrator.class);
+    private static final String VERSION_TABLE = "windlass_version";
+
+    private final Database database;
+    private final List<Component> components;
+    private final Template template;
+
+    public Migrator(Database database, List<Component> components) {
+        this.database = database;
+        this.components = List.copyOf(components);
+        this.template = new Template(database.dialect(), database.schema());
+    }
+
+    /** Brings the schema up to date. */
+    public void migrate() {
+        database.retrying("migrate schema " + database.schema(), this::migrateLocked);
+    }
+
+    private boolean migrateLocked(Connection connection) throws SQLException {
+        boolean autoCommit = connection.getAutoCommit();
+        connection.setAutoCommit(false);
+        try {
+            database.dialect().lockForMigration(connection, database.schema());
+            execute(connection, pendingSql(connection));
+            connection.commit();
+            return true;
+        } catch (SQLException | RuntimeException e) {
+            connection.rollback();
+            throw e;
+        } finally {
+            connection.setAutoCommit(autoCommit);
+        }
+    }
+
+    private void execute(Connection connection, String sql) throws SQLException {
+        if (sql.isEmpty()) {
+            return;
+        }
+        log.info("[{}] migrating schema {} to {}", database.name(), database.schema(), versions());
+        try (Statement statement = connection.createStatement()) {
+            statement.setEscapeProcessing(false);
+            statement.execute(sql);
+        }
+    }
+
+    /** The SQL that {@link #migrate} would run on this database now; empty when there is nothing to do. */
+    public String pendingSql() {
+        return database.retrying("read the version of schema " + database.schema(), this::pendingSql);
+    }
+
+    private String pendingSql(Connection connection) throws SQLException {
+        boolean fresh = !database.dialect().tableExists(connection, database.schema(), VERSION_TABLE);
+        StringBuilder sql = new StringBuilder(fresh ? template.render("version.sql") : "");
+        for (Component component : components) {
+            int from = fresh
+                    ? 0
+                    : installed(connection, component).map(Installed::version).orElse(0);
+            sql.append(upgrade(component, from));
+        }
+        return sql.toString();
+    }
+
+    /** The whole SQL for an empty database, for people who run it by other means. */
+    public String fullSql() {
+        return template.render("version.sql")
+                + components.stream().map(component -> upgrade(component, 0)).collect(Collectors.joining());
+    }
+
+    /** What a database user needs to run Windlass, and no more. Run it as the owner of the schema. */
+    public String grants(String role) {
+        Require.identifier("role", role);
+        return components.stream()
+                .map(component -> template.render(component.name() + "_grants.sql", component, role))
+                .collect(Collectors.joining());
+    }
+
+    private String upgrade(Component component, int from) {
+        if (from >= component.version()) {
+            return "";
+        }
+        return component.steps().stream()
+                .filter(step -> step.version() > from)
+                .map(step -> "\n" + template.render(step.file(), component))
+                .collect(Collectors.joining("", "", record(component)));
+    }
+
+    private String record(Component component) {
+        return "\ninsert into %s.%s (table_name, component, version, min_compatible) values (%s, %s, %d, %d);\n"
+                .formatted(
+                        database.dialect().quote(database.schema()),
+                        VERSION_TABLE,
+                        database.dialect().literal(component.tableName()),
+                        database.dialect().literal(component.name()),
+                        component.version(),
+                        component.minCompatible());
+    }
+
+    /**
+     * Makes sure that this program can work with the database as it is.
+     *
+     * @throws SchemaException if it cannot
+     */
+    public void check() throws SQLException {
+        database.once(connection -> {
+            if (!database.dialect().tableExists(connection, database.schema(), VERSION_TABLE)) {
+                throw new SchemaException("[%s] expected Windlass's tables in schema \"%s\", found none; %s"
+                        .formatted(database.name(), database.schema(), REMEDY));
+            }
+            for (Component component : components) {
+                check(connection, component);
+            }
+            return true;
+        });
+    }
+
+    private static final String REMEDY =
+            "run 'windlass migrate', or set ensureSchema, or apply the SQL files that come with Windlass";
+
+    private void check(Connection connection, Component component) throws SQLException {
+        Installed installed = installed(connection, component)
+                .orElseThrow(() -> new SchemaException("[%s] expected the table \"%s\".\"%s\", found none; %s"
+                        .formatted(database.name(), database.schema(), component.tableName(), REMEDY)));
+        if (installed.version() < component.version()) {
+            throw new SchemaException("[%s] expected version %d of table \"%s\".\"%s\", found %d; %s"
+                    .formatted(
+                            database.name(),
+                            component.version(),
+                            database.schema(),
+                            component.tableName(),
+                            installed.version(),
+                            REMEDY));
+        }
+        if (installed.minCompatible() > component.version()) {
+            throw new SchemaException(
+                    "[%s] version %d of table \"%s\".\"%s\" needs a program of schema version %d or newer, this one has %d; upgrade the program"
+                            .formatted(
+                                    database.name(),
+                                    installed.version(),
+                                    database.schema(),
+                                    component.tableName(),
+                                    installed.minCompatible(),
+                                    component.version()));
+        }
+    }
+
+    private record Installed(int version, int minCompatible) {}
+
+    private Optional<Installed> installed(Connection connection, Component component) throws SQLException {
+        String sql =
+                "select version, min_compatible from %s.%s where table_name = ? and component = ? order by version desc"
+                        .formatted(database.dialect().quote(database.schema()), VERSION_TABLE);
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            statement.setString(1, component.tableName());
+            statement.setString(2, component.name());
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next() ? Optional.of(new Installed(row.getInt(1), row.getInt(2))) : Optional.empty();
+            }
+        }
+    }
+
+    private String versions() {
+        return components.stream()
+                .map(component -> component.tableName() + " " + component.version())
+                .collect(Collectors.joining(", "));
+    }
+}

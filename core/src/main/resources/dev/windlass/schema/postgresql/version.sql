@@ -1,0 +1,13 @@
+-- What has been applied to this schema, one row for each version of each component. The newest row of a component tells
+-- its version and the oldest program version that can still work with it.
+create schema if not exists {schema};
+
+create table if not exists {schema}.windlass_version (
+    table_name     varchar(63)  not null,
+    component      varchar(63)  not null,
+    version        integer      not null,
+    min_compatible integer      not null,
+    applied_at     timestamptz  not null default clock_timestamp(),
+    applied_by     varchar(255) not null default current_user,
+    primary key (table_name, component, version)
+);

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.embedded;
+
+import org.jspecify.annotations.NullMarked;
