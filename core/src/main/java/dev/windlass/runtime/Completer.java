@@ -79,6 +79,7 @@ final class Completer<M> {
         again = false;
         List<Attempt<M>> settled = batch.stream().map(Ended::attempt).toList();
         batch.clear();
+        telemetry.written(database.name(), settled.size());
         written.accept(settled);
         return queued.get() == 0 ? Loop.PARKED : Duration.ZERO;
     }

@@ -11,6 +11,9 @@ public interface Telemetry {
     /** A handler ended; {@code outcome} is what is written next. */
     default void handled(String store, String topic, Outcome outcome, Duration took) {}
 
+    /** Outcomes have been written, in one batch. */
+    default void written(String store, int outcomes) {}
+
     default void reaped(String store, int messages) {}
 
     default void expired(String store, int messages) {}

@@ -61,15 +61,22 @@ final class Server {
     /** Ends the sessions, writes a checkpoint and stops (PostgreSQL's fast shutdown). */
     void stop(Binaries binaries, Path data) {
         List<ProcessHandle> family = family();
-        if (Platform.isWindows()) {
-            Command.probe(List.of(binaries.program("pg_ctl").toString(), "stop", "-m", "fast", "-D", data.toString()));
-        } else {
-            Processes.signal(postmaster, "INT");
+        // The number of a server that crashed may already be somebody else's.
+        if (isRunning()) {
+            requestStop(binaries, data);
         }
         if (!Await.until(STOP_TIMEOUT, () -> !isRunning())) {
             postmaster.destroyForcibly();
         }
         awaitEnd(family);
+    }
+
+    private void requestStop(Binaries binaries, Path data) {
+        if (Platform.isWindows()) {
+            Command.probe(List.of(binaries.program("pg_ctl").toString(), "stop", "-m", "fast", "-D", data.toString()));
+        } else {
+            Processes.signal(postmaster, "INT");
+        }
     }
 
     /** Out of the reach of the terminal's Ctrl-C, and told to stop by the kernel if this JVM dies without a word. */

@@ -84,6 +84,20 @@ final class DataDirectoryTest {
     }
 
     @Test
+    void ofTwoThatStartAtOnceOnANewDirectoryOneIsRefused() throws Exception {
+        Path directory = temp.resolve("raced");
+        CompletableFuture<EmbeddedPostgres> one = CompletableFuture.supplyAsync(() -> start(directory));
+        CompletableFuture<EmbeddedPostgres> two = CompletableFuture.supplyAsync(() -> start(directory));
+        CompletableFuture<EmbeddedPostgres> loser =
+                one.handle((server, failure) -> failure != null).join() ? one : two;
+        try (EmbeddedPostgres winner = (loser == one ? two : one).join()) {
+            assertThatThrownBy(loser::join).hasMessageContaining("stop it or give another --data directory");
+            assertThat(directory.resolve("password")).hasContent(winner.password());
+            assertThat(Sql.value(winner, "SELECT 1")).isEqualTo("1");
+        }
+    }
+
+    @Test
     void serverOfAnotherJvmIsRespectedWhileThatLivesAndEndsWithIt() throws Exception {
         assumeTrue(!Wrappers.DEATH_SIGNAL.isEmpty());
         Path directory = temp.resolve("other");

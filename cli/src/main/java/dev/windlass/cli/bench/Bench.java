@@ -1,0 +1,69 @@
+package dev.windlass.cli.bench;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.windlass.Windlass;
+import dev.windlass.WindlassOptions;
+import dev.windlass.outbox.OutboxOptions;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.Arrays;
+
+/** The database under measurement: a schema of its own, dropped at the end, and a pool. */
+final class Bench implements AutoCloseable {
+    static final String SCHEMA = "windlass_bench";
+    static final String TOPIC = "bench";
+
+    final HikariDataSource pool;
+    final OutboxOptions outbox;
+
+    Bench(String url, String user, String password, OutboxOptions outbox) throws SQLException {
+        this.outbox = outbox;
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(url);
+        config.setUsername(user);
+        config.setPassword(password);
+        config.setMaximumPoolSize(16);
+        pool = new HikariDataSource(config);
+        execute("drop schema if exists " + SCHEMA + " cascade");
+        builder().migrator().migrate();
+        execute(ServerLimit.PROCEDURES);
+    }
+
+    Windlass.Builder builder() {
+        return Windlass.on(pool).options(options()).outbox(outbox);
+    }
+
+    static WindlassOptions options() {
+        return WindlassOptions.defaults().withSchemaName(SCHEMA).withShutdownGrace(Duration.ofSeconds(5));
+    }
+
+    void execute(String sql) throws SQLException {
+        try (Connection connection = pool.getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        }
+    }
+
+    /** An empty table with this many messages, vacuumed, with no checkpoint due: each round starts alike. */
+    void fill(int messages, int payloadBytes) throws SQLException {
+        execute("truncate " + SCHEMA + ".outbox cascade");
+        execute("call " + SCHEMA + ".fill(" + messages + ", " + payloadBytes + ")");
+        execute("vacuum analyze " + SCHEMA + ".outbox");
+        execute("checkpoint");
+    }
+
+    static double median(double[] values) {
+        double[] sorted = values.clone();
+        Arrays.sort(sorted);
+        return sorted[sorted.length / 2];
+    }
+
+    @Override
+    public void close() throws SQLException {
+        execute("drop schema if exists " + SCHEMA + " cascade");
+        pool.close();
+    }
+}
