@@ -20,13 +20,15 @@ import org.jspecify.annotations.Nullable;
 /** PostgreSQL 13 and newer. */
 public final class PostgresDialect implements Dialect {
 
-    /**
-     * Connections (08), rollbacks for serialization and deadlock (40), resources (53), operator intervention (57), lock
-     * not available, and a server that has become read-only in a failover.
-     */
-    private static final Set<String> TRANSIENT_CLASSES = Set.of("08", "40", "53", "57");
+    /** Connections (08), resources (53) and operator intervention (57). */
+    private static final Set<String> OUTAGE_CLASSES = Set.of("08", "53", "57");
+
+    /** Serialization failures and deadlocks. */
+    private static final String ROLLBACK_CLASS = "40";
 
     private static final String LOCK_NOT_AVAILABLE = "55P03";
+
+    /** What a server says that has become a standby in a failover. */
     private static final String READ_ONLY = "25006";
 
     @Override
@@ -108,16 +110,25 @@ public final class PostgresDialect implements Dialect {
 
     @Override
     public boolean isTransient(SQLException e) {
-        if (e instanceof SQLTransientException || e instanceof SQLRecoverableException) {
-            return true;
-        }
+        String state = state(e);
+        return isOutage(e) || state.startsWith(ROLLBACK_CLASS) || state.equals(LOCK_NOT_AVAILABLE);
+    }
+
+    @Override
+    public boolean isOutage(SQLException e) {
+        String state = state(e);
+        return state.isEmpty()
+                ? e instanceof SQLTransientException || e instanceof SQLRecoverableException
+                : OUTAGE_CLASSES.contains(state.substring(0, 2)) || state.equals(READ_ONLY);
+    }
+
+    /** The state of the error, or of what a pool has wrapped in one without. */
+    private static String state(SQLException e) {
         String state = e.getSQLState();
         if (state != null && state.length() == 5) {
-            return TRANSIENT_CLASSES.contains(state.substring(0, 2))
-                    || state.equals(LOCK_NOT_AVAILABLE)
-                    || state.equals(READ_ONLY);
+            return state;
         }
-        return e.getCause() instanceof SQLException cause && isTransient(cause);
+        return e.getCause() instanceof SQLException cause ? state(cause) : "";
     }
 
     @Override

@@ -55,7 +55,7 @@ final class StoredOutbox implements Outbox {
     public OutboxMessageIdentifier enqueue(OutboxEntry entry) {
         Require.present("outbox entry", entry);
         UUID id = ids.next();
-        boolean announce = !dispatcher.handles(entry.topic()) && announcer.announce();
+        boolean announce = !dispatcher.hasPlace(entry.topic()) && announcer.announce();
         onceOnly("enqueue a message of topic " + entry.topic(), id, connection -> {
             store.enqueue(connection, id, entry, announce);
             return true;
@@ -71,9 +71,10 @@ final class StoredOutbox implements Outbox {
         Require.present("outbox entry", entry);
         UUID id = ids.next();
         try {
-            store.enqueue(connection, id, entry, announcer.announce());
+            boolean announce = announcer.announce();
+            store.enqueue(connection, id, entry, announce);
             logEnqueued(entry, id);
-            signal(connection, entry.topic());
+            signal(connection, entry.topic(), announce);
         } catch (SQLException e) {
             throw database.failure("enqueue a message of topic " + entry.topic(), e);
         }
@@ -87,7 +88,7 @@ final class StoredOutbox implements Outbox {
             return List.of();
         }
         List<UUID> made = newIds(all.size());
-        boolean announce = !all.stream().map(OutboxEntry::topic).allMatch(dispatcher::handles) && announcer.announce();
+        boolean announce = !all.stream().map(OutboxEntry::topic).allMatch(dispatcher::hasPlace) && announcer.announce();
         onceOnly("enqueue " + all.size() + " messages", made.get(0), connection -> {
             store.enqueueAll(connection, made, all, announce);
             return true;
@@ -106,10 +107,11 @@ final class StoredOutbox implements Outbox {
         }
         List<UUID> made = newIds(all.size());
         try {
-            store.enqueueAll(connection, made, all, announcer.announce());
+            boolean announce = announcer.announce();
+            store.enqueueAll(connection, made, all, announce);
             log.debug("[{}] enqueued {} messages", database.name(), all.size());
             for (String topic : topics(all).toList()) {
-                signal(connection, topic);
+                signal(connection, topic, announce);
             }
         } catch (SQLException e) {
             throw database.failure("enqueue " + all.size() + " messages", e);
@@ -137,11 +139,11 @@ final class StoredOutbox implements Outbox {
         });
     }
 
-    private void signal(Connection connection, String topic) throws SQLException {
+    private void signal(Connection connection, String topic, boolean announced) throws SQLException {
         if (connection.getAutoCommit()) {
             dispatcher.committed(topic);
         } else {
-            dispatcher.written(topic);
+            dispatcher.written(topic, announced);
         }
     }
 

@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
 public final class Announcer {
     private static final Logger log = LoggerFactory.getLogger(Announcer.class);
     private static final Duration QUIET = Duration.ofMillis(10);
-    private static final Duration LATER = Duration.ofMillis(100);
+    private static final Duration LATER = Duration.ofMillis(25);
 
     private final Database database;
     private final String channel;

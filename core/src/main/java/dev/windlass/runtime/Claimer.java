@@ -28,6 +28,7 @@ final class Claimer<M> {
     private final BiConsumer<Attempt<M>, Outcome> decided;
     private long lastSweep = System.nanoTime() - SWEEP_NANOS;
     private long knownDue = Long.MAX_VALUE;
+    private volatile boolean wantsRoom;
 
     /**
      * @param taken gets all claimed attempts, and those of them that are to be handled
@@ -59,7 +60,7 @@ final class Claimer<M> {
         loop.start();
     }
 
-    /** Work has been committed, or there is room again. */
+    /** Work has been committed. */
     void wake() {
         loop.wake();
     }
@@ -67,7 +68,14 @@ final class Claimer<M> {
     /** Work has been written, and may be committed soon. */
     void expect() {
         pace.expect();
-        loop.wake();
+        loop.wakeWithin(Pace.QUICK);
+    }
+
+    /** There is room again, which matters only if the lack of it stopped a claim. */
+    void roomFreed() {
+        if (wantsRoom) {
+            loop.wake();
+        }
     }
 
     /** The longest pause between two looks from now on. */
@@ -79,6 +87,7 @@ final class Claimer<M> {
         try {
             heartBeat.open();
             boolean sweep = System.nanoTime() - lastSweep >= SWEEP_NANOS;
+            wantsRoom = true;
             List<WorkStore.Demand> demands = hand.demands(sweep);
             return demands.isEmpty() ? Loop.PARKED : claim(demands, sweep);
         } catch (SQLException e) {
@@ -89,7 +98,7 @@ final class Claimer<M> {
 
     private Duration claim(List<WorkStore.Demand> demands, boolean sweep) throws SQLException {
         long before = System.nanoTime();
-        int limit = hand.room(demands);
+        int limit = hand.limit(demands);
         UUID owner = UUID.randomUUID();
         List<Claimed<M>> claimed =
                 database.once(connection -> store.claim(connection, owner, options.lease(), limit, demands));
@@ -103,10 +112,14 @@ final class Claimer<M> {
         if (claimed.size() >= limit) {
             return Duration.ZERO;
         }
+        wantsRoom = hand.isFull(demands, claimed);
         return claimed.isEmpty() ? pauseWhenIdle(demands) : pauseUntilDue(pace.afterWork());
     }
 
     private Duration pauseWhenIdle(List<WorkStore.Demand> demands) throws SQLException {
+        if (pace.isRestless()) {
+            return pace.afterNothing();
+        }
         Optional<Duration> due =
                 database.once(connection -> store.nextDue(connection, demands)).filter(d -> !d.isNegative());
         knownDue = due.isPresent() ? System.nanoTime() + due.get().toNanos() : Long.MAX_VALUE;

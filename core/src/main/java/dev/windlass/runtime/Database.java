@@ -18,6 +18,9 @@ public final class Database {
     private static final Logger log = LoggerFactory.getLogger(Database.class);
     private static final int TRIES = 4;
 
+    /** An exhausted pool answers only after its own time-out; the caller must not wait for several of them. */
+    private static final long TRY_NANOS = Duration.ofSeconds(2).toNanos();
+
     private final DataSource dataSource;
     private final Dialect dialect;
     private final String schema;
@@ -60,7 +63,7 @@ public final class Database {
         try (Connection connection = dataSource.getConnection()) {
             return transact(connection, work);
         } catch (SQLException e) {
-            if (dialect.isTransient(e)) {
+            if (dialect.isOutage(e)) {
                 lastOutage = System.nanoTime();
             }
             throw e;
@@ -72,11 +75,13 @@ public final class Database {
      * harmless to repeat when it is not known whether the first try was committed.
      */
     public <T> T retrying(String what, Work<T> work) {
+        long start = System.nanoTime();
         for (int attempt = 1; ; attempt++) {
             try {
                 return once(work);
             } catch (SQLException e) {
-                if (attempt == TRIES || !dialect.isTransient(e)) {
+                boolean last = attempt == TRIES || System.nanoTime() - start > TRY_NANOS;
+                if (last || !dialect.isTransient(e)) {
                     throw failure(what, e);
                 }
                 log.debug("[{}] {} failed, trying again: {}", name, what, e.getMessage());
@@ -130,7 +135,7 @@ public final class Database {
                 "[" + name + "] could not " + what + " (SQLSTATE " + e.getSQLState() + "): " + e.getMessage(), e);
     }
 
-    /** Whether the last transient error lies further back than this. */
+    /** Whether the last outage that was seen here lies further back than this. */
     public boolean calmFor(Duration time) {
         return System.nanoTime() - lastOutage > time.toNanos();
     }

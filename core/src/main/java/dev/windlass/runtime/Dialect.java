@@ -28,6 +28,9 @@ public interface Dialect {
     /** Whether trying again may help: deadlocks, lost connections, a server that is starting or has become a standby. */
     boolean isTransient(SQLException e);
 
+    /** Whether the server could not be reached or used, so that live owners may have been unable to renew their leases. */
+    boolean isOutage(SQLException e);
+
     /** Whether the connection is of no more use though it may look alive, as one to a server that is now read-only. */
     boolean spoilsConnection(SQLException e);
 

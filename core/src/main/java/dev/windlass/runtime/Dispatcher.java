@@ -24,6 +24,7 @@ public final class Dispatcher<M> {
     private final Claimer<M> claimer;
     private final Maintenance<M> maintenance;
     private final Listener listener;
+    private volatile boolean listening;
 
     /**
      * @param background gives the connections that are kept: for heartbeats and notifications
@@ -77,9 +78,9 @@ public final class Dispatcher<M> {
         }
     }
 
-    /** Whether this node handles the topic, so that a committed message of it need not be announced to others. */
-    public boolean handles(String topic) {
-        return hand.handles(topic);
+    /** Whether this node would start a message of this topic at once, so that others need not be told of it. */
+    public boolean hasPlace(String topic) {
+        return hand.hasPlace(topic);
     }
 
     /** This process has committed something. */
@@ -94,20 +95,29 @@ public final class Dispatcher<M> {
         }
     }
 
-    /** A message of this topic has been written by this process, and may be committed soon. */
-    public void written(String topic) {
-        if (hand.handles(topic)) {
+    /**
+     * A message of this topic has been written by this process, and may be committed soon.
+     *
+     * @param announced whether the commit sends a notification, which this process hears too
+     */
+    public void written(String topic, boolean announced) {
+        if (hand.handles(topic) && !(announced && listening)) {
             claimer.expect();
         }
     }
 
+    /** A notification without a topic speaks for several writes, some of which may not be committed yet. */
     private void heard(String topic) {
-        if (topic.isEmpty() || hand.handles(topic)) {
+        if (topic.isEmpty()) {
             claimer.expect();
+            claimer.wake();
+        } else if (hand.handles(topic)) {
+            claimer.wake();
         }
     }
 
     private void listening(boolean works) {
+        listening = works;
         Duration longest = options.maxPollingInterval();
         boolean cap = !works && longest.compareTo(MAX_POLLING_WHEN_DEAF) > 0;
         claimer.limitPause(cap ? MAX_POLLING_WHEN_DEAF : longest);
@@ -120,7 +130,7 @@ public final class Dispatcher<M> {
 
     private void settled(Collection<Attempt<M>> attempts) {
         hire(hand.settle(attempts));
-        claimer.wake();
+        claimer.roomFreed();
     }
 
     private void givenUp(Attempt<M> attempt, Outcome outcome) {

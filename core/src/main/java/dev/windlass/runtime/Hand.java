@@ -38,6 +38,7 @@ final class Hand<M> {
     private int workers;
     private int detached;
     private int nextLane;
+    private int nextStart;
     private boolean closed;
 
     Hand(Map<String, Handling<M>> handlings, int concurrency, int batchSize, Duration lease) {
@@ -85,9 +86,36 @@ final class Hand<M> {
         return concurrency + 3 * batchSize - inHand.size();
     }
 
-    int room(List<WorkStore.Demand> demands) {
-        int wanted = demands.stream().mapToInt(WorkStore.Demand::places).sum();
-        return Math.min(batchSize, wanted);
+    /** How many messages a claim may take over all topics. */
+    int limit(List<WorkStore.Demand> demands) {
+        lock.lock();
+        try {
+            int wanted = demands.stream().mapToInt(WorkStore.Demand::places).sum();
+            return Math.max(1, Math.min(batchSize, Math.min(wanted, room())));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether a claim may have left messages of some topic because it had no more room for it. */
+    boolean isFull(List<WorkStore.Demand> demands, List<Claimed<M>> claimed) {
+        if (demands.size() < rotation.size()) {
+            return true;
+        }
+        Map<String, Integer> counts = new HashMap<>();
+        claimed.forEach(each -> counts.merge(each.topic(), 1, Integer::sum));
+        return demands.stream().anyMatch(demand -> counts.getOrDefault(demand.topic(), 0) >= demand.places());
+    }
+
+    /** Whether a message of this topic would be started at once. */
+    boolean hasPlace(String topic) {
+        lock.lock();
+        try {
+            Lane<M> lane = lanes.get(topic);
+            return lane != null && !closed && suspect == null && lane.isFree() && workers < concurrency;
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Takes note of how far a claim has come; called by the claimer only. */
@@ -168,7 +196,8 @@ final class Hand<M> {
         lock.lock();
         try {
             for (int i = 0; i < rotation.size(); i++) {
-                Lane<M> lane = rotation.get((nextLane + i) % rotation.size());
+                Lane<M> lane = rotation.get(nextStart);
+                nextStart = (nextStart + 1) % rotation.size();
                 if (lane.canStart()) {
                     return started(lane.waiting.remove());
                 }

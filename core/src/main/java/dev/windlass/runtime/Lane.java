@@ -25,6 +25,10 @@ final class Lane<M> {
         return !waiting.isEmpty() && running < concurrency();
     }
 
+    boolean isFree() {
+        return waiting.isEmpty() && running < concurrency();
+    }
+
     /** Moving average: the last few attempts decide. */
     void took(long nanos) {
         averageNanos = averageNanos == Double.POSITIVE_INFINITY ? nanos : averageNanos + (nanos - averageNanos) / 8;

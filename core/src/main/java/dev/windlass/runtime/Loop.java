@@ -3,6 +3,7 @@ package dev.windlass.runtime;
 import java.time.Duration;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -67,6 +68,19 @@ public final class Loop {
         }
     }
 
+    /** Makes the step run within the given time, if it would rest longer. */
+    public void wakeWithin(Duration time) {
+        lock.lock();
+        try {
+            boolean resting = started && !stopped && !busy && failures == 0;
+            if (resting && (timer == null || timer.getDelay(TimeUnit.NANOSECONDS) > time.toNanos())) {
+                rest(time);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private void timeIsUp() {
         lock.lock();
         try {
@@ -91,7 +105,7 @@ public final class Loop {
         Duration pause;
         do {
             pause = runStep();
-        } while (!rest(pause));
+        } while (!ends(pause));
     }
 
     private Duration runStep() {
@@ -120,7 +134,7 @@ public final class Loop {
     }
 
     /** Ends this run unless there is something to do at once. */
-    private boolean rest(Duration pause) {
+    private boolean ends(Duration pause) {
         lock.lock();
         try {
             boolean again = (woken && failures == 0) || pause.isZero() || pause.isNegative();
@@ -131,12 +145,19 @@ public final class Loop {
             busy = false;
             idle.signalAll();
             if (!stopped && !pause.equals(PARKED)) {
-                timer = workers.after(pause, this::timeIsUp);
+                rest(pause);
             }
             return true;
         } finally {
             lock.unlock();
         }
+    }
+
+    private void rest(Duration pause) {
+        if (timer != null) {
+            timer.cancel(false);
+        }
+        timer = workers.after(pause, this::timeIsUp);
     }
 
     /** Lets no further step begin, and waits for the one that is running. Returns whether it has ended. */

@@ -10,7 +10,7 @@ import java.time.Duration;
  * and stay at the polling interval for some seconds.
  */
 final class Pace {
-    private static final Duration QUICK = Duration.ofMillis(5);
+    static final Duration QUICK = Duration.ofMillis(5);
     private static final Duration RESTLESS = Duration.ofSeconds(5);
 
     private final Duration shortest;
@@ -34,6 +34,11 @@ final class Pace {
         this.longest = longest;
     }
 
+    /** Whether looks follow so closely that it is not worth asking what is due next. */
+    boolean isRestless() {
+        return expecting || System.nanoTime() - restlessUntil < 0;
+    }
+
     Duration afterWork() {
         next = shortest;
         return afterNothing();
@@ -46,9 +51,8 @@ final class Pace {
             next = min(QUICK, shortest);
         }
         Duration now = min(next, longest);
-        boolean restless = System.nanoTime() - restlessUntil < 0;
         Duration doubled = now.multipliedBy(2);
-        next = restless && doubled.compareTo(shortest) > 0 ? max(now, shortest) : min(doubled, longest);
+        next = isRestless() && doubled.compareTo(shortest) > 0 ? max(now, shortest) : min(doubled, longest);
         return now;
     }
 

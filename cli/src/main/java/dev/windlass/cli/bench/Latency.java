@@ -1,0 +1,129 @@
+package dev.windlass.cli.bench;
+
+import dev.windlass.Windlass;
+import dev.windlass.outbox.OutboxEntry;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/** From the caller's commit to the start of the handler, at a steady rate, in this process and in another. */
+final class Latency {
+    private static final int WARM_UP_SECONDS = 2;
+
+    private final Bench bench;
+    private final int messages;
+    private final int perSecond;
+    private final Map<UUID, Long> committed = new ConcurrentHashMap<>();
+    private final Map<UUID, Long> started = new ConcurrentHashMap<>();
+    private final CountDownLatch all;
+
+    Latency(Bench bench, int messages, int perSecond) {
+        this.bench = bench;
+        this.messages = messages;
+        this.perSecond = perSecond;
+        this.all = new CountDownLatch(messages + WARM_UP_SECONDS * perSecond);
+    }
+
+    /** Handled by the process that writes. */
+    Percentiles sameProcess() throws Exception {
+        bench.execute("truncate windlass_bench.outbox cascade");
+        try (Windlass windlass = bench.builder()
+                .outboxHandler(
+                        Bench.TOPIC,
+                        message -> started(message.messageId().value(), System.nanoTime()))
+                .start()) {
+            return measure(windlass);
+        }
+    }
+
+    /** Handled by a second process, which this one wakes through the database. */
+    Percentiles otherProcess(String url, String user, String password) throws Exception {
+        bench.execute("truncate windlass_bench.outbox cascade");
+        ProcessBuilder command = new ProcessBuilder(
+                ProcessHandle.current().info().command().orElse("java"),
+                "-cp",
+                System.getProperty("java.class.path"),
+                LatencyNode.class.getName());
+        command.environment().put("WINDLASS_URL", url);
+        command.environment().put("WINDLASS_USER", user);
+        command.environment().put("WINDLASS_PASSWORD", password);
+        Process process = command.redirectError(ProcessBuilder.Redirect.DISCARD).start();
+        try (BufferedReader output =
+                        new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+                Windlass windlass = bench.builder()
+                        .options(Bench.options().withBackgroundWorkers(false))
+                        .start()) {
+            awaitReady(output);
+            Thread reader = new Thread(() -> read(output), "windlass-bench-reader");
+            reader.setDaemon(true);
+            reader.start();
+            return measure(windlass);
+        } finally {
+            process.destroy();
+            process.waitFor(10, TimeUnit.SECONDS);
+        }
+    }
+
+    private static void awaitReady(BufferedReader output) throws IOException {
+        for (String line; (line = output.readLine()) != null; ) {
+            if (line.equals(LatencyNode.READY)) {
+                return;
+            }
+        }
+        throw new IOException("the second process ended before it was ready");
+    }
+
+    private void read(BufferedReader output) {
+        try {
+            for (String line; (line = output.readLine()) != null; ) {
+                if (line.startsWith(LatencyNode.STARTED)) {
+                    String[] parts = line.split(" ");
+                    started(UUID.fromString(parts[1]), Long.parseLong(parts[2]));
+                }
+            }
+        } catch (IOException e) {
+            // The process has ended; what is missing shows in the result.
+        }
+    }
+
+    private Percentiles measure(Windlass windlass) throws Exception {
+        long interval = TimeUnit.SECONDS.toNanos(1) / perSecond;
+        for (int i = -WARM_UP_SECONDS * perSecond; i < messages; i++) {
+            write(windlass, i >= 0);
+            LockSupport.parkNanos(interval);
+        }
+        if (!all.await(60, TimeUnit.SECONDS)) {
+            throw new IllegalStateException("expected " + messages + " messages to be handled, got " + started.size());
+        }
+        return Percentiles.of(committed.entrySet().stream()
+                .mapToLong(entry -> started.getOrDefault(entry.getKey(), 0L) - entry.getValue())
+                .toArray());
+    }
+
+    private void write(Windlass windlass, boolean counted) throws Exception {
+        try (Connection connection = bench.pool.getConnection()) {
+            connection.setAutoCommit(false);
+            UUID id = windlass.outbox()
+                    .enqueue(connection, OutboxEntry.of(Bench.TOPIC, counted ? "counted" : "warm-up"))
+                    .value();
+            connection.commit();
+            if (counted) {
+                committed.put(id, System.nanoTime());
+            }
+        }
+    }
+
+    private void started(UUID id, long at) {
+        if (started.putIfAbsent(id, at) == null) {
+            all.countDown();
+        }
+    }
+}
