@@ -14,7 +14,6 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** PostgreSQL 13 and newer. */
@@ -49,9 +48,24 @@ public final class PostgresDialect implements Dialect {
 
     @Override
     public String call(String schema, String routine, List<SqlType> types) {
-        return types.stream()
-                .map(PostgresDialect::placeholder)
-                .collect(Collectors.joining(", ", "select * from " + quote(schema) + "." + quote(routine) + "(", ")"));
+        return "select * from " + invocation(schema, routine, types);
+    }
+
+    /** Without a FROM, which would cost a function scan. */
+    @Override
+    public String callForValue(String schema, String routine, List<SqlType> types) {
+        return "select " + invocation(schema, routine, types);
+    }
+
+    private String invocation(String schema, String routine, List<SqlType> types) {
+        StringBuilder text = new StringBuilder(quote(schema))
+                .append('.')
+                .append(quote(routine))
+                .append('(');
+        for (int i = 0; i < types.size(); i++) {
+            text.append(i == 0 ? "" : ", ").append(placeholder(types.get(i)));
+        }
+        return text.append(')').toString();
     }
 
     private static String placeholder(SqlType type) {

@@ -50,7 +50,7 @@ final class OutboxStore implements WorkStore<OutboxMessage> {
                 .instant(entry.expiresAt())
                 .uuid(id)
                 .bool(notify)
-                .list(row -> id);
+                .value(row -> id);
     }
 
     void enqueueAll(Connection connection, List<UUID> ids, Collection<OutboxEntry> entries, boolean notify)
@@ -197,8 +197,7 @@ final class OutboxStore implements WorkStore<OutboxMessage> {
                 .texts(each(demands, Demand::topic))
                 .instants(each(demands, demand -> demand.after().at()))
                 .uuids(each(demands, demand -> demand.after().id()))
-                .list(row -> Optional.ofNullable(row.getObject(1, Long.class)).map(Duration::ofMillis))
-                .get(0);
+                .value(row -> Optional.ofNullable(row.getObject(1, Long.class)).map(Duration::ofMillis));
     }
 
     @Override

@@ -83,7 +83,21 @@ public final class Call {
 
     /** Calls the routine and maps every row of its result. */
     public <T> List<T> list(RowMapper<T> mapper) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(dialect.call(schema, routine, types))) {
+        return run(dialect.call(schema, routine, types), mapper);
+    }
+
+    /** Calls a routine that answers with one value. */
+    public <T> T value(RowMapper<T> mapper) throws SQLException {
+        return run(dialect.callForValue(schema, routine, types), mapper).get(0);
+    }
+
+    /** Calls a routine that answers with one number. */
+    public int count() throws SQLException {
+        return value(row -> row.getInt(1));
+    }
+
+    private <T> List<T> run(String sql, RowMapper<T> mapper) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
             for (int i = 0; i < types.size(); i++) {
                 dialect.bind(statement, i + 1, types.get(i), values.get(i));
             }
@@ -95,11 +109,6 @@ public final class Call {
                 return result;
             }
         }
-    }
-
-    /** Calls a routine that answers with one number. */
-    public int count() throws SQLException {
-        return list(row -> row.getInt(1)).get(0);
     }
 
     /** Makes a value of the row the cursor is on. */

@@ -19,8 +19,11 @@ public interface Dialect {
     /** A text, quoted as a literal; only for what cannot be bound. */
     String literal(String text);
 
-    /** The text of a call of a routine. */
+    /** The text of a call of a routine that answers with rows. */
     String call(String schema, String routine, List<SqlType> types);
+
+    /** The text of a call of a routine that answers with one value. */
+    String callForValue(String schema, String routine, List<SqlType> types);
 
     /** Binds an argument; lists arrive as lists of the element type. */
     void bind(PreparedStatement statement, int index, SqlType type, @Nullable Object value) throws SQLException;
