@@ -1,0 +1,134 @@
+package dev.windlass.testkit;
+
+import dev.windlass.schema.Channel;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import javax.sql.DataSource;
+
+/** Waits until the nodes have handled all that is due, and says what is left when they do not. */
+final class Drain {
+    private static final Duration PAUSE = Duration.ofMillis(10);
+    private static final int BATCH = 1000;
+
+    private final DataSource dataSource;
+    private final String schema;
+
+    Drain(DataSource dataSource, String schema) {
+        this.dataSource = dataSource;
+        this.schema = schema;
+    }
+
+    void await(Duration timeout) {
+        long deadline = System.nanoTime() + timeout.toNanos();
+        List<String> left = round(true);
+        while (!left.isEmpty()) {
+            if (System.nanoTime() - deadline >= 0) {
+                throw new AssertionError("expected no message due or in progress in schema " + schema + " within "
+                        + timeout + ", still there: " + String.join("; ", left)
+                        + " (a topic needs a handler in a Windlass that has been started)");
+            }
+            pause();
+            left = round(false);
+        }
+    }
+
+    private List<String> round(boolean first) {
+        return Sql.inTransaction(dataSource, "look what is left in schema " + schema, connection -> {
+            List<String> left = new ArrayList<>();
+            boolean wake = first;
+            for (Outbox outbox : outboxes(connection)) {
+                wake |= reapAndExpire(connection, outbox);
+                left.addAll(left(connection, outbox));
+            }
+            if (wake && !left.isEmpty()) {
+                wakeNodes(connection);
+            }
+            return left;
+        });
+    }
+
+    /** The nodes do this too, at their own pace, and leave leases alone for a while after the server has started. */
+    private static boolean reapAndExpire(Connection connection, Outbox outbox) throws SQLException {
+        String sql = "select %s(%d), %s(interval '0', %d)".formatted(outbox.expire, BATCH, outbox.reap, BATCH);
+        try (PreparedStatement statement = connection.prepareStatement(sql);
+                ResultSet row = statement.executeQuery()) {
+            row.next();
+            return row.getInt(2) > 0;
+        }
+    }
+
+    private static List<String> left(Connection connection, Outbox outbox) throws SQLException {
+        String sql = """
+                select m.topic, m.status, count(*),
+                       (array_agg(m.last_error order by m.id desc) filter (where m.last_error is not null))[1]
+                  from %s m
+                 where m.status = 1 or (m.status = 0 and m.next_attempt_at <= clock_timestamp())
+                 group by m.topic, m.status
+                 order by m.topic, m.status""".formatted(outbox.name);
+        try (PreparedStatement statement = connection.prepareStatement(sql);
+                ResultSet row = statement.executeQuery()) {
+            List<String> left = new ArrayList<>();
+            while (row.next()) {
+                String error = row.getString(4);
+                left.add("%d of topic %s %s%s"
+                        .formatted(
+                                row.getInt(3),
+                                row.getString(1),
+                                row.getInt(2) == 0 ? "ready" : "in progress",
+                                error == null ? "" : ", last error: " + error));
+            }
+            return left;
+        }
+    }
+
+    /** For nodes that listen; the others poll. */
+    void wakeNodes(Connection connection) throws SQLException {
+        for (Outbox outbox : outboxes(connection)) {
+            try (PreparedStatement statement = connection.prepareStatement("select pg_notify(?, '')")) {
+                statement.setString(1, outbox.channel);
+                statement.execute();
+            }
+        }
+    }
+
+    private record Outbox(String name, String expire, String reap, String channel) {}
+
+    private List<Outbox> outboxes(Connection connection) throws SQLException {
+        String sql = """
+                select distinct v.table_name,
+                       format('%%I.%%I', ?::text, v.table_name) as name,
+                       format('%%I.%%I', ?::text, v.table_name || '_expire') as expire,
+                       format('%%I.%%I', ?::text, v.table_name || '_reap') as reap
+                  from "%s".windlass_version v
+                 where v.component = 'outbox'
+                 order by v.table_name""".formatted(schema);
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            for (int i = 1; i <= 3; i++) {
+                statement.setString(i, schema);
+            }
+            List<Outbox> outboxes = new ArrayList<>();
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    String channel = Channel.of(schema, row.getString("table_name"));
+                    outboxes.add(
+                            new Outbox(row.getString("name"), row.getString("expire"), row.getString("reap"), channel));
+                }
+            }
+            return outboxes;
+        }
+    }
+
+    private static void pause() {
+        try {
+            Thread.sleep(PAUSE.toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while waiting for messages to be handled", e);
+        }
+    }
+}

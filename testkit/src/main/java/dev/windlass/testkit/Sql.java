@@ -1,0 +1,50 @@
+package dev.windlass.testkit;
+
+import dev.windlass.WindlassException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import javax.sql.DataSource;
+
+/** Transactions that do not wait for ever: a test that forgot to end its own gets an error instead of a hang. */
+final class Sql {
+
+    private Sql() {}
+
+    static <T> T inTransaction(DataSource dataSource, String what, Work<T> work) {
+        try (Connection connection = dataSource.getConnection()) {
+            boolean autoCommit = connection.getAutoCommit();
+            connection.setAutoCommit(false);
+            try {
+                execute(connection, "set transaction isolation level read committed");
+                execute(connection, "set local lock_timeout = '3s'");
+                T result = work.run(connection);
+                connection.commit();
+                return result;
+            } catch (Throwable e) {
+                connection.rollback();
+                throw e;
+            } finally {
+                connection.setAutoCommit(autoCommit);
+            }
+        } catch (SQLException e) {
+            throw new WindlassException("could not " + what + ": " + e.getMessage() + hint(e), e);
+        }
+    }
+
+    private static String hint(SQLException e) {
+        return "55P03".equals(e.getSQLState()) ? "; a transaction of the test seems to be open still" : "";
+    }
+
+    static void execute(Connection connection, String sql) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        }
+    }
+
+    /** Work on a connection that somebody else opens, commits and closes. */
+    @FunctionalInterface
+    interface Work<T> {
+        T run(Connection connection) throws SQLException;
+    }
+}

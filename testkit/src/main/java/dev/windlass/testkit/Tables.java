@@ -1,0 +1,93 @@
+package dev.windlass.testkit;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/** The tables of a schema, as the catalog knows them, so that tables of later versions are covered by themselves. */
+final class Tables {
+    private static final String QUERY = """
+            select format('%I.%I', n.nspname, c.relname) as name,
+                   array(select quote_ident(a.attname)
+                           from pg_attribute a
+                          where a.attrelid = c.oid
+                            and a.atttypid = 'timestamptz'::regtype
+                            and a.attnum > 0
+                            and not a.attisdropped
+                            and a.attgenerated = ''
+                          order by a.attnum) as instants
+              from pg_class c
+              join pg_namespace n on n.oid = c.relnamespace
+             where n.nspname = ?
+               and c.relkind in ('r', 'p')
+               and not c.relispartition
+               and c.relname <> 'windlass_version'
+             order by c.relname""";
+
+    private final List<Table> tables = new ArrayList<>();
+
+    private record Table(String name, List<String> instants) {}
+
+    private Tables() {}
+
+    static Tables of(Connection connection, String schema) throws SQLException {
+        Tables found = new Tables();
+        try (PreparedStatement statement = connection.prepareStatement(QUERY)) {
+            statement.setString(1, schema);
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    String[] instants = (String[]) row.getArray("instants").getArray();
+                    found.tables.add(new Table(row.getString("name"), List.of(instants)));
+                }
+            }
+        }
+        return found;
+    }
+
+    void empty(Connection connection) throws SQLException {
+        Sql.execute(connection, "truncate " + names());
+    }
+
+    /**
+     * Moves all instants back. Nobody writes meanwhile, so that batches of the nodes, which lock in an order of their own,
+     * cannot deadlock with this.
+     */
+    void moveBack(Connection connection, Duration time) throws SQLException {
+        Sql.execute(connection, "lock table " + names() + " in exclusive mode");
+        // What is about to become ready is stamped after the transaction has its number: claimers rely on that.
+        Sql.execute(connection, "select pg_current_xact_id()");
+        for (Table table : tables) {
+            if (!table.instants.isEmpty()) {
+                Sql.execute(connection, "update " + table.name + " set " + movedBack(table.instants, time));
+            }
+        }
+    }
+
+    private String names() {
+        return tables.stream().map(Table::name).collect(Collectors.joining(", "));
+    }
+
+    private static String movedBack(List<String> columns, Duration time) {
+        String interval =
+                String.format(Locale.ROOT, "interval '%d.%06d seconds'", time.toSeconds(), time.toNanosPart() / 1000);
+        return columns.stream()
+                .map(column -> column + " = " + movedBack(column, interval))
+                .collect(Collectors.joining(", "));
+    }
+
+    /**
+     * What becomes due by this becomes due now, and not some time ago: nodes remember up to which time they have seen
+     * everything, and would look behind it only every ten seconds.
+     */
+    private static String movedBack(String column, String interval) {
+        return column.equals("next_attempt_at")
+                ? "greatest(next_attempt_at - " + interval + ", least(next_attempt_at, clock_timestamp()))"
+                : column + " - " + interval;
+    }
+}

@@ -1,0 +1,211 @@
+package dev.windlass.testkit;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.windlass.Windlass;
+import dev.windlass.WindlassOptions;
+import dev.windlass.embedded.EmbeddedPostgres;
+import dev.windlass.outbox.OutboxMessage;
+import dev.windlass.outbox.OutboxOptions;
+import dev.windlass.runtime.Require;
+import java.time.Duration;
+import java.util.List;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/**
+ * Gives a JUnit test a real PostgreSQL with Windlass's tables, waits for work to be handled, and lets time pass.
+ *
+ * <pre>{@code
+ * @RegisterExtension
+ * static final WindlassExtension database = WindlassExtension.create();
+ *
+ * @Test
+ * void remindsAfterThreeDays() {
+ *     Windlass windlass = database.start(database.windlass().outboxHandler("reminder", mails::add));
+ *     windlass.outbox().enqueue(OutboxEntry.of("reminder", "order 7").withDelay(Duration.ofDays(3)));
+ *
+ *     database.drain();
+ *     assertThat(mails).isEmpty();
+ *
+ *     database.advance(Duration.ofDays(3));
+ *     database.drain();
+ *     assertThat(mails).hasSize(1);
+ * }
+ * }</pre>
+ *
+ * <p>One server serves all tests of a JVM. Each test class has a fresh schema, dropped afterwards; {@code @Nested} classes
+ * share that of the class around them. After each test the nodes it started are closed and all tables in the schema are
+ * emptied; the schema is Windlass's, so keep tables of your own in another one ({@code public}, for example). Tests of one
+ * class run one after another; classes may run side by side.
+ *
+ * <p>The field may be static or not; a static one can also be used in {@code @BeforeAll}. Needs JUnit 5.13 or newer, or
+ * JUnit 6.
+ */
+public final class WindlassExtension implements BeforeAllCallback, BeforeEachCallback, AfterEachCallback {
+    private static final ExtensionContext.Namespace NAMESPACE =
+            ExtensionContext.Namespace.create(WindlassExtension.class);
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private final Setup setup;
+    private @Nullable Sandbox sandbox;
+    private boolean ofClass;
+
+    /** What makes one sandbox unlike another; instances that JUnit makes for each test share theirs by it. */
+    private record Setup(@Nullable DataSource dataSource, OutboxOptions outbox) {}
+
+    private WindlassExtension(Setup setup) {
+        this.setup = setup;
+    }
+
+    /** On the embedded server of this JVM, which starts with the first test that needs it. */
+    public static WindlassExtension create() {
+        return new WindlassExtension(new Setup(null, testOptions()));
+    }
+
+    /** On a test database of your own; its user must be allowed to create schemas. The data source is not closed. */
+    public static WindlassExtension on(DataSource dataSource) {
+        return new WindlassExtension(new Setup(Require.present("data source", dataSource), testOptions()));
+    }
+
+    private static OutboxOptions testOptions() {
+        return OutboxOptions.defaults().withPollingInterval(Duration.ofMillis(10));
+    }
+
+    /** The same with these outbox options, for another table name or a retention of zero, for example. */
+    public WindlassExtension outbox(OutboxOptions options) {
+        return new WindlassExtension(new Setup(setup.dataSource, Require.present("set of outbox options", options)));
+    }
+
+    /** The database: a pool on the embedded server, or what was given to {@link #on}. */
+    public DataSource dataSource() {
+        return sandbox().dataSource();
+    }
+
+    /** The schema that holds Windlass's tables for this test class. */
+    public String schema() {
+        return sandbox().schema();
+    }
+
+    /** The options of {@link #windlass()}, to change some: this schema, a look for work every 50 ms, short shutdown. */
+    public WindlassOptions options() {
+        return sandbox().options();
+    }
+
+    /** A Windlass on this schema with options that suit tests; add handlers, and give it to {@link #start}. */
+    public Windlass.Builder windlass() {
+        return sandbox().windlass();
+    }
+
+    /** Starts a node, and closes it after the test, or after the class when called in {@code @BeforeAll}. */
+    public Windlass start(Windlass.Builder builder) {
+        return sandbox().start(Require.present("builder", builder));
+    }
+
+    /** {@link #drain(Duration)} within 30 seconds. */
+    public void drain() {
+        drain(PATIENCE);
+    }
+
+    /**
+     * Returns when no message is due or in progress: all have been handled, have failed, or are due later.
+     *
+     * <p>Retries that are due now are waited for, later ones are not; {@link #advance} makes them due. So are messages that
+     * handlers write, but not those of transactions that have not been committed. Messages that have expired, and leases
+     * that ran out, are dealt with at once instead of at the pace of the nodes. It matters not which nodes do the work, and
+     * whether this extension started them.
+     *
+     * @throws AssertionError if messages are left after this time: says how many of which topic, and their last errors
+     */
+    public void drain(Duration timeout) {
+        sandbox().drain(Require.positive("time-out", timeout));
+    }
+
+    /**
+     * Behaves as if this much time had passed: what was due within it is due now.
+     *
+     * <p>The database's clock decides what is due, so the clock stays, and all instants stored in the schema are moved back:
+     * due times, pauses before retries, expiries, the ages of messages. A message that was written with a due time therefore
+     * shows an earlier one afterwards. What becomes due becomes due at this moment, all together.
+     *
+     * <p>Leases age too, and no node has renewed them meanwhile: a message in progress loses its lease, as if its node had
+     * stood still. Its handler is asked to stop, and the message comes again. That is how to test a crash; otherwise call
+     * {@link #drain()} before.
+     *
+     * <p>Time does not pass for time-outs of handlers, for {@code Instant.now()} or for tables outside of the schema.
+     */
+    public void advance(Duration time) {
+        sandbox().advance(Require.positive("time to pass", time));
+    }
+
+    /**
+     * The stored messages of a topic, in the order they were written, in whatever state.
+     *
+     * <p>Handled ones are among them as long as they are kept: not with a retention of zero.
+     */
+    public List<OutboxMessage> messages(String topic) {
+        return sandbox().messages(Require.text("topic", topic, 255));
+    }
+
+    private Sandbox sandbox() {
+        if (sandbox == null) {
+            throw new IllegalStateException(
+                    "expected to be used in a test, was used outside; is the field annotated with @RegisterExtension?");
+        }
+        return sandbox;
+    }
+
+    @Override
+    public void beforeAll(ExtensionContext context) {
+        ofClass = true;
+        sandbox = sandboxOf(context, this);
+    }
+
+    @Override
+    public void beforeEach(ExtensionContext context) {
+        if (!ofClass) {
+            sandbox = sandboxOf(classOf(context), setup);
+        }
+        sandbox().beginTest();
+    }
+
+    @Override
+    public void afterEach(ExtensionContext context) {
+        sandbox().endTest();
+    }
+
+    private static ExtensionContext classOf(ExtensionContext context) {
+        ExtensionContext found = context;
+        while (found.getTestMethod().isPresent()) {
+            found = found.getParent().orElseThrow();
+        }
+        return found;
+    }
+
+    /** JUnit closes what is in a store when the class it belongs to has ended; a nested class sees that of its outer one. */
+    private Sandbox sandboxOf(ExtensionContext context, Object key) {
+        ExtensionContext.Store store = context.getStore(NAMESPACE);
+        Sandbox known = store.get(key, Sandbox.class);
+        if (known == null) {
+            known = open(context.getRequiredTestClass());
+            store.put(key, known);
+        }
+        return known;
+    }
+
+    private Sandbox open(Class<?> test) {
+        if (setup.dataSource != null) {
+            return new Sandbox(setup.dataSource, () -> {}, setup.outbox, test);
+        }
+        HikariConfig config = new HikariConfig();
+        config.setDataSource(EmbeddedPostgres.shared().dataSource());
+        config.setMaximumPoolSize(20);
+        config.setMinimumIdle(0);
+        HikariDataSource pool = new HikariDataSource(config);
+        return new Sandbox(pool, pool::close, setup.outbox, test);
+    }
+}

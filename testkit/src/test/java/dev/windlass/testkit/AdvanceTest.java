@@ -1,0 +1,233 @@
+package dev.windlass.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.awaitility.Awaitility.await;
+
+import dev.windlass.OwnerToken;
+import dev.windlass.RetryAfter;
+import dev.windlass.Windlass;
+import dev.windlass.outbox.Outbox;
+import dev.windlass.outbox.OutboxEntry;
+import dev.windlass.outbox.OutboxMessage;
+import dev.windlass.outbox.OutboxOptions;
+import dev.windlass.outbox.OutboxStatus;
+import dev.windlass.schema.Channel;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.postgresql.PGConnection;
+import org.postgresql.PGNotification;
+
+final class AdvanceTest {
+    private static final Duration DAY = Duration.ofDays(1);
+
+    @RegisterExtension
+    static final WindlassExtension database = WindlassExtension.create();
+
+    private final List<String> handled = new CopyOnWriteArrayList<>();
+
+    private Windlass.Builder node() {
+        return database.windlass().outboxHandler("a", message -> handled.add(message.payload()));
+    }
+
+    @Test
+    void advanceMakesDueWhatWasDueWithinThatTimeAndNothingElse() {
+        Outbox outbox = database.start(node()).outbox();
+        outbox.enqueue(OutboxEntry.of("a", "by delay").withDelay(DAY.multipliedBy(3)));
+        outbox.enqueue(OutboxEntry.of("a", "by due time")
+                .withDueTime(Instant.now().plus(DAY.multipliedBy(3)).minusSeconds(60)));
+        outbox.enqueue(OutboxEntry.of("a", "later").withDelay(DAY.multipliedBy(4)));
+
+        database.advance(DAY.multipliedBy(2));
+        database.drain();
+        assertThat(handled).isEmpty();
+
+        database.advance(DAY);
+        database.drain();
+        assertThat(handled).containsExactlyInAnyOrder("by delay", "by due time");
+    }
+
+    @Test
+    void advanceMakesRetriesDue() {
+        AtomicInteger attempts = new AtomicInteger();
+        Windlass windlass = database.start(database.windlass().outboxHandler("a", message -> {
+            if (attempts.incrementAndGet() == 1) {
+                throw new RetryAfter(DAY, "come back tomorrow");
+            }
+        }));
+        windlass.outbox().enqueue(OutboxEntry.of("a", ""));
+        database.drain();
+        assertThat(attempts).hasValue(1);
+
+        database.advance(DAY);
+        database.drain();
+
+        assertThat(attempts).hasValue(2);
+    }
+
+    @Test
+    void advanceLetsMessagesExpire() {
+        Outbox outbox = database.start(node()).outbox();
+        outbox.enqueue(OutboxEntry.of("a", "")
+                .withDelay(DAY.multipliedBy(2))
+                .withExpiresAt(Instant.now().plus(DAY)));
+
+        database.advance(DAY.multipliedBy(3));
+        database.drain();
+
+        assertThat(handled).isEmpty();
+        assertThat(database.messages("a"))
+                .singleElement()
+                .satisfies(message -> assertThat(message.status()).isEqualTo(OutboxStatus.FAILED));
+    }
+
+    @Test
+    void advanceLetsLeasesRunOut() {
+        Outbox dying = database.start(database.windlass()).outbox();
+        dying.enqueue(OutboxEntry.of("a", "x"));
+        assertThat(dying.claim(OwnerToken.fresh(), Duration.ofHours(1), 1)).hasSize(1);
+        database.start(node());
+
+        database.advance(Duration.ofHours(1));
+        database.drain();
+
+        assertThat(handled).containsExactly("x");
+        assertThat(database.messages("a"))
+                .singleElement()
+                .satisfies(message -> assertThat(message.leaseExpiries()).isEqualTo(1));
+    }
+
+    /** What became due without being stamped anew would be behind what the node knows, and wait for its next full look. */
+    @Test
+    void advanceIsSeenAtOnceByANodeThatHasHandledLaterMessages() {
+        Outbox outbox = database.start(node()).outbox();
+        outbox.enqueue(OutboxEntry.of("a", "due tomorrow").withDelay(DAY));
+        for (int i = 0; i < 5; i++) {
+            outbox.enqueue(OutboxEntry.of("a", "now"));
+            database.drain();
+        }
+
+        database.advance(DAY.multipliedBy(2));
+        database.drain(Duration.ofSeconds(5));
+
+        assertThat(handled).contains("due tomorrow");
+    }
+
+    @Test
+    void advanceWakesNodesThatListen() throws SQLException {
+        try (Connection connection = database.dataSource().getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute("listen \"" + Channel.of(database.schema(), "outbox") + "\"");
+
+            database.advance(DAY);
+
+            PGNotification[] heard = connection.unwrap(PGConnection.class).getNotifications(10_000);
+            assertThat(heard).extracting(PGNotification::getParameter).containsExactly("");
+            statement.execute("unlisten *");
+        }
+    }
+
+    @Test
+    void advanceWhileNodesWorkLosesNothing() {
+        Outbox outbox = database.start(node()).outbox();
+        for (int i = 0; i < 20; i++) {
+            outbox.enqueue(OutboxEntry.of("a", "later " + i).withDelay(Duration.ofMinutes(i)));
+            outbox.enqueueAll(List.of(OutboxEntry.of("a", "now " + i), OutboxEntry.of("a", "also now " + i)));
+            database.advance(Duration.ofSeconds(1));
+        }
+        database.advance(DAY);
+        database.drain();
+
+        assertThat(handled).doesNotHaveDuplicates().hasSize(60);
+    }
+
+    @Test
+    void advanceMovesEveryInstantOfEveryTableOfTheSchema() throws SQLException {
+        execute("create table %s.later (at timestamptz, \"Other at\" timestamptz, note text)");
+        execute("insert into %s.later values ('2024-03-01 12:00Z', null, 'x')");
+        Outbox outbox = database.start(database.windlass()).outbox();
+        Instant due = Instant.now().plus(DAY).truncatedTo(ChronoUnit.MILLIS);
+        outbox.enqueue(OutboxEntry.of("a", "").withDueTime(due).withExpiresAt(due));
+        OutboxMessage before = database.messages("a").get(0);
+
+        Duration time = Duration.ofHours(1).plusMillis(1);
+        database.advance(time);
+
+        OutboxMessage after = database.messages("a").get(0);
+        assertThat(after.createdAt()).isEqualTo(before.createdAt().minus(time));
+        assertThat(after.dueTime()).contains(due.minus(time));
+        assertThat(after.expiresAt()).contains(due.minus(time));
+        assertThat(instant("select at from %s.later")).isEqualTo("2024-03-01T10:59:59.999Z");
+        execute("drop table %s.later");
+    }
+
+    @Test
+    void advanceDoesNotMoveTheRecordOfMigrations() throws SQLException {
+        Instant before = instant("select max(applied_at) from %s.windlass_version");
+        database.advance(DAY);
+        assertThat(instant("select max(applied_at) from %s.windlass_version")).isEqualTo(before);
+    }
+
+    @Test
+    void aRunningHandlerIsAskedToStopWhenTimePassesOverItsLease() {
+        CountDownLatch started = new CountDownLatch(1);
+        AtomicInteger stopped = new AtomicInteger();
+        Windlass windlass = database.start(database.windlass()
+                .outbox(OutboxOptions.defaults().withLease(Duration.ofSeconds(1)))
+                .outboxHandler("a", message -> {
+                    if (started.getCount() > 0) {
+                        started.countDown();
+                        try {
+                            new CountDownLatch(1).await();
+                        } finally {
+                            stopped.incrementAndGet();
+                        }
+                    }
+                }));
+        windlass.outbox().enqueue(OutboxEntry.of("a", ""));
+        await().until(() -> started.getCount() == 0);
+
+        database.advance(DAY);
+        await().until(() -> stopped.get() == 1);
+        database.drain();
+
+        assertThat(database.messages("a")).singleElement().satisfies(message -> {
+            assertThat(message.isProcessed()).isTrue();
+            assertThat(message.leaseExpiries()).isEqualTo(1);
+        });
+    }
+
+    @Test
+    void advanceRefusesTimeThatIsNotPositive() {
+        assertThatIllegalArgumentException().isThrownBy(() -> database.advance(Duration.ZERO));
+        assertThatIllegalArgumentException().isThrownBy(() -> database.advance(Duration.ofSeconds(-1)));
+    }
+
+    private static void execute(String sql) throws SQLException {
+        try (Connection connection = database.dataSource().getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute(sql.replace("%s", database.schema()));
+        }
+    }
+
+    private static Instant instant(String sql) throws SQLException {
+        try (Connection connection = database.dataSource().getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(sql.replace("%s", database.schema()))) {
+            row.next();
+            return row.getObject(1, OffsetDateTime.class).toInstant();
+        }
+    }
+}

@@ -1,0 +1,174 @@
+package dev.windlass.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.windlass.HandlerOptions;
+import dev.windlass.OwnerToken;
+import dev.windlass.RetryAfter;
+import dev.windlass.RetryPolicy;
+import dev.windlass.Windlass;
+import dev.windlass.WindlassOptions;
+import dev.windlass.outbox.Outbox;
+import dev.windlass.outbox.OutboxEntry;
+import dev.windlass.outbox.OutboxMessage;
+import dev.windlass.outbox.OutboxOptions;
+import dev.windlass.outbox.OutboxStatus;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+final class DrainTest {
+    private static final Duration MOMENT = Duration.ofMillis(300);
+
+    @RegisterExtension
+    static final WindlassExtension database = WindlassExtension.create();
+
+    private final AtomicInteger handled = new AtomicInteger();
+
+    @Test
+    void drainReturnsAtOnceWhenThereIsNothingToDo() {
+        database.drain(MOMENT);
+    }
+
+    @Test
+    void drainReturnsWhenAllHasBeenHandled() {
+        Windlass windlass = database.start(database.windlass().outboxHandler("a", m -> handled.incrementAndGet()));
+        windlass.outbox()
+                .enqueueAll(IntStream.range(0, 300)
+                        .mapToObj(i -> OutboxEntry.of("a", "x" + i))
+                        .toList());
+
+        database.drain();
+
+        assertThat(handled).hasValue(300);
+        assertThat(database.messages("a")).hasSize(300).allMatch(OutboxMessage::isProcessed);
+    }
+
+    @Test
+    void drainWaitsForWhatHandlersWrite() {
+        Outbox outbox = database.start(database.windlass()).outbox();
+        database.start(database.windlass()
+                .outboxHandler("first", m -> outbox.enqueue(OutboxEntry.of("second", "")))
+                .outboxHandler("second", m -> handled.incrementAndGet()));
+        outbox.enqueue(OutboxEntry.of("first", ""));
+
+        database.drain();
+
+        assertThat(handled).hasValue(1);
+    }
+
+    @Test
+    void drainWaitsForRetriesThatAreDueNow() {
+        Windlass windlass = database.start(database.windlass().outboxHandler("a", m -> {
+            if (handled.incrementAndGet() < 3) {
+                throw new RetryAfter(Duration.ZERO, "not yet");
+            }
+        }));
+        windlass.outbox().enqueue(OutboxEntry.of("a", ""));
+
+        database.drain();
+
+        assertThat(handled).hasValue(3);
+        assertThat(database.messages("a")).allMatch(OutboxMessage::isProcessed);
+    }
+
+    @Test
+    void drainDoesNotWaitForRetriesThatAreDueLater() {
+        RetryPolicy patient =
+                RetryPolicy.defaults().withBase(Duration.ofHours(1)).withCap(Duration.ofHours(1));
+        Windlass windlass = database.start(database.windlass()
+                .outboxHandler("a", HandlerOptions.defaults().withRetry(patient), (OutboxMessage m) -> {
+                    handled.incrementAndGet();
+                    throw new IllegalStateException("no");
+                }));
+        windlass.outbox().enqueue(OutboxEntry.of("a", ""));
+
+        database.drain();
+
+        assertThat(handled).hasValue(1);
+        assertThat(database.messages("a")).singleElement().satisfies(m -> {
+            assertThat(m.status()).isEqualTo(OutboxStatus.READY);
+            assertThat(m.retryCount()).isEqualTo(1);
+        });
+    }
+
+    @Test
+    void drainSaysWhatIsLeftByTopicAndStatusWithoutPayloads() throws Exception {
+        CountDownLatch release = new CountDownLatch(1);
+        Windlass windlass = database.start(database.windlass()
+                .outboxHandler("slow", m -> release.await())
+                .outboxHandler("broken", m -> {
+                    handled.incrementAndGet();
+                    throw new RetryAfter(Duration.ZERO, "printer on fire");
+                }));
+        windlass.outbox().enqueue(OutboxEntry.of("slow", "secret"));
+        windlass.outbox().enqueue(OutboxEntry.of("unknown", "secret"));
+        windlass.outbox().enqueue(OutboxEntry.of("unknown", "secret"));
+
+        assertThatThrownBy(() -> database.drain(MOMENT))
+                .isInstanceOf(AssertionError.class)
+                .hasMessageContaining("1 of topic slow in progress")
+                .hasMessageContaining("2 of topic unknown ready")
+                .hasMessageContaining(database.schema())
+                .hasMessageNotContaining("secret");
+        release.countDown();
+    }
+
+    @Test
+    void drainNamesTheLastErrorOfWhatIsLeft() {
+        Outbox outbox = database.start(database.windlass()).outbox();
+        outbox.enqueue(OutboxEntry.of("a", ""));
+        OwnerToken owner = OwnerToken.fresh();
+        OutboxMessage claimed = outbox.claim(owner, Duration.ofMinutes(1), 1).get(0);
+        outbox.abandon(owner, List.of(claimed.id()), Duration.ZERO, "printer on fire");
+
+        assertThatThrownBy(() -> database.drain(MOMENT)).hasMessageContaining("last error: printer on fire");
+    }
+
+    @Test
+    void drainFailsWhatHasExpired() {
+        Windlass windlass = database.start(database.windlass().outboxHandler("a", m -> handled.incrementAndGet()));
+        windlass.outbox()
+                .enqueue(OutboxEntry.of("a", "").withExpiresAt(Instant.now().minusSeconds(60)));
+
+        database.drain();
+
+        assertThat(handled).hasValue(0);
+        assertThat(database.messages("a"))
+                .singleElement()
+                .satisfies(m -> assertThat(m.status()).isEqualTo(OutboxStatus.FAILED));
+    }
+
+    @Test
+    void drainWorksWithNodesThatWereStartedElsewhere() {
+        try (Windlass windlass = Windlass.on(database.dataSource())
+                .options(WindlassOptions.defaults().withSchemaName(database.schema()))
+                .outboxHandler("a", m -> handled.incrementAndGet())
+                .start()) {
+            windlass.outbox().enqueue(OutboxEntry.of("a", ""));
+            database.drain();
+        }
+        assertThat(handled).hasValue(1);
+    }
+
+    @Test
+    void drainCoversEveryOutboxTableOfTheSchema() {
+        OutboxOptions other = OutboxOptions.defaults().withTableName("Other \"box\"");
+        Windlass windlass = database.start(database.windlass().outbox(other).ensureSchema());
+        windlass.outbox().enqueue(OutboxEntry.of("elsewhere", ""));
+
+        assertThatThrownBy(() -> database.drain(MOMENT)).hasMessageContaining("1 of topic elsewhere ready");
+    }
+
+    @Test
+    void drainRefusesATimeoutThatIsNotPositive() {
+        assertThatIllegalArgumentException().isThrownBy(() -> database.drain(Duration.ZERO));
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.testkit;
+
+import org.jspecify.annotations.NullMarked;
