@@ -229,9 +229,18 @@ public final class Windlass implements AutoCloseable {
 
         /** Handles the messages of a topic with their payloads decoded. */
         public <T> Builder outboxHandler(String topic, Class<T> type, OutboxHandler.Typed<T> handler) {
+            return outboxHandler(topic, decoding(type, handler));
+        }
+
+        public <T> Builder outboxHandler(
+                String topic, HandlerOptions options, Class<T> type, OutboxHandler.Typed<T> handler) {
+            return outboxHandler(topic, options, decoding(type, handler));
+        }
+
+        private <T> OutboxHandler.Simple decoding(Class<T> type, OutboxHandler.Typed<T> handler) {
             Require.present("payload type", type);
             Require.present("handler", handler);
-            return outboxHandler(topic, message -> handler.handle(codec.decode(message.payload(), type), message));
+            return message -> handler.handle(codec.decode(message.payload(), type), message);
         }
 
         private Builder register(String topic, OutboxHandler handler, @Nullable HandlerOptions options) {
