@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.examples;
+
+import org.jspecify.annotations.NullMarked;
