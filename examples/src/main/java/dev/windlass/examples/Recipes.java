@@ -1,0 +1,136 @@
+package dev.windlass.examples;
+
+import dev.windlass.HandlerOptions;
+import dev.windlass.RetryPolicy;
+import dev.windlass.Windlass;
+import dev.windlass.WindlassOptions;
+import dev.windlass.outbox.OutboxEntry;
+import dev.windlass.outbox.OutboxMessage;
+import dev.windlass.outbox.OutboxMessageIdentifier;
+import dev.windlass.outbox.OutboxOptions;
+import dev.windlass.schema.Migrator;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.PreparedStatement;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import javax.sql.DataSource;
+
+/** What docs/outbox.md shows one by one, too small for programs of their own. */
+final class Recipes {
+
+    private Recipes() {}
+
+    static OutboxMessageIdentifier alone(Windlass windlass) {
+        // tag::alone
+        OutboxMessageIdentifier id = windlass.outbox().enqueue(OutboxEntry.of("report.wanted", "2026-11"));
+        // end::alone
+        return id;
+    }
+
+    static int inTransaction(Windlass windlass, long customer, String name) throws Exception {
+        // tag::in-transaction
+        int renamed = windlass.inTransaction(connection -> {
+            windlass.outbox().enqueue(connection, OutboxEntry.of("customer.renamed", name));
+            try (PreparedStatement update = connection.prepareStatement("update customers set name = ? where id = ?")) {
+                update.setString(1, name);
+                update.setLong(2, customer);
+                return update.executeUpdate();
+            }
+        });
+        // end::in-transaction
+        return renamed;
+    }
+
+    static void many(Windlass windlass, List<String> addresses) {
+        // tag::many
+        windlass.outbox()
+                .enqueueAll(addresses.stream()
+                        .map(address -> OutboxEntry.of("newsletter.send", address))
+                        .toList());
+        // end::many
+    }
+
+    static void later(Windlass windlass, Instant monday) {
+        // tag::later
+        windlass.outbox().enqueue(OutboxEntry.of("reminder.due", "order 7").withDelay(Duration.ofDays(3)));
+        windlass.outbox().enqueue(OutboxEntry.of("report.wanted", "weekly").withDueTime(monday));
+        // end::later
+    }
+
+    static void expiring(Windlass windlass, Instant kickOff) {
+        // tag::expiring
+        windlass.outbox()
+                .enqueue(OutboxEntry.of("line-up.announced", "match 12").withExpiresAt(kickOff));
+        // end::expiring
+    }
+
+    static void annotated(Windlass windlass, String traceParent) {
+        // tag::annotated
+        windlass.outbox()
+                .enqueue(OutboxEntry.of("order.placed", "{\"order\": 7}")
+                        .withCorrelationId("order-7")
+                        .withHeaders(Map.of("traceparent", traceParent)));
+        // end::annotated
+    }
+
+    static Windlass.Builder options(Windlass.Builder builder) {
+        // tag::options
+        HandlerOptions careful = HandlerOptions.defaults()
+                .withConcurrency(2)
+                .withTimeout(Duration.ofMinutes(1))
+                .withRetry(RetryPolicy.defaults().withMaxAttempts(5).withCap(Duration.ofMinutes(10)));
+
+        builder.outboxHandler("newsletter.send", careful, (OutboxMessage message) -> send(message.payload()));
+        // end::options
+        return builder;
+    }
+
+    static Windlass.Builder cancellable(Windlass.Builder builder, Path directory) {
+        // tag::cancellable
+        builder.outboxHandler("export.wanted", (message, cancellation) -> {
+            for (int page = 0; page < 100; page++) {
+                cancellation.throwIfCancelled();
+                Files.writeString(directory.resolve(message.messageId().value() + "-" + page), "…");
+            }
+        });
+        // end::cancellable
+        return builder;
+    }
+
+    static Windlass.Builder retention(Windlass.Builder builder) {
+        // tag::retention
+        builder.outbox(OutboxOptions.defaults().withRetention(Duration.ofDays(30)));
+        // end::retention
+        return builder;
+    }
+
+    static Windlass.Builder onlyWrites(Windlass.Builder builder) {
+        // tag::only-writes
+        builder.options(WindlassOptions.defaults().withBackgroundWorkers(false));
+        // end::only-writes
+        return builder;
+    }
+
+    static Windlass.Builder behindAPooler(DataSource pooled, DataSource direct) {
+        // tag::pooler
+        Windlass.Builder builder = Windlass.on(pooled).backgroundDataSource(direct);
+        // end::pooler
+        return builder;
+    }
+
+    static String migrate(DataSource owner) {
+        // tag::migrate
+        Migrator migrator = Windlass.on(owner).migrator();
+        migrator.migrate(); // or run migrator.fullSql() by other means
+        String grants = migrator.grants("app"); // what the program's own user needs
+        // end::migrate
+        return grants;
+    }
+
+    private static void send(String address) {
+        System.out.println("newsletter to " + address);
+    }
+}

@@ -1,0 +1,91 @@
+package dev.windlass.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.windlass.Windlass;
+import dev.windlass.outbox.OutboxEntry;
+import dev.windlass.outbox.OutboxMessage;
+import dev.windlass.outbox.OutboxStatus;
+import dev.windlass.testkit.WindlassExtension;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+
+final class RecipesTest {
+    @RegisterExtension
+    static final WindlassExtension database = WindlassExtension.create();
+
+    @Test
+    void aMessageIsWrittenAlone() {
+        Windlass windlass = database.start(database.windlass());
+        assertThat(windlass.outbox().find(Recipes.alone(windlass))).isPresent();
+    }
+
+    @Test
+    void aMessageIsWrittenInATransactionOfWindlass() throws Exception {
+        Run.execute("create table customers as select 7 as id, 'Bob' as name");
+        assertThat(Recipes.inTransaction(database.start(database.windlass()), 7, "Ada"))
+                .isEqualTo(1);
+        assertThat(Run.text("select name from customers")).isEqualTo("Ada");
+        assertThat(database.messages("customer.renamed")).hasSize(1);
+        Run.execute("drop table customers");
+    }
+
+    @Test
+    void manyMessagesAreHandledWithOptions() {
+        Windlass windlass = database.start(Recipes.options(database.windlass()));
+        Recipes.many(windlass, List.of("ada@example.org", "bob@example.org"));
+        database.drain();
+        assertThat(database.messages("newsletter.send")).hasSize(2).allMatch(OutboxMessage::isProcessed);
+    }
+
+    @Test
+    void messagesCanBeDueLaterAndExpire() {
+        Windlass windlass = database.start(database.windlass()
+                .outboxHandler("reminder.due", message -> {})
+                .outboxHandler("report.wanted", message -> {}));
+        Recipes.later(windlass, Instant.now().plus(Duration.ofDays(2)));
+        Recipes.expiring(windlass, Instant.now().plus(Duration.ofDays(1)));
+
+        database.advance(Duration.ofDays(3));
+        database.drain();
+
+        assertThat(database.messages("reminder.due")).allMatch(OutboxMessage::isProcessed);
+        assertThat(database.messages("report.wanted")).allMatch(OutboxMessage::isProcessed);
+        assertThat(database.messages("line-up.announced"))
+                .extracting(OutboxMessage::status)
+                .containsExactly(OutboxStatus.FAILED);
+    }
+
+    @Test
+    void correlationIdAndHeadersComeBack() {
+        Recipes.annotated(database.start(database.windlass()), "00-1-2-01");
+        OutboxMessage message = database.messages("order.placed").get(0);
+        assertThat(message.correlationId()).contains("order-7");
+        assertThat(message.headers()).containsEntry("traceparent", "00-1-2-01");
+    }
+
+    @Test
+    void aHandlerThatAsksForCancellationFinishes(@TempDir Path directory) {
+        Windlass windlass = database.start(Recipes.cancellable(database.windlass(), directory));
+        windlass.outbox().enqueue(OutboxEntry.of("export.wanted", ""));
+        database.drain();
+        assertThat(directory.toFile().list()).hasSize(100);
+    }
+
+    @Test
+    void theOptionsOfTheRecipesStart() {
+        String grants = Recipes.migrate(database.dataSource());
+        assertThat(grants).contains("grant").contains("\"app\"");
+        for (Windlass.Builder builder : List.of(
+                Recipes.retention(Windlass.on(database.dataSource())),
+                Recipes.onlyWrites(Windlass.on(database.dataSource())),
+                Recipes.behindAPooler(database.dataSource(), database.dataSource()))) {
+            assertThat(database.start(builder).isRunning()).isTrue();
+        }
+    }
+}
