@@ -10,6 +10,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /** The database under measurement: a schema of its own, dropped at the end, and a pool. */
 final class Bench implements AutoCloseable {
@@ -19,7 +20,7 @@ final class Bench implements AutoCloseable {
     final HikariDataSource pool;
     final OutboxOptions outbox;
 
-    Bench(String url, String user, String password, OutboxOptions outbox) throws SQLException {
+    Bench(String url, @Nullable String user, @Nullable String password, OutboxOptions outbox) throws SQLException {
         this.outbox = outbox;
         HikariConfig config = new HikariConfig();
         config.setJdbcUrl(url);

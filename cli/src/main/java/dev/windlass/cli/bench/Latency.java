@@ -13,6 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /** From the caller's commit to the start of the handler, at a steady rate, in this process and in another. */
 final class Latency {
@@ -45,7 +46,7 @@ final class Latency {
     }
 
     /** Handled by a second process, which this one wakes through the database. */
-    Percentiles otherProcess(String url, String user, String password) throws Exception {
+    Percentiles otherProcess(String url, @Nullable String user, @Nullable String password) throws Exception {
         bench.execute("truncate windlass_bench.outbox cascade");
         ProcessBuilder command = new ProcessBuilder(
                 ProcessHandle.current().info().command().orElse("java"),
@@ -53,8 +54,8 @@ final class Latency {
                 System.getProperty("java.class.path"),
                 LatencyNode.class.getName());
         command.environment().put("WINDLASS_URL", url);
-        command.environment().put("WINDLASS_USER", user);
-        command.environment().put("WINDLASS_PASSWORD", password);
+        command.environment().put("WINDLASS_USER", user == null ? "" : user);
+        command.environment().put("WINDLASS_PASSWORD", password == null ? "" : password);
         Process process = command.redirectError(ProcessBuilder.Redirect.DISCARD).start();
         try (BufferedReader output =
                         new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));

@@ -15,8 +15,10 @@ final class LatencyNode {
     public static void main(String[] arguments) throws InterruptedException {
         HikariConfig config = new HikariConfig();
         config.setJdbcUrl(System.getenv("WINDLASS_URL"));
-        config.setUsername(System.getenv("WINDLASS_USER"));
-        config.setPassword(System.getenv("WINDLASS_PASSWORD"));
+        if (!System.getenv("WINDLASS_USER").isEmpty()) {
+            config.setUsername(System.getenv("WINDLASS_USER"));
+            config.setPassword(System.getenv("WINDLASS_PASSWORD"));
+        }
         try (HikariDataSource pool = new HikariDataSource(config);
                 Windlass windlass = Windlass.on(pool)
                         .options(Bench.options())

@@ -1,0 +1,108 @@
+package dev.windlass.cli;
+
+import dev.windlass.cli.bench.OutboxBench;
+import dev.windlass.embedded.EmbeddedPostgres;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+
+/** Measures Windlass on this machine, or on a given database. */
+@Command(
+        name = "bench",
+        description = "Measure throughput and latency beside what the database itself can do.",
+        subcommands = BenchCommand.OutboxCommand.class)
+final class BenchCommand implements Callable<Integer> {
+
+    @ParentCommand
+    @SuppressWarnings("NullAway.Init")
+    private WindlassCommand root;
+
+    @Spec
+    @SuppressWarnings("NullAway.Init")
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() {
+        throw new ParameterException(spec.commandLine(), "expected what to measure, got nothing; there is: outbox");
+    }
+
+    /** Enqueue, drain and latency of the outbox, in a schema of its own that is dropped at the end. */
+    @Command(
+            name = "outbox",
+            description = {
+                "Enqueue, drain and latency of the outbox.",
+                "Works in the schema windlass_bench, which is dropped before and after. Without --url, on an embedded"
+                        + " PostgreSQL with fsync on."
+            })
+    static final class OutboxCommand implements Callable<Integer> {
+
+        @ParentCommand
+        @SuppressWarnings("NullAway.Init")
+        private BenchCommand parent;
+
+        @Spec
+        @SuppressWarnings("NullAway.Init")
+        private CommandSpec spec;
+
+        @Mixin
+        private DatabaseOptions database = new DatabaseOptions();
+
+        @Option(names = "--messages", defaultValue = "50000", description = "How many (default ${DEFAULT-VALUE}).")
+        private int messages;
+
+        @Option(names = "--payload", defaultValue = "200", description = "Bytes of each (default ${DEFAULT-VALUE}).")
+        private int payload;
+
+        @Option(names = "--batch", defaultValue = "1000", description = "Messages a claim (default ${DEFAULT-VALUE}).")
+        private int batch;
+
+        @Option(names = "--concurrency", defaultValue = "16", description = "Handlers at once (default ${DEFAULT-VALUE}).")
+        private int concurrency;
+
+        @Option(names = "--rounds", defaultValue = "3", description = "Rounds; medians are shown (default ${DEFAULT-VALUE}).")
+        private int rounds;
+
+        @Option(names = "--delete", description = "Delete handled messages instead of keeping them.")
+        private boolean delete;
+
+        @Option(names = "--open-snapshot", description = "Drain once more while another session holds a snapshot.")
+        private boolean openSnapshot;
+
+        @Override
+        public Integer call() throws Exception {
+            OutboxBench bench = new OutboxBench(spec.commandLine().getOut(), settings());
+            Optional<Target> target = database.target(spec, parent.root.environment());
+            if (target.isPresent()) {
+                target.get().check();
+                bench.run(target.get().url(), target.get().user(), target.get().password());
+            } else {
+                runEmbedded(bench);
+            }
+            return 0;
+        }
+
+        private static void runEmbedded(OutboxBench bench) throws Exception {
+            EmbeddedPostgres.Options options = EmbeddedPostgres.Options.defaults()
+                    .withFsync(true)
+                    .withSetting("shared_buffers", "512MB")
+                    .withSetting("max_wal_size", "4GB");
+            try (EmbeddedPostgres server = EmbeddedPostgres.start(options)) {
+                bench.run(server.jdbcUrl(), server.user(), server.password());
+            }
+        }
+
+        private OutboxBench.Settings settings() {
+            try {
+                return new OutboxBench.Settings(messages, payload, batch, concurrency, rounds, !delete, openSnapshot);
+            } catch (IllegalArgumentException e) {
+                throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+package dev.windlass.cli.bench;
+
+import dev.windlass.HandlerOptions;
+import dev.windlass.outbox.OutboxOptions;
+import dev.windlass.Windlass;
+import java.io.PrintWriter;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** The outbox: draining, enqueuing and latency, each beside its yardstick. */
+public final class OutboxBench {
+    private static final int[] SESSIONS = {1, 2, 3};
+    private static final int[] BATCHES = {100, 500, 1000};
+
+    private final PrintWriter out;
+    private final Settings settings;
+
+    /**
+     * What to measure.
+     *
+     * @param keep whether handled messages are kept, or deleted at once
+     * @param openSnapshot whether to drain once more while another session holds a snapshot
+     */
+    public record Settings(
+            int messages, int payloadBytes, int batchSize, int concurrency, int rounds, boolean keep, boolean openSnapshot) {
+
+        public Settings {
+            if (messages < 1000 || payloadBytes < 0 || rounds < 1) {
+                throw new IllegalArgumentException(
+                        "expected at least 1,000 messages, a payload of 0 or more bytes and 1 round, got " + messages
+                                + ", " + payloadBytes + " and " + rounds);
+            }
+        }
+
+        OutboxOptions outbox() {
+            OutboxOptions options = OutboxOptions.defaults()
+                    .withBatchSize(batchSize)
+                    .withConcurrency(concurrency)
+                    .withHandlers(HandlerOptions.defaults().withConcurrency(concurrency));
+            return keep ? options : options.withRetention(Duration.ZERO);
+        }
+    }
+
+    public OutboxBench(PrintWriter out, Settings settings) {
+        this.out = out;
+        this.settings = settings;
+    }
+
+    public void run(String url, @Nullable String user, @Nullable String password) throws Exception {
+        try (Bench bench = new Bench(url, user, password, settings.outbox())) {
+            say("%,d messages of %,d bytes, batches of %,d, %d rounds, handled messages are %s", settings.messages(),
+                    settings.payloadBytes(), settings.batchSize(), settings.rounds(),
+                    settings.keep() ? "kept" : "deleted");
+            say("%s, %d processors", server(bench), Runtime.getRuntime().availableProcessors());
+            say("");
+            drain(bench);
+            enqueue(bench);
+            latency(bench, url, user, password);
+        }
+    }
+
+    private void drain(Bench bench) throws Exception {
+        say("drain of no-op messages, against the same claim and ack in a stored procedure (best of sessions x batches)");
+        double[] limits = new double[settings.rounds()];
+        double[] rates = new double[settings.rounds()];
+        int[] best = bestLimit(bench);
+        for (int round = 0; round < settings.rounds(); round++) {
+            limits[round] = limit(bench, best[0], best[1]);
+            bench.fill(settings.messages(), settings.payloadBytes());
+            rates[round] = DrainRate.measure(bench, settings.messages()).whole();
+            say("  round %d   limit %,9.0f/s   windlass %,9.0f/s", round + 1, limits[round], rates[round]);
+        }
+        say("  median    limit %,9.0f/s   windlass %,9.0f/s   %.0f %%", Bench.median(limits), Bench.median(rates),
+                100 * Bench.median(rates) / Bench.median(limits));
+        if (settings.openSnapshot()) {
+            bench.fill(settings.messages(), settings.payloadBytes());
+            DrainRate.Rate rate = DrainRate.measureUnderSnapshot(bench, settings.messages());
+            say("  with a snapshot held open elsewhere    windlass %,9.0f/s   %.0f %% of the median above; the last tenth"
+                    + " %.0f %% as fast as the first", rate.whole(), 100 * rate.whole() / Bench.median(rates),
+                    100 * rate.lastToFirst());
+        }
+        say("");
+    }
+
+    private int[] bestLimit(Bench bench) throws Exception {
+        int[] best = {1, 100};
+        double highest = 0;
+        for (int sessions : SESSIONS) {
+            for (int batch : BATCHES) {
+                double rate = limit(bench, sessions, batch);
+                if (rate > highest) {
+                    highest = rate;
+                    best = new int[] {sessions, batch};
+                }
+            }
+        }
+        say("  the limit uses %d sessions and batches of %d", best[0], best[1]);
+        return best;
+    }
+
+    private double limit(Bench bench, int sessions, int batch) throws Exception {
+        bench.fill(settings.messages(), settings.payloadBytes());
+        return ServerLimit.drain(bench, settings.messages(), sessions, batch);
+    }
+
+    private void enqueue(Bench bench) throws SQLException {
+        say("enqueue in the caller's transaction, 1,000 messages in each, against bare INSERTs of the same row");
+        EnqueueRate rate = new EnqueueRate(bench, settings.messages(), settings.payloadBytes());
+        double[][] rates = new double[4][settings.rounds()];
+        try (Windlass writer = rate.writer()) {
+            for (int round = -1; round < settings.rounds(); round++) {
+                int slot = Math.max(0, round); // the first time is for warming up
+                rates[0][slot] = rate.bareSingle();
+                rates[1][slot] = rate.single(writer.outbox());
+                rates[2][slot] = rate.bareBatch();
+                rates[3][slot] = rate.many(writer.outbox());
+            }
+        }
+        compare("one by one", "INSERT", rates[0], rates[1]);
+        compare("many in a call", "JDBC batch", rates[2], rates[3]);
+        say("");
+    }
+
+    private void compare(String what, String yardstick, double[] bare, double[] windlass) {
+        say("  %-16s %-10s %,9.0f/s   windlass %,9.0f/s   %.0f %%", what, yardstick, Bench.median(bare),
+                Bench.median(windlass), 100 * Bench.median(windlass) / Bench.median(bare));
+    }
+
+    private void latency(Bench bench, String url, @Nullable String user, @Nullable String password) throws Exception {
+        say("from the caller's commit to the start of the handler, 50 messages a second");
+        say("  this process      %s", new Latency(bench, 500, 50).sameProcess());
+        say("  another process   %s", new Latency(bench, 500, 50).otherProcess(url, user, password));
+    }
+
+    private static String server(Bench bench) throws SQLException {
+        try (Connection connection = bench.pool.getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("select 'PostgreSQL ' || current_setting('server_version')"
+                        + " || ', fsync ' || current_setting('fsync')"
+                        + " || ', synchronous_commit ' || current_setting('synchronous_commit')")) {
+            row.next();
+            return row.getString(1);
+        }
+    }
+
+    private void say(String format, Object... values) {
+        out.println(String.format(Locale.ROOT, format, values));
+        out.flush();
+    }
+}
