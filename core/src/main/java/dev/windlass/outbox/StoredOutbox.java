@@ -207,7 +207,10 @@ final class StoredOutbox implements Outbox {
 
     private static String bounded(@Nullable String error) {
         String text = Require.storable("error text", error);
-        return text.substring(0, Math.min(text.length(), MAX_ERROR));
+        if (text.length() <= MAX_ERROR) {
+            return text;
+        }
+        return text.substring(0, Character.isHighSurrogate(text.charAt(MAX_ERROR - 1)) ? MAX_ERROR - 1 : MAX_ERROR);
     }
 
     @Override
