@@ -35,11 +35,11 @@ public record OutboxEntry(
         correlationId = correlationId == null || correlationId.isEmpty()
                 ? null
                 : Require.optionalText("correlation id", correlationId, MAX_CORRELATION_ID);
-        headers = Map.copyOf(Require.present("map of headers", headers));
-        headers.forEach((name, value) -> {
+        Require.present("map of headers", headers).forEach((name, value) -> {
             Require.text("header name", name, 255);
             Require.storable("header value", value);
         });
+        headers = Map.copyOf(headers);
         if (dueTime != null) {
             Require.instant("due time", dueTime);
         }
