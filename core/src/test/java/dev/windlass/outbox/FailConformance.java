@@ -1,0 +1,82 @@
+package dev.windlass.outbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.windlass.OwnerToken;
+import dev.windlass.Shows;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** Fail. */
+abstract class FailConformance extends OutboxConformance {
+
+    @Test
+    @Shows({"OBX-042", "OBX-043"})
+    void aFailedMessageSaysWhy() {
+        OwnerToken owner = OwnerToken.fresh();
+        OutboxWorkItemIdentifier id = claimed(owner);
+
+        assertThat(outbox.fail(owner, List.of(id), "the customer is gone")).isEqualTo(1);
+
+        OutboxMessage stored = stored(id);
+        assertThat(stored.status()).isEqualTo(OutboxStatus.FAILED);
+        assertThat(stored.lastError()).contains("the customer is gone");
+        assertThat(stored.isProcessed()).isFalse();
+        assertThat(stored.processedAt()).isEmpty();
+        assertThat(stored.processedBy()).contains("node-1");
+        assertThat(count("owner_token is null and locked_until is null and ended_at is not null"))
+                .isEqualTo(1);
+    }
+
+    @Test
+    @Shows({"OBX-042", "OBX-048"})
+    void aFailedMessageIsNotClaimedAgain() {
+        OwnerToken owner = OwnerToken.fresh();
+        outbox.fail(owner, List.of(claimed(owner)), "no");
+        outbox.reapExpired();
+
+        assertThat(claim(OwnerToken.fresh(), 10)).isEmpty();
+    }
+
+    @Test
+    @Shows("OBX-044")
+    void nobodyElseCanFail() {
+        OutboxWorkItemIdentifier id = claimed(OwnerToken.fresh());
+
+        assertThat(outbox.fail(OwnerToken.fresh(), List.of(id), "no")).isZero();
+        assertThat(stored(id).status()).isEqualTo(OutboxStatus.IN_PROGRESS);
+        assertThat(stored(id).lastError()).isEmpty();
+    }
+
+    @Test
+    @Shows("OBX-045")
+    void idsThatDoNotMatchAreIgnoredAndNotCounted() {
+        OwnerToken owner = OwnerToken.fresh();
+        OutboxWorkItemIdentifier mine = claimed(owner);
+        OutboxWorkItemIdentifier others = claimed(OwnerToken.fresh());
+        OutboxWorkItemIdentifier unknown = new OutboxWorkItemIdentifier(UUID.randomUUID());
+
+        assertThat(outbox.fail(owner, List.of(unknown, others, mine, mine), "no"))
+                .isEqualTo(1);
+        assertThat(outbox.fail(owner, List.of(mine), "no")).isZero();
+        assertThat(outbox.fail(owner, List.of(), "no")).isZero();
+        assertThat(stored(others).status()).isEqualTo(OutboxStatus.IN_PROGRESS);
+    }
+
+    @Test
+    void whatHasEndedCannotEndAgainInAnotherWay() {
+        OwnerToken owner = OwnerToken.fresh();
+        OutboxWorkItemIdentifier done = claimed(owner);
+        outbox.ack(owner, List.of(done));
+        OutboxWorkItemIdentifier failed = claimed(owner);
+        outbox.fail(owner, List.of(failed), "no");
+
+        assertThat(outbox.fail(owner, List.of(done), "no")).isZero();
+        assertThat(outbox.ack(owner, List.of(failed))).isZero();
+        assertThat(outbox.abandon(owner, List.of(done, failed))).isZero();
+        assertThat(outbox.heartbeat(owner, List.of(done, failed), LEASE)).isZero();
+        assertThat(stored(done).status()).isEqualTo(OutboxStatus.DONE);
+        assertThat(stored(failed).status()).isEqualTo(OutboxStatus.FAILED);
+    }
+}

@@ -1,0 +1,128 @@
+package dev.windlass.outbox;
+
+import dev.windlass.OwnerToken;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.Collection;
+import java.util.List;
+import java.util.UUID;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+
+/** What the parts of the conformance suite have in common; an engine plugs in its database. */
+abstract class OutboxConformance {
+    static final Duration LEASE = Duration.ofMinutes(5);
+
+    /** So short that the quiet time after the server's start is over: nothing is reaped in the first lease period. */
+    static final OutboxOptions OPTIONS = OutboxOptions.defaults().withLease(Duration.ofMillis(10));
+
+    Outbox outbox;
+
+    abstract OutboxDatabase database();
+
+    @BeforeEach
+    void startWithoutBackgroundWork() {
+        outbox = outbox(OPTIONS);
+    }
+
+    Outbox outbox(OutboxOptions options) {
+        return database()
+                .start(database()
+                        .windlass()
+                        .options(database()
+                                .options()
+                                .withBackgroundWorkers(false)
+                                .withNodeName("node-1"))
+                        .outbox(options))
+                .outbox();
+    }
+
+    /** The routines beneath the public API. */
+    OutboxStore store(Duration retention) {
+        return new OutboxStore(database().routines(), "outbox", "node-1", retention);
+    }
+
+    OutboxMessageIdentifier enqueue(String topic) {
+        return outbox.enqueue(OutboxEntry.of(topic, "{}"));
+    }
+
+    List<OutboxMessageIdentifier> enqueue(String topic, int count) {
+        return outbox.enqueueAll(IntStream.range(0, count)
+                .mapToObj(i -> OutboxEntry.of(topic, "payload " + i))
+                .toList());
+    }
+
+    List<OutboxWorkItemIdentifier> claim(OwnerToken owner, int count) {
+        return ids(outbox.claim(owner, LEASE, count));
+    }
+
+    /** Writes a message and claims it. */
+    OutboxWorkItemIdentifier claimed(OwnerToken owner) {
+        OutboxMessageIdentifier id = enqueue("topic");
+        List<OutboxWorkItemIdentifier> claimed = claim(owner, 100);
+        if (!claimed.equals(List.of(workItem(id)))) {
+            throw new IllegalStateException("expected to claim " + id + ", got " + claimed);
+        }
+        return claimed.get(0);
+    }
+
+    static List<OutboxWorkItemIdentifier> ids(Collection<OutboxMessage> messages) {
+        return messages.stream().map(OutboxMessage::id).toList();
+    }
+
+    static OutboxWorkItemIdentifier workItem(OutboxMessageIdentifier id) {
+        return new OutboxWorkItemIdentifier(id.value());
+    }
+
+    static List<OutboxWorkItemIdentifier> workItems(Collection<OutboxMessageIdentifier> ids) {
+        return ids.stream().map(OutboxConformance::workItem).toList();
+    }
+
+    OutboxMessage stored(OutboxWorkItemIdentifier id) {
+        return outbox.find(new OutboxMessageIdentifier(id.value())).orElseThrow();
+    }
+
+    <T> T column(Class<T> type, String column, OutboxWorkItemIdentifier id) {
+        return database().value(type, "select " + column + " from %s.outbox where id = ?", id.value());
+    }
+
+    @Nullable
+    Instant time(String column, OutboxWorkItemIdentifier id) {
+        OffsetDateTime time = column(OffsetDateTime.class, column, id);
+        return time == null ? null : time.toInstant();
+    }
+
+    long count(String where) {
+        return database().value(Long.class, "select count(*) from %s.outbox where " + where);
+    }
+
+    /** As if the owner had been silent for the whole lease. */
+    void runOutLease(Collection<OutboxWorkItemIdentifier> ids) {
+        ids.forEach(id -> database().update("update %s.outbox set locked_until = created_at where id = ?", id.value()));
+    }
+
+    /** As if the pause before the next attempt were over. */
+    void endPause(OutboxWorkItemIdentifier id) {
+        database().update("update %s.outbox set next_attempt_at = created_at where id = ?", id.value());
+    }
+
+    /** A join with these members. */
+    UUID join(Collection<OutboxWorkItemIdentifier> members) {
+        UUID join = UUID.randomUUID();
+        database().update("insert into %s.outbox_join (join_id, expected_steps) values (?, ?)", join, members.size());
+        for (OutboxWorkItemIdentifier member : members) {
+            database()
+                    .update(
+                            "insert into %s.outbox_join_member (join_id, message_id) values (?, ?)",
+                            join, member.value());
+            database().update("update %s.outbox set joined = ? where id = ?", true, member.value());
+        }
+        return join;
+    }
+
+    int steps(String column, UUID join) {
+        return database().value(Integer.class, "select " + column + " from %s.outbox_join where join_id = ?", join);
+    }
+}

@@ -1,0 +1,106 @@
+package dev.windlass.outbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.windlass.OwnerToken;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What time does to messages: expire and clean. */
+abstract class RetentionConformance extends OutboxConformance {
+
+    @Test
+    void aReadyMessageFailsWhenItsExpiryHasPassed() throws SQLException {
+        OutboxWorkItemIdentifier old = expiring(-1);
+        OutboxWorkItemIdentifier young = expiring(3600);
+        OutboxWorkItemIdentifier ageless = workItem(enqueue("topic"));
+
+        assertThat(expire(10)).isEqualTo(1);
+
+        assertThat(stored(old).status()).isEqualTo(OutboxStatus.FAILED);
+        assertThat(stored(old).lastError()).contains("expired before it was handled");
+        assertThat(stored(young).status()).isEqualTo(OutboxStatus.READY);
+        assertThat(stored(ageless).status()).isEqualTo(OutboxStatus.READY);
+    }
+
+    @Test
+    void aMessageThatExpiresWhileItIsHandledIsTheHandlers() throws SQLException {
+        OutboxWorkItemIdentifier id = expiring(3600);
+        OwnerToken owner = OwnerToken.fresh();
+        claim(owner, 1);
+        database().update("update %s.outbox set expires_at = created_at where id = ?", id.value());
+
+        assertThat(expire(10)).isZero();
+        assertThat(outbox.ack(owner, List.of(id))).isEqualTo(1);
+    }
+
+    @Test
+    void expiryGoesInBatches() throws SQLException {
+        for (int i = 0; i < 5; i++) {
+            expiring(-1);
+        }
+
+        assertThat(expire(3)).isEqualTo(3);
+        assertThat(expire(3)).isEqualTo(2);
+        assertThat(expire(3)).isZero();
+    }
+
+    @Test
+    void whatWasDoneLongAgoIsDeletedAndNothingElse() throws SQLException {
+        OwnerToken owner = OwnerToken.fresh();
+        OutboxWorkItemIdentifier old = claimed(owner);
+        outbox.ack(owner, List.of(old));
+        endLongAgo(old);
+        OutboxWorkItemIdentifier recent = claimed(owner);
+        outbox.ack(owner, List.of(recent));
+        OutboxWorkItemIdentifier failed = claimed(owner);
+        outbox.fail(owner, List.of(failed), "no");
+        endLongAgo(failed);
+        OutboxWorkItemIdentifier held = claimed(owner);
+        OutboxWorkItemIdentifier ready = workItem(enqueue("topic"));
+
+        assertThat(clean(10)).isEqualTo(1);
+
+        assertThat(outbox.find(new OutboxMessageIdentifier(old.value()))).isEmpty();
+        assertThat(List.of(stored(recent), stored(failed), stored(held), stored(ready)))
+                .extracting(OutboxMessage::status)
+                .containsExactly(OutboxStatus.DONE, OutboxStatus.FAILED, OutboxStatus.IN_PROGRESS, OutboxStatus.READY);
+    }
+
+    @Test
+    void cleaningGoesInBatches() throws SQLException {
+        OwnerToken owner = OwnerToken.fresh();
+        enqueue("topic", 5);
+        List<OutboxWorkItemIdentifier> ids = claim(owner, 10);
+        outbox.ack(owner, ids);
+        ids.forEach(this::endLongAgo);
+
+        assertThat(clean(3)).isEqualTo(3);
+        assertThat(clean(3)).isEqualTo(2);
+        assertThat(clean(3)).isZero();
+    }
+
+    private OutboxWorkItemIdentifier expiring(int seconds) {
+        return workItem(outbox.enqueue(
+                OutboxEntry.of("topic", "").withExpiresAt(database().now().plusSeconds(seconds))));
+    }
+
+    private void endLongAgo(OutboxWorkItemIdentifier id) {
+        database().update("update %s.outbox set ended_at = '2020-01-01T00:00:00Z' where id = ?", id.value());
+    }
+
+    private int expire(int limit) throws SQLException {
+        try (Connection connection = database().connect()) {
+            return store(Duration.ofDays(7)).expire(connection, limit);
+        }
+    }
+
+    private int clean(int limit) throws SQLException {
+        try (Connection connection = database().connect()) {
+            return store(Duration.ofDays(7)).clean(connection, limit);
+        }
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.outbox;
+
+import org.jspecify.annotations.NullMarked;

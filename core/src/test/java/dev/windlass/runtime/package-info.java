@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.runtime;
+
+import org.jspecify.annotations.NullMarked;
