@@ -8,9 +8,10 @@
 --   which, did.
 -- * Whatever becomes ready is stamped with a time read after the transaction has its number, so that a claimer can prove
 --   that nothing older is still to come (see claim).
--- * Several rows are locked in the order of their ids, so that two batches cannot deadlock: the sorted list drives a
---   nested loop, the one join the settings leave. The same settings keep a plan made from stale statistics from reading a
---   whole backlog.
+-- * Several rows are locked in the order of their ids, so that two batches cannot deadlock.
+-- * The planner may believe that the table is empty, because it was when somebody counted; it then joins by reading all of
+--   it, a whole backlog perhaps. So rows are found by "id = any (ids)", which is one index scan in the order of the ids
+--   whatever the statistics say; a list that brings more than ids is sorted, and hash-joined to what was found.
 
 -- Writes one message. Returns its id.
 create or replace function {schema}.{outbox_enqueue}(
@@ -118,33 +119,29 @@ create or replace function {schema}.{outbox_claim}(
     language plpgsql
     set enable_seqscan = off
     set enable_bitmapscan = off
-    set enable_hashjoin = off
-    set enable_mergejoin = off
     set jit = off
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
 begin
     return query
-    with found as materialized (
-        select f.id
-          from unnest(p_topics, p_places, p_after_ats, p_after_ids) as want (topic, places, after_at, after_id)
-         cross join lateral (
-               select m.id
-                 from {schema}.{outbox} m
-                where m.status = 0
-                  and m.topic = want.topic
-                  and m.next_attempt_at <= v_now
-                  and (m.next_attempt_at, m.id) > (want.after_at, want.after_id)
-                  and (m.expires_at is null or m.expires_at > v_now)
-                order by m.next_attempt_at, m.id
-                limit want.places
-                  for update skip locked) f
-         limit p_limit)
     update {schema}.{outbox} m
        set status = 1, owner_token = p_owner, locked_until = v_now + p_lease
-      from found
-     where m.id = found.id
+     where m.id = any (array(
+               select f.id
+                 from unnest(p_topics, p_places, p_after_ats, p_after_ids) as want (topic, places, after_at, after_id)
+                cross join lateral (
+                      select r.id
+                        from {schema}.{outbox} r
+                       where r.status = 0
+                         and r.topic = want.topic
+                         and r.next_attempt_at <= v_now
+                         and (r.next_attempt_at, r.id) > (want.after_at, want.after_id)
+                         and (r.expires_at is null or r.expires_at > v_now)
+                       order by r.next_attempt_at, r.id
+                       limit want.places
+                         for update skip locked) f
+                limit p_limit))
     returning m.id, m.topic, m.payload, m.correlation_id, m.headers, m.created_at, m.due_at, m.expires_at,
               m.next_attempt_at, m.retry_count, m.lease_expiries, m.last_error,
               (select pg_current_xact_id_if_assigned()::text::bigint),
@@ -255,7 +252,7 @@ create or replace function {schema}.{outbox_ack}(
     language plpgsql
     set enable_seqscan = off
     set enable_bitmapscan = off
-    set enable_hashjoin = off
+    set enable_nestloop = off
     set enable_mergejoin = off
     set jit = off
 as $sql$
@@ -269,14 +266,14 @@ begin
                set status = 2, owner_token = null, locked_until = null,
                    ended_at = clock_timestamp(), processed_by = p_processed_by
               from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
-             where m.id = c.id and m.owner_token = c.owner_token
+             where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token
             returning m.id, m.joined)
         select count(*), array_agg(ended.id) filter (where ended.joined) into v_count, v_joined from ended;
     else
         with ended as (
             delete from {schema}.{outbox} m
              using (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
-             where m.id = c.id and m.owner_token = c.owner_token
+             where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token
             returning m.id, m.joined)
         select count(*), array_agg(ended.id) filter (where ended.joined) into v_count, v_joined from ended;
     end if;
@@ -298,7 +295,7 @@ create or replace function {schema}.{outbox_abandon}(
     language plpgsql
     set enable_seqscan = off
     set enable_bitmapscan = off
-    set enable_hashjoin = off
+    set enable_nestloop = off
     set enable_mergejoin = off
     set jit = off
 as $sql$
@@ -312,7 +309,7 @@ begin
                + coalesce(c.delay, make_interval(secs => least(2 ^ least(m.retry_count, 6), 60))),
            last_error = coalesce(left(c.error, 2048), m.last_error)
       from (select * from unnest(p_ids, p_owners, p_delays, p_errors) as u (id, owner_token, delay, error) order by u.id) c
-     where m.id = c.id and m.owner_token = c.owner_token;
+     where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token;
     get diagnostics v_count = row_count;
     return v_count;
 end
@@ -328,7 +325,7 @@ create or replace function {schema}.{outbox_release}(
     language plpgsql
     set enable_seqscan = off
     set enable_bitmapscan = off
-    set enable_hashjoin = off
+    set enable_nestloop = off
     set enable_mergejoin = off
     set jit = off
 as $sql$
@@ -339,7 +336,7 @@ begin
     update {schema}.{outbox} m
        set status = 0, owner_token = null, locked_until = null, next_attempt_at = clock_timestamp() + p_delay
       from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
-     where m.id = c.id and m.owner_token = c.owner_token;
+     where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token;
     get diagnostics v_count = row_count;
     return v_count;
 end
@@ -355,7 +352,7 @@ create or replace function {schema}.{outbox_fail}(
     language plpgsql
     set enable_seqscan = off
     set enable_bitmapscan = off
-    set enable_hashjoin = off
+    set enable_nestloop = off
     set enable_mergejoin = off
     set jit = off
 as $sql$
@@ -368,7 +365,7 @@ begin
            set status = 3, owner_token = null, locked_until = null, ended_at = clock_timestamp(),
                processed_by = p_processed_by, last_error = coalesce(left(c.error, 2048), m.last_error)
           from (select * from unnest(p_ids, p_owners, p_errors) as u (id, owner_token, error) order by u.id) c
-         where m.id = c.id and m.owner_token = c.owner_token
+         where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token
         returning m.id, m.joined)
     select count(*), array_agg(ended.id) filter (where ended.joined) into v_count, v_joined from ended;
     if v_joined is not null then
@@ -387,7 +384,7 @@ create or replace function {schema}.{outbox_heartbeat}(
     language plpgsql
     set enable_seqscan = off
     set enable_bitmapscan = off
-    set enable_hashjoin = off
+    set enable_nestloop = off
     set enable_mergejoin = off
     set jit = off
 as $sql$
@@ -396,7 +393,7 @@ begin
     update {schema}.{outbox} m
        set locked_until = clock_timestamp() + p_lease
       from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
-     where m.id = c.id and m.owner_token = c.owner_token and m.locked_until > clock_timestamp()
+     where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until > clock_timestamp()
     returning m.id;
 end
 $sql$;
@@ -407,8 +404,6 @@ create or replace function {schema}.{outbox_reap}(p_quiet interval, p_limit inte
     language plpgsql
     set enable_seqscan = off
     set enable_bitmapscan = off
-    set enable_hashjoin = off
-    set enable_mergejoin = off
 as $sql$
 declare
     v_now   timestamptz := clock_timestamp();
@@ -417,18 +412,16 @@ begin
     if v_now < pg_postmaster_start_time() + p_quiet then
         return 0;
     end if;
-    with expired as materialized (
-        select m.id
-          from {schema}.{outbox} m
-         where m.status = 1 and m.locked_until <= v_now
-         order by m.locked_until
-         limit p_limit
-           for update skip locked)
     update {schema}.{outbox} m
        set status = 0, owner_token = null, locked_until = null, lease_expiries = m.lease_expiries + 1,
            next_attempt_at = clock_timestamp()
-      from expired
-     where m.id = expired.id;
+     where m.id = any (array(
+               select r.id
+                 from {schema}.{outbox} r
+                where r.status = 1 and r.locked_until <= v_now
+                order by r.locked_until
+                limit p_limit
+                  for update skip locked));
     get diagnostics v_count = row_count;
     return v_count;
 end
@@ -439,26 +432,22 @@ create or replace function {schema}.{outbox_expire}(p_limit integer) returns int
     language plpgsql
     set enable_seqscan = off
     set enable_bitmapscan = off
-    set enable_hashjoin = off
-    set enable_mergejoin = off
 as $sql$
 declare
     v_now    timestamptz := clock_timestamp();
     v_count  integer;
     v_joined uuid[];
 begin
-    with expired as materialized (
-        select m.id
-          from {schema}.{outbox} m
-         where m.status = 0 and m.expires_at is not null and m.expires_at <= v_now
-         order by m.expires_at
-         limit p_limit
-           for update skip locked),
-    ended as (
+    with ended as (
         update {schema}.{outbox} m
            set status = 3, ended_at = clock_timestamp(), last_error = 'expired before it was handled'
-          from expired
-         where m.id = expired.id
+         where m.id = any (array(
+                   select r.id
+                     from {schema}.{outbox} r
+                    where r.status = 0 and r.expires_at is not null and r.expires_at <= v_now
+                    order by r.expires_at
+                    limit p_limit
+                      for update skip locked))
         returning m.id, m.joined)
     select count(*), array_agg(ended.id) filter (where ended.joined) into v_count, v_joined from ended;
     if v_joined is not null then
@@ -473,21 +462,19 @@ create or replace function {schema}.{outbox_clean}(p_keep interval, p_limit inte
     language plpgsql
     set enable_seqscan = off
     set enable_bitmapscan = off
-    set enable_hashjoin = off
-    set enable_mergejoin = off
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;
     v_count  integer;
 begin
-    with old as materialized (
-        select m.id
-          from {schema}.{outbox} m
-         where m.status = 2 and m.ended_at < v_before
-         order by m.ended_at
-         limit p_limit
-           for update skip locked)
-    delete from {schema}.{outbox} m using old where m.id = old.id;
+    delete from {schema}.{outbox} m
+     where m.id = any (array(
+               select r.id
+                 from {schema}.{outbox} r
+                where r.status = 2 and r.ended_at < v_before
+                order by r.ended_at
+                limit p_limit
+                  for update skip locked));
     get diagnostics v_count = row_count;
     return v_count;
 end
@@ -507,6 +494,9 @@ $sql$;
 -- by whatever ends a message, after its row is locked; joins are locked in the order of their ids.
 create or replace function {schema}.{outbox_join_count}(p_message_ids uuid[], p_status smallint) returns void
     language plpgsql
+    set enable_nestloop = on
+    set enable_hashjoin = off
+    set enable_mergejoin = off
 as $sql$
 begin
     perform 1

@@ -1,0 +1,163 @@
+package dev.windlass.outbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.windlass.Shows;
+import dev.windlass.TestDatabase;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** How much the routines read, counted in buffers, whatever the planner believes about the table. */
+final class PostgresPlansTest {
+    @RegisterExtension
+    static final TestDatabase database = new TestDatabase();
+
+    private static final int BACKLOG = 20_000;
+    private static final String OWNER = "'00000000-0000-7000-8000-000000000001'";
+    private static final String START = "'{-infinity}', '{00000000-0000-0000-0000-000000000000}'";
+    private static final String CLAIM = "outbox_claim(" + OWNER + ", '1 min', 10, '{b}', '{10}', ";
+
+    private Connection connection;
+
+    /** What the planner knows when a backlog comes. */
+    enum Statistics {
+        /** Nobody has ever counted. */
+        MISSING,
+        /** Counted when all had been done and deleted. */
+        OF_AN_EMPTY_TABLE,
+        /** The plans were made, and kept, when the table held a handful of messages. */
+        OF_A_SMALL_TABLE
+    }
+
+    @BeforeEach
+    void open() throws SQLException {
+        database.execute("alter table %s.outbox set (autovacuum_enabled = false)");
+        connection = database.dataSource().getConnection();
+    }
+
+    @AfterEach
+    void close() throws SQLException {
+        connection.close();
+        database.execute("alter table %s.outbox set (autovacuum_enabled = true)");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @Shows({"OBX-119", "OBX-120"})
+    void aBacklogOfOneTopicCostsTheOthersNothing(Statistics statistics) throws SQLException {
+        prepare(statistics);
+        Map<String, Long> without = buffersOfEachVerb();
+        enqueue("a", BACKLOG);
+        Map<String, Long> with = buffersOfEachVerb();
+
+        // The index has become a level or two deeper; reading the backlog would be a hundred times as much.
+        assertThat(with)
+                .allSatisfy((verb, buffers) -> assertThat(buffers)
+                        .as("%s without a backlog: %s", verb, without.get(verb))
+                        .isLessThan(3 * without.getOrDefault(verb, 0L) + 20));
+    }
+
+    @Test
+    @Shows("OBX-119")
+    void aClaimFromABoundDoesNotStepOverWhatWasHandledUnderAnOpenSnapshot() throws SQLException {
+        enqueue("b", 3000);
+        try (Connection other = database.owner().getConnection();
+                Statement snapshot = other.createStatement()) {
+            other.setAutoCommit(false);
+            other.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+            snapshot.execute("select 1");
+            database.execute("select %s.outbox_ack(array_agg(id), array_agg(" + OWNER + "::uuid), 'me', true)"
+                    + " from %s.outbox_claim(" + OWNER + ", '1 min', 3000, '{b}', '{3000}', " + START + ")");
+            enqueue("b", 40);
+            String last = database.value(
+                    String.class, "select max(next_attempt_at)::text from %s.outbox where status = 2 and topic = 'b'");
+            String bound = "array['" + last + "'::timestamptz], '{ffffffff-ffff-ffff-ffff-ffffffffffff}'";
+            buffers(CLAIM + START + ")"); // reads the catalog, too
+
+            long from = buffers(CLAIM + bound + ")");
+            long without = buffers(CLAIM + START + ")");
+
+            assertThat(without).isGreaterThan(3000);
+            assertThat(from).isLessThan(without / 10);
+        }
+    }
+
+    private void prepare(Statistics statistics) throws SQLException {
+        switch (statistics) {
+            case MISSING -> {}
+            case OF_AN_EMPTY_TABLE -> {
+                enqueue("a", 1000);
+                database.execute("delete from %s.outbox");
+                database.execute("vacuum (analyze, truncate off) %s.outbox");
+            }
+            case OF_A_SMALL_TABLE -> {
+                enqueue("a", 5);
+                database.execute("vacuum analyze %s.outbox");
+            }
+        }
+        for (int i = 0; i < 10; i++) {
+            buffersOfEachVerb(); // until the session keeps its plans
+        }
+    }
+
+    /** What it costs to claim messages of topic b, ten at a time, and to do with them all that can be done. */
+    private Map<String, Long> buffersOfEachVerb() throws SQLException {
+        enqueue("b", 30);
+        Map<String, Long> buffers = new LinkedHashMap<>();
+        for (String end : List.of("ack($, 'me', true)", "abandon($, null, null)", "fail($, null, 'me')")) {
+            buffers.put("claim", buffers(CLAIM + START + ")"));
+            String held = held();
+            buffers.put("heartbeat", buffers("outbox_heartbeat(" + held + ", '1 min')"));
+            buffers.put(end, buffers("outbox_" + end.replace("$", held)));
+        }
+        buffers.put("reap", buffers("outbox_reap('0', 10)"));
+        buffers.put("expire", buffers("outbox_expire(10)"));
+        buffers.put("clean", buffers("outbox_clean('1 day', 10)"));
+        buffers.put("next due", buffers("outbox_next_due('{b}', " + START + ")"));
+        buffers.put("ready topics", buffers("outbox_ready_topics()"));
+        return buffers;
+    }
+
+    private static String held() {
+        String ids = database.value(
+                String.class, "select array_agg(id)::text from %s.outbox where owner_token = " + OWNER + "::uuid");
+        return "'" + ids + "', array_fill(" + OWNER + "::uuid, array[10])";
+    }
+
+    /** The buffers a call touches, what happens inside of the routine included. */
+    private long buffers(String call) throws SQLException {
+        String sql = "explain (analyze, buffers, timing off, format json) select * from \"" + database.schema() + "\"."
+                + call;
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(sql)) {
+            row.next();
+            JsonNode plan = new ObjectMapper().readTree(row.getString(1)).get(0).get("Plan");
+            return plan.get("Shared Hit Blocks").asLong()
+                    + plan.get("Shared Read Blocks").asLong();
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static void enqueue(String topic, int count) throws SQLException {
+        database.execute("""
+                select %s.outbox_enqueue_many(
+                    array_agg(gen_random_uuid()), array_agg('{topic}'::text), array_agg(repeat('x', 200)),
+                    null, null, null, null, null, false)
+                  from generate_series(1, {count})""".replace("{topic}", topic).replace("{count}", Integer.toString(count)));
+    }
+}
