@@ -61,7 +61,7 @@ abstract class RaceConformance extends OutboxConformance {
 
         race(() -> {
             Random random = ThreadLocalRandom.current();
-            while (count("status < 2") > 0) {
+            while (acked.size() < all.size()) {
                 OwnerToken owner = OwnerToken.fresh();
                 List<OutboxWorkItemIdentifier> ids =
                         ids(outbox.claim(owner, Duration.ofMillis(1 + random.nextInt(40)), 10));
