@@ -29,14 +29,24 @@ public final class JacksonPayloadCodec implements PayloadCodec {
         }
     }
 
-    /** Text that does not fit the type never will: the message fails without further attempts. */
+    /**
+     * Text that does not fit the type never will: the message fails without further attempts. Jackson's own exception quotes
+     * the payload, which must not reach a log, so only its kind is passed on.
+     */
     @Override
     public <T> T decode(String payload, Class<T> type) {
         try {
-            return mapper.readValue(payload, type);
+            T value = mapper.readValue(payload, type);
+            if (value == null) {
+                throw unreadable(type, "null");
+            }
+            return value;
         } catch (JsonProcessingException e) {
-            e.clearLocation();
-            throw new PermanentFailure("expected a payload that Jackson can read as " + type.getName(), e);
+            throw unreadable(type, "a " + e.getClass().getSimpleName());
         }
+    }
+
+    private static PermanentFailure unreadable(Class<?> type, String got) {
+        return new PermanentFailure("expected a payload that Jackson can read as " + type.getName() + ", got " + got);
     }
 }
