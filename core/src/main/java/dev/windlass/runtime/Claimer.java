@@ -15,6 +15,7 @@ import org.slf4j.LoggerFactory;
 final class Claimer<M> {
     private static final Logger log = LoggerFactory.getLogger(Claimer.class);
     private static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final Duration FAR = Duration.ofDays(1);
 
     private final Database database;
     private final WorkStore<M> store;
@@ -78,9 +79,10 @@ final class Claimer<M> {
         }
     }
 
-    /** The longest pause between two looks from now on. */
+    /** The longest pause between two looks from now on; one that has already begun may be too long, and ends. */
     void limitPause(Duration longest) {
         pace.limit(longest);
+        loop.wake();
     }
 
     private Duration claim() throws SQLException {
@@ -117,13 +119,21 @@ final class Claimer<M> {
     }
 
     private Duration pauseWhenIdle(List<WorkStore.Demand> demands) throws SQLException {
-        if (pace.isRestless()) {
+        if (pace.isQuick()) {
             return pace.afterNothing();
         }
-        Optional<Duration> due =
-                database.once(connection -> store.nextDue(connection, demands)).filter(d -> !d.isNegative());
-        knownDue = due.isPresent() ? System.nanoTime() + due.get().toNanos() : Long.MAX_VALUE;
+        Optional<Duration> due = database.once(connection -> store.nextDue(connection, demands));
+        knownDue = due.isPresent() ? System.nanoTime() + nanos(due.get()) : Long.MAX_VALUE;
+        if (due.isPresent() && due.get().compareTo(Duration.ZERO) <= 0 && !pace.isRestless()) {
+            // Due since the claim, or locked by somebody who may let it go.
+            pace.expect();
+        }
         return pauseUntilDue(pace.afterNothing());
+    }
+
+    /** A due time may lie thousands of years ahead, more than a long holds in nanoseconds. */
+    private static long nanos(Duration due) {
+        return due.compareTo(FAR) < 0 ? due.toNanos() : FAR.toNanos();
     }
 
     private Duration pauseUntilDue(Duration pause) {

@@ -35,6 +35,10 @@ final class Pace {
     }
 
     /** Whether looks follow so closely that it is not worth asking what is due next. */
+    boolean isQuick() {
+        return expecting || next.compareTo(shortest) < 0;
+    }
+
     boolean isRestless() {
         return expecting || System.nanoTime() - restlessUntil < 0;
     }
