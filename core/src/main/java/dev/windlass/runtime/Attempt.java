@@ -16,6 +16,7 @@ final class Attempt<M> implements Cancellation {
     private @Nullable Thread thread;
     private long startedAt;
     private boolean detached;
+    private boolean ended;
 
     enum Reason {
         LEASE_LOST,
@@ -43,18 +44,27 @@ final class Attempt<M> implements Cancellation {
 
     /** The handler has returned. Returns how long it took. */
     synchronized long end() {
+        ended = true;
         thread = null;
         Thread.interrupted();
         return System.nanoTime() - startedAt;
     }
 
-    synchronized void cancel(Reason reason) {
-        if (cancelled == null) {
-            cancelled = reason;
-            if (thread != null) {
-                thread.interrupt();
-            }
+    /** Its outcome is known, with or without a handler. */
+    synchronized void conclude() {
+        ended = true;
+    }
+
+    /** Returns whether this cancelled it: one that has ended, or was cancelled before, stays as it is. */
+    synchronized boolean cancel(Reason reason) {
+        if (ended || cancelled != null) {
+            return false;
         }
+        cancelled = reason;
+        if (thread != null) {
+            thread.interrupt();
+        }
+        return true;
     }
 
     @Override
@@ -85,6 +95,11 @@ final class Attempt<M> implements Cancellation {
 
     void renewed(long until) {
         leaseUntil = until;
+    }
+
+    /** Whether it must not be started: somebody else may have it by now. */
+    boolean isLost(long now) {
+        return isCancelled() || leaseLeft(now) <= 0;
     }
 
     /** Nanoseconds until the lease runs out, as far as this node knows; negative when it has. */

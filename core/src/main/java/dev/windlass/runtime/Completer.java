@@ -57,6 +57,7 @@ final class Completer<M> {
     }
 
     void add(Attempt<M> attempt, Outcome outcome) {
+        attempt.conclude();
         queue.add(new Ended<>(attempt, outcome));
         if (queued.getAndIncrement() == 0) {
             loop.wake();

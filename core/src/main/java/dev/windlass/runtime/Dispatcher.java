@@ -153,26 +153,33 @@ public final class Dispatcher<M> {
 
     /** Runs one handler. Returns whether this thread may take the next message. */
     private boolean handle(Attempt<M> attempt) {
-        Outcome outcome;
         attempt.begin();
-        try {
-            log.debug("[{}] handling {} of topic {}", database.name(), attempt.claimed.id(), attempt.claimed.topic());
-            attempt.lane.handling.handler().handle(attempt.claimed.message(), attempt);
-            outcome = new Outcome.Done();
-        } catch (Throwable e) {
-            outcome = afterFailure(attempt, e);
-        }
+        Outcome outcome = outcome(attempt);
         long took = attempt.end();
         if (!hand.ended(attempt, took)) {
             return false;
         }
-        telemetry.handled(database.name(), attempt.claimed.topic(), outcome, Duration.ofNanos(took));
         completer.add(attempt, outcome);
+        telemetry.handled(database.name(), attempt.claimed.topic(), outcome, Duration.ofNanos(took));
         return true;
     }
 
+    private Outcome outcome(Attempt<M> attempt) {
+        if (attempt.isLost(System.nanoTime())) {
+            return new Outcome.Release();
+        }
+        try {
+            log.debug("[{}] handling {} of topic {}", database.name(), attempt.claimed.id(), attempt.claimed.topic());
+            attempt.lane.handling.handler().handle(attempt.claimed.message(), attempt);
+            return new Outcome.Done();
+        } catch (Throwable e) {
+            return afterFailure(attempt, e);
+        }
+    }
+
+    /** Only a handler's own failure costs an attempt; a shutdown or an outage is not its fault. */
     private Outcome afterFailure(Attempt<M> attempt, Throwable failure) {
-        if (attempt.isCancelled(Attempt.Reason.SHUTDOWN)) {
+        if (attempt.isCancelled(Attempt.Reason.SHUTDOWN) || attempt.isCancelled(Attempt.Reason.LEASE_LOST)) {
             return new Outcome.Release();
         }
         Throwable cause = attempt.isCancelled(Attempt.Reason.TIMED_OUT)

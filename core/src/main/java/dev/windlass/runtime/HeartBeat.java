@@ -84,17 +84,16 @@ final class HeartBeat<M> {
         }
     }
 
-    /** A message that has ended meanwhile is not renewed either; only one whose handler is running has lost its lease. */
+    /** A message that has ended meanwhile is not renewed either; only one that has not has lost its lease. */
     private void settle(Attempt<M> attempt, Set<UUID> renewed, long before) {
         if (renewed.contains(attempt.claimed.id())) {
             attempt.renewed(before + lease.toNanos());
-        } else if (attempt.isRunning()) {
+        } else if (attempt.cancel(Attempt.Reason.LEASE_LOST)) {
             log.warn(
                     "[{}] lost the lease of message {} of topic {}; its handler is asked to stop",
                     database.name(),
                     attempt.claimed.id(),
                     attempt.claimed.topic());
-            attempt.cancel(Attempt.Reason.LEASE_LOST);
         }
     }
 

@@ -6,10 +6,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks handlers to stop whose time is up or whose lease has run out, and gives up those that do not.
+ * Asks handlers to stop whose time is up or whose lease has run out, and gives up those that take too long.
  *
- * <p>A handler that ignores both its cancellation and the interrupt cannot be ended in Java. After a grace period the message
- * goes its way without it: a time-out counts as a failed attempt.
+ * <p>A handler that ignores both its cancellation and the interrupt cannot be ended in Java. Some time after its time-out the
+ * message goes its way without it, and the attempt has failed. One that only lost its lease, as in an outage, is left to
+ * finish: if nobody else has taken the message, its outcome still counts.
  */
 final class Watchdog<M> {
     private static final Logger log = LoggerFactory.getLogger(Watchdog.class);
@@ -70,12 +71,14 @@ final class Watchdog<M> {
         if (overtime > 0) {
             attempt.cancel(Attempt.Reason.TIMED_OUT);
         }
-        if (attempt.isRunning() && attempt.leaseLeft(now) <= 0) {
-            attempt.cancel(Attempt.Reason.LEASE_LOST);
+        if (attempt.isRunning() && attempt.leaseLeft(now) <= 0 && attempt.cancel(Attempt.Reason.LEASE_LOST)) {
+            log.warn(
+                    "[{}] could not renew the lease of message {} of topic {} in time; its handler is asked to stop",
+                    store,
+                    attempt.claimed.id(),
+                    attempt.claimed.topic());
         }
-        boolean expired = attempt.isRunning() && attempt.leaseLeft(now) < -graceNanos;
-        boolean deaf = overtime > graceNanos || expired;
-        if (deaf && hand.detach(attempt)) {
+        if (overtime > graceNanos && hand.detach(attempt)) {
             giveUp(attempt);
         }
     }
@@ -87,9 +90,8 @@ final class Watchdog<M> {
                 store,
                 attempt.claimed.id(),
                 attempt.claimed.topic());
-        Throwable failure = attempt.isCancelled(Attempt.Reason.TIMED_OUT)
-                ? new IllegalStateException("timed out after " + timeout + " and did not stop when interrupted")
-                : new IllegalStateException("lost its lease and did not stop when interrupted");
+        Throwable failure =
+                new IllegalStateException("timed out after " + timeout + " and did not stop when interrupted");
         giveUp.accept(attempt, attempt.lane.handling.afterFailure(failure, attempt.claimed.retryCount()));
     }
 
