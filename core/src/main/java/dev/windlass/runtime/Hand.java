@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A <em>suspect</em> is a message whose lease has run out several times: it may be what killed the process each time. It
  * waits until nothing else is in hand, then runs alone, and nothing is claimed meanwhile.
+ *
+ * <p>A lane is <em>stuck</em> when messages wait in it and nothing has moved for half a lease: its handlers hang, or they take
+ * much longer than those before. What waits there is given back, and no more is taken until something moves.
  */
 final class Hand<M> {
     /** One expiry happens to innocents too: a node was redeployed hard, a neighbour brought it down. */
@@ -28,6 +31,7 @@ final class Hand<M> {
     private final int concurrency;
     private final int batchSize;
     private final Duration lease;
+    private final long stuckNanos;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final Map<String, Lane<M>> lanes = new LinkedHashMap<>();
@@ -47,6 +51,7 @@ final class Hand<M> {
         this.concurrency = concurrency;
         this.batchSize = batchSize;
         this.lease = lease;
+        this.stuckNanos = lease.toNanos() / 2;
     }
 
     Set<String> topics() {
@@ -62,13 +67,13 @@ final class Hand<M> {
         lock.lock();
         try {
             int room = room();
-            if (closed || room <= 0 || suspect != null) {
+            if (closed || room <= 0 || suspect != null || isStuck()) {
                 return List.of();
             }
             List<WorkStore.Demand> demands = new ArrayList<>(rotation.size());
             for (int i = 0; i < rotation.size(); i++) {
                 Lane<M> lane = rotation.get((nextLane + i) % rotation.size());
-                int places = Math.min(room, lane.places(batchSize, lease));
+                int places = isStuck(lane) ? 0 : Math.min(room, lane.places(batchSize, lease));
                 if (places > 0) {
                     Position after = sweep ? Position.START : lane.bound.position();
                     demands.add(new WorkStore.Demand(lane.topic, places, after));
@@ -79,6 +84,14 @@ final class Hand<M> {
         } finally {
             lock.unlock();
         }
+    }
+
+    private boolean isStuck() {
+        return workers >= concurrency && rotation.stream().allMatch(lane -> lane.isStill(stuckNanos));
+    }
+
+    private boolean isStuck(Lane<M> lane) {
+        return lane.running >= lane.concurrency() && lane.isStill(stuckNanos);
     }
 
     /** Enough for one batch in the claim, one in the handlers, one being written, and what runs. */
@@ -167,13 +180,20 @@ final class Hand<M> {
                     suspect = attempt;
                     suspectStarted = false;
                 } else {
-                    attempt.lane.waiting.add(attempt);
+                    enlist(attempt);
                 }
             }
             return hire();
         } finally {
             lock.unlock();
         }
+    }
+
+    private void enlist(Attempt<M> attempt) {
+        if (attempt.lane.waiting.isEmpty()) {
+            attempt.lane.moved();
+        }
+        attempt.lane.waiting.add(attempt);
     }
 
     private int hire() {
@@ -216,6 +236,7 @@ final class Hand<M> {
 
     private Attempt<M> started(Attempt<M> attempt) {
         attempt.lane.running++;
+        attempt.lane.moved();
         return attempt;
     }
 
@@ -228,6 +249,7 @@ final class Hand<M> {
                 return false;
             }
             attempt.lane.running--;
+            attempt.lane.moved();
             attempt.lane.took(tookNanos);
             changed.signalAll();
             return true;
@@ -250,7 +272,25 @@ final class Hand<M> {
             detached++;
             workers--;
             attempt.lane.running--;
+            attempt.lane.moved();
             return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Hands back what waits in lanes that are stuck: another node may be free. */
+    List<Attempt<M>> giveBack() {
+        lock.lock();
+        try {
+            List<Attempt<M>> back = new ArrayList<>();
+            for (Lane<M> lane : rotation) {
+                if (lane.isStill(stuckNanos)) {
+                    back.addAll(lane.waiting);
+                    lane.waiting.clear();
+                }
+            }
+            return back;
         } finally {
             lock.unlock();
         }

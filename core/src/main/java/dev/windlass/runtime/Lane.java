@@ -10,6 +10,7 @@ final class Lane<M> {
     final Bound bound = new Bound();
     final ArrayDeque<Attempt<M>> waiting = new ArrayDeque<>();
     int running;
+    private long movedAt = System.nanoTime();
     private double averageNanos = Double.POSITIVE_INFINITY;
 
     Lane(String topic, Handling<M> handling) {
@@ -19,6 +20,16 @@ final class Lane<M> {
 
     int concurrency() {
         return handling.options().concurrency();
+    }
+
+    /** A handler has started or ended, or the first message has begun to wait. */
+    void moved() {
+        movedAt = System.nanoTime();
+    }
+
+    /** Whether nothing has moved for this long. */
+    boolean isStill(long nanos) {
+        return System.nanoTime() - movedAt > nanos;
     }
 
     boolean canStart() {

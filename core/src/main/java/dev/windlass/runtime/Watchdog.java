@@ -1,6 +1,7 @@
 package dev.windlass.runtime;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.function.BiConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -62,6 +63,7 @@ final class Watchdog<M> {
         for (Attempt<M> attempt : hand.all()) {
             watch(attempt, now);
         }
+        giveBack();
         return hand.isEmpty() ? Loop.PARKED : period;
     }
 
@@ -80,6 +82,14 @@ final class Watchdog<M> {
         }
         if (overtime > graceNanos && hand.detach(attempt)) {
             giveUp(attempt);
+        }
+    }
+
+    private void giveBack() {
+        List<Attempt<M>> stuck = hand.giveBack();
+        if (!stuck.isEmpty()) {
+            log.info("[{}] gave back {} messages that no handler became free for", store, stuck.size());
+            stuck.forEach(attempt -> giveUp.accept(attempt, new Outcome.Release()));
         }
     }
 
