@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -187,15 +188,24 @@ public final class Dispatcher<M> {
                         "timed out after " + attempt.lane.handling.options().timeout(), failure)
                 : failure;
         Outcome outcome = attempt.lane.handling.afterFailure(cause, attempt.claimed.retryCount());
+        String next = outcome instanceof Outcome.Retry retry ? "trying again in " + retry.delay() : "not trying again";
+        try {
+            logFailure(attempt, next, cause);
+        } catch (Throwable e) {
+            logFailure(attempt, next + "; its exception cannot be logged", null);
+        }
+        return outcome;
+    }
+
+    private void logFailure(Attempt<M> attempt, String next, @Nullable Throwable cause) {
         log.error(
                 "[{}] the handler of message {} of topic {} failed in attempt {}: {}",
                 database.name(),
                 attempt.claimed.id(),
                 attempt.claimed.topic(),
                 attempt.claimed.retryCount() + 1,
-                outcome instanceof Outcome.Retry retry ? "trying again in " + retry.delay() : "not trying again",
+                next,
                 cause);
-        return outcome;
     }
 
     /**

@@ -5,6 +5,7 @@ import dev.windlass.HandlerOptions;
 import dev.windlass.PermanentFailure;
 import dev.windlass.RetryAfter;
 import java.time.Duration;
+import java.util.Objects;
 
 /** A handler with its options: runs it, and decides what a failure means. */
 public record Handling<M>(Handler<M> handler, HandlerOptions options) {
@@ -30,7 +31,16 @@ public record Handling<M>(Handler<M> handler, HandlerOptions options) {
 
     /** Bounded, and without what a database cannot store. */
     private static String errorText(Throwable failure) {
-        String text = failure.toString().replace('\0', ' ');
+        String text = describe(failure).replace('\0', ' ');
         return text.substring(0, Math.min(text.length(), MAX_ERROR));
+    }
+
+    /** An exception is the user's code too: its text may fail, or not be there. */
+    private static String describe(Throwable failure) {
+        try {
+            return Objects.requireNonNull(failure.toString());
+        } catch (Throwable e) {
+            return failure.getClass().getName();
+        }
     }
 }

@@ -1,0 +1,244 @@
+package dev.windlass.outbox;
+
+import static dev.windlass.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.windlass.HandlerOptions;
+import dev.windlass.RetryPolicy;
+import dev.windlass.Shows;
+import dev.windlass.TestDatabase;
+import dev.windlass.Windlass;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+final class MisbehavingHandlerTest {
+    @RegisterExtension
+    static final TestDatabase database = new TestDatabase();
+
+    private static final RetryPolicy TWICE = new RetryPolicy(2, Duration.ofMillis(1), Duration.ofMillis(1), 0);
+
+    /** Ways to end a handler other than returning. */
+    enum Misbehaviour {
+        CHECKED {
+            @Override
+            void run() throws IOException {
+                throw new IOException("disk full");
+            }
+        },
+        UNCHECKED {
+            @Override
+            void run() {
+                throw new IllegalStateException("broken");
+            }
+        },
+        ERROR {
+            @Override
+            void run() {
+                throw new AssertionError("impossible");
+            }
+        },
+        STACK_OVERFLOW {
+            @Override
+            @SuppressWarnings("InfiniteRecursion")
+            void run() {
+                run();
+            }
+        },
+        OUT_OF_MEMORY {
+            @Override
+            void run() {
+                throw new OutOfMemoryError("Java heap space");
+            }
+        },
+        STOPS_ITS_THREAD {
+            @Override
+            @SuppressWarnings({"deprecation", "removal"})
+            void run() {
+                Thread.currentThread().stop();
+            }
+        },
+        NUL_IN_MESSAGE {
+            @Override
+            void run() {
+                throw new IllegalStateException("a\0b");
+            }
+        },
+        HALF_A_CHARACTER_IN_MESSAGE {
+            @Override
+            void run() {
+                throw new IllegalStateException("a\ud83d");
+            }
+        },
+        HUGE_MESSAGE {
+            @Override
+            void run() {
+                throw new IllegalStateException("x".repeat(1 << 20));
+            }
+        },
+        NO_MESSAGE_AT_ALL {
+            @Override
+            void run() {
+                throw new Unprintable(Optional.empty());
+            }
+        },
+        MESSAGE_THAT_THROWS {
+            @Override
+            void run() {
+                throw new Unprintable(Optional.of(new IllegalStateException("no message today")));
+            }
+        },
+        INTERRUPTS_ITSELF {
+            @Override
+            void run() {
+                Thread.currentThread().interrupt();
+                throw new IllegalStateException("interrupted");
+            }
+        };
+
+        abstract void run() throws Exception;
+    }
+
+    private static final class Unprintable extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        @SuppressWarnings("serial")
+        private final Optional<RuntimeException> failure;
+
+        Unprintable(Optional<RuntimeException> failure) {
+            this.failure = failure;
+        }
+
+        @Override
+        public String getMessage() {
+            return toString();
+        }
+
+        @Override
+        @SuppressWarnings({"NullAway", "ToStringReturnsNull"})
+        public String toString() {
+            if (failure.isPresent()) {
+                throw failure.get();
+            }
+            return null;
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @Shows("OBX-056")
+    void whateverAHandlerThrowsIsAFailedAttemptAndNothingMore(Misbehaviour misbehaviour) {
+        AtomicInteger good = new AtomicInteger();
+        HandlerOptions options = HandlerOptions.defaults().withRetry(TWICE);
+        Windlass windlass = database.start(database.windlass()
+                .outbox(OutboxOptions.defaults().withConcurrency(1))
+                .outboxHandler("bad", options, message -> misbehaviour.run())
+                .outboxHandler("good", message -> good.incrementAndGet()));
+        windlass.outbox()
+                .enqueueAll(IntStream.range(0, 5)
+                        .mapToObj(n -> OutboxEntry.of("bad", "x"))
+                        .toList());
+        eventually().until(() -> database.count("status = 3 and retry_count = 1") == 5);
+        assertThat(database.count("length(last_error) between 1 and 2048")).isEqualTo(5);
+        windlass.outbox().enqueue(OutboxEntry.of("good", "x"));
+        eventually().until(() -> database.count("status = 2") == 1);
+        assertThat(good.get()).isEqualTo(1);
+    }
+
+    @Test
+    void anInterruptOfOneMessageNeverReachesTheNext() {
+        Queue<Boolean> interrupted = new ConcurrentLinkedQueue<>();
+        Windlass windlass = database.start(database.windlass()
+                .outbox(OutboxOptions.defaults().withConcurrency(1))
+                .outboxHandler("a", message -> {
+                    interrupted.add(Thread.currentThread().isInterrupted());
+                    Thread.currentThread().interrupt();
+                }));
+        windlass.outbox()
+                .enqueueAll(IntStream.range(0, 50)
+                        .mapToObj(n -> OutboxEntry.of("a", "x"))
+                        .toList());
+        eventually().until(() -> database.count("status = 2") == 50);
+        assertThat(interrupted).hasSize(50).containsOnly(false);
+    }
+
+    @Test
+    void aHandlerThatHonoursItsInterruptFailsByTimeOut() {
+        CountDownLatch never = new CountDownLatch(1);
+        HandlerOptions options = HandlerOptions.defaults().withRetry(TWICE).withTimeout(Duration.ofMillis(50));
+        Windlass windlass = database.start(database.windlass().outboxHandler("a", options, message -> never.await()));
+        windlass.outbox().enqueue(OutboxEntry.of("a", "x"));
+        eventually().until(() -> database.count("status = 3") == 1);
+        assertThat(database.value(String.class, "select last_error from %s.outbox"))
+                .isEqualTo("java.lang.IllegalStateException: timed out after PT0.05S");
+    }
+
+    @Test
+    void handlersThatNeverReturnAreGivenUpAndTakeABoundedNumberOfThreads() {
+        AtomicBoolean hang = new AtomicBoolean(true);
+        AtomicInteger hanging = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        HandlerOptions options = HandlerOptions.defaults()
+                .withTimeout(Duration.ofMillis(100))
+                .withRetry(new RetryPolicy(50, Duration.ofMillis(1), Duration.ofMillis(10), 0));
+        Windlass windlass = database.start(database.windlass()
+                .outbox(database.shortLease().withConcurrency(2).withMaxLeaseExpiries(1000))
+                .outboxHandler("bad", options, message -> {
+                    most.accumulateAndGet(hanging.incrementAndGet(), Math::max);
+                    while (hang.get()) {
+                        LockSupport.parkNanos(1_000_000);
+                    }
+                    hanging.decrementAndGet();
+                })
+                .outboxHandler("good", message -> {}));
+        windlass.outbox().enqueue(OutboxEntry.of("bad", "x"));
+        eventually().until(() -> database.count("retry_count >= 1 and last_error like '%did not stop%'") == 1);
+        windlass.outbox().enqueue(OutboxEntry.of("good", "x"));
+        eventually().until(() -> database.count("topic = 'good' and status = 2") == 1);
+
+        windlass.outbox()
+                .enqueueAll(IntStream.range(0, 20)
+                        .mapToObj(n -> OutboxEntry.of("bad", "x"))
+                        .toList());
+        eventually().until(() -> hanging.get() == 4);
+        hang.set(false);
+        eventually().until(() -> database.count("status = 2") == 22);
+        assertThat(most.get()).as("two that run, and two that were given up").isEqualTo(4);
+    }
+
+    @Test
+    void whatWaitsBehindHungHandlersGoesToANodeThatIsFree() {
+        AtomicBoolean hang = new AtomicBoolean(true);
+        HandlerOptions options = HandlerOptions.defaults().withTimeout(Duration.ofMillis(100));
+        OutboxOptions outbox = database.shortLease().withConcurrency(1).withMaxLeaseExpiries(1000);
+        Windlass sick = database.start(database.windlass().outbox(outbox).outboxHandler("a", options, message -> {
+            while (hang.get() && message.payload().equals("hang")) {
+                LockSupport.parkNanos(1_000_000);
+            }
+        }));
+        sick.outbox()
+                .enqueueAll(IntStream.range(0, 20)
+                        .mapToObj(n -> OutboxEntry.of("a", "good"))
+                        .toList());
+        eventually().until(() -> database.count("status = 2") == 20);
+        sick.outbox()
+                .enqueueAll(IntStream.range(0, 43)
+                        .mapToObj(n -> OutboxEntry.of("a", n < 3 ? "hang" : "good"))
+                        .toList());
+        eventually().until(() -> database.count("status = 1") > 10);
+        database.start(database.windlass().outbox(outbox).outboxHandler("a", message -> {}));
+        eventually().until(() -> database.count("status = 2 and payload = 'good'") == 60);
+        hang.set(false);
+    }
+}
