@@ -147,6 +147,7 @@ final class AdvanceTest {
             outbox.enqueueAll(List.of(OutboxEntry.of("a", "now " + i), OutboxEntry.of("a", "also now " + i)));
             database.advance(Duration.ofSeconds(1));
         }
+        database.drain();
         database.advance(DAY);
         database.drain();
 
@@ -201,12 +202,12 @@ final class AdvanceTest {
 
         database.advance(DAY);
         await().until(() -> stopped.get() == 1);
-        database.drain();
 
-        assertThat(database.messages("a")).singleElement().satisfies(message -> {
-            assertThat(message.isProcessed()).isTrue();
-            assertThat(message.leaseExpiries()).isEqualTo(1);
-        });
+        // Reaped first, the message is ready at once; else it has failed once, and waits for its retry.
+        database.drain();
+        database.advance(DAY);
+        database.drain();
+        assertThat(database.messages("a")).hasSize(1).allMatch(OutboxMessage::isProcessed);
     }
 
     @Test
