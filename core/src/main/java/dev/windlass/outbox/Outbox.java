@@ -59,6 +59,9 @@ public interface Outbox {
     /** The same, with a pause and an error text to remember, of which 2,048 characters are kept. */
     int abandon(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids, Duration delay, String error);
 
+    /** Returns messages to ready at once, without a counted attempt, as when the worker stops. Returns how many it held. */
+    int release(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids);
+
     /** Ends messages as failed, with the reason, of which 2,048 characters are kept. Returns how many this owner held. */
     int fail(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids, String error);
 

@@ -200,6 +200,16 @@ final class StoredOutbox implements Outbox {
     }
 
     @Override
+    public int release(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids) {
+        return complete(
+                "release",
+                owner,
+                ids,
+                held -> held,
+                (connection, held) -> store.release(connection, held, Duration.ZERO));
+    }
+
+    @Override
     public int fail(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids, String error) {
         String text = bounded(error);
         return complete("fail", owner, ids, held -> new Failure(held, null, text), store::fail);

@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 final class Claimer<M> {
     private static final Logger log = LoggerFactory.getLogger(Claimer.class);
     private static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(10);
-    private static final Duration FAR = Duration.ofDays(1);
+    private static final Duration ASK_EVERY = Duration.ofMillis(100);
 
     private final Database database;
     private final WorkStore<M> store;
@@ -28,7 +28,7 @@ final class Claimer<M> {
     private final BiConsumer<List<Attempt<M>>, List<Attempt<M>>> taken;
     private final BiConsumer<Attempt<M>, Outcome> decided;
     private long lastSweep = System.nanoTime() - SWEEP_NANOS;
-    private long knownDue = Long.MAX_VALUE;
+    private long lastAsked = System.nanoTime() - ASK_EVERY.toNanos();
     private volatile boolean wantsRoom;
 
     /**
@@ -115,37 +115,26 @@ final class Claimer<M> {
             return Duration.ZERO;
         }
         wantsRoom = hand.isFull(demands, claimed);
-        return claimed.isEmpty() ? pauseWhenIdle(demands) : pauseUntilDue(pace.afterWork());
+        return notBeyondDue(demands, claimed.isEmpty() ? pace.afterNothing() : pace.afterWork());
     }
 
-    private Duration pauseWhenIdle(List<WorkStore.Demand> demands) throws SQLException {
-        if (pace.isQuick()) {
-            return pace.afterNothing();
+    /**
+     * Shortens a pause so that it ends when the next message is due. Asked only now and then: messages that come one by one
+     * would otherwise cost a question each.
+     */
+    private Duration notBeyondDue(List<WorkStore.Demand> demands, Duration pause) throws SQLException {
+        if (pause.compareTo(ASK_EVERY) <= 0) {
+            return pause;
+        }
+        if (System.nanoTime() - lastAsked < ASK_EVERY.toNanos()) {
+            return ASK_EVERY;
         }
         Optional<Duration> due = database.once(connection -> store.nextDue(connection, demands));
-        knownDue = due.isPresent() ? System.nanoTime() + nanos(due.get()) : Long.MAX_VALUE;
-        if (due.isPresent() && due.get().compareTo(Duration.ZERO) <= 0 && !pace.isRestless()) {
-            // Due since the claim, or locked by somebody who may let it go.
-            pace.expect();
+        lastAsked = System.nanoTime();
+        if (due.isPresent() && due.get().compareTo(Duration.ZERO) <= 0) {
+            return Pace.QUICK; // due since the claim, or locked by somebody who may let it go
         }
-        return pauseUntilDue(pace.afterNothing());
-    }
-
-    /** A due time may lie thousands of years ahead, more than a long holds in nanoseconds. */
-    private static long nanos(Duration due) {
-        return due.compareTo(FAR) < 0 ? due.toNanos() : FAR.toNanos();
-    }
-
-    private Duration pauseUntilDue(Duration pause) {
-        if (knownDue == Long.MAX_VALUE) {
-            return pause;
-        }
-        long left = knownDue - System.nanoTime();
-        if (left <= 0) {
-            knownDue = Long.MAX_VALUE;
-            return pause;
-        }
-        return left < pause.toNanos() ? Duration.ofNanos(left) : pause;
+        return due.filter(duration -> duration.compareTo(pause) < 0).orElse(pause);
     }
 
     private void accept(List<Claimed<M>> claimed, long leaseUntil) {

@@ -34,15 +34,6 @@ final class Pace {
         this.longest = longest;
     }
 
-    /** Whether looks follow so closely that it is not worth asking what is due next. */
-    boolean isQuick() {
-        return expecting || next.compareTo(shortest) < 0;
-    }
-
-    boolean isRestless() {
-        return expecting || System.nanoTime() - restlessUntil < 0;
-    }
-
     Duration afterWork() {
         next = shortest;
         return afterNothing();
@@ -56,7 +47,8 @@ final class Pace {
         }
         Duration now = min(next, longest);
         Duration doubled = now.multipliedBy(2);
-        next = isRestless() && doubled.compareTo(shortest) > 0 ? max(now, shortest) : min(doubled, longest);
+        boolean restless = System.nanoTime() - restlessUntil < 0;
+        next = restless && doubled.compareTo(shortest) > 0 ? max(now, shortest) : min(doubled, longest);
         return now;
     }
 
