@@ -1,0 +1,39 @@
+package dev.windlass.cli;
+
+import java.sql.SQLException;
+
+/** A command did not work; the message is the one sentence to print. */
+final class CommandFailure extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    CommandFailure(String message) {
+        super(message);
+    }
+
+    CommandFailure(String message, Throwable cause) {
+        super(message, cause);
+    }
+
+    /** What was tried, what the database said, and what may help. */
+    static CommandFailure of(String tried, SQLException e) {
+        String said = String.valueOf(e.getMessage()).replaceAll("\\s+", " ").strip();
+        return new CommandFailure("could not %s: %s; %s".formatted(tried, said.replaceAll("\\.$", ""), remedy(e)), e);
+    }
+
+    private static String remedy(SQLException e) {
+        String state = String.valueOf(e.getSQLState());
+        return switch (state) {
+            case "28P01", "28000", "08004" ->
+                "check --user and --password, or the variables WINDLASS_USER and WINDLASS_PASSWORD";
+            case "3D000" -> "create the database, or correct the URL";
+            case "42501" -> "use a database user that has this right";
+            case "42704" -> "create what is missing first, or correct its name";
+            case "53300" -> "close other connections, or raise the server's max_connections";
+            case "57014" -> "the database is busy, try again later";
+            default ->
+                state.startsWith("08")
+                        ? "check the address, and that the server runs and can be reached from here"
+                        : "the database's error code is " + state;
+        };
+    }
+}

@@ -1,0 +1,51 @@
+package dev.windlass.cli;
+
+import dev.windlass.WindlassException;
+import dev.windlass.embedded.EmbeddedPostgresException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** The one place where failures are printed, and become exit codes. */
+final class Failures {
+
+    private Failures() {}
+
+    static int wrongUse(ParameterException wrong, String[] arguments) {
+        CommandLine command = wrong.getCommandLine();
+        CommandSpec spec = command.getCommandSpec();
+        print(command, String.valueOf(wrong.getMessage()));
+        UnmatchedArgumentException.printSuggestions(wrong, command.getErr());
+        command.getErr().println("Try '" + spec.qualifiedName() + " --help'.");
+        command.getErr().flush();
+        return spec.exitCodeOnInvalidInput();
+    }
+
+    static int report(Exception failure, CommandLine command, WindlassCommand root) {
+        print(command, sentence(failure));
+        if (root.isVerbose()) {
+            StringWriter trace = new StringWriter();
+            failure.printStackTrace(new PrintWriter(trace, true));
+            command.getErr().println(Secrets.mask(trace.toString()));
+        }
+        command.getErr().flush();
+        return command.getCommandSpec().exitCodeOnExecutionException();
+    }
+
+    private static String sentence(Exception failure) {
+        boolean known = failure instanceof CommandFailure
+                || failure instanceof WindlassException
+                || failure instanceof EmbeddedPostgresException;
+        return known
+                ? String.valueOf(failure.getMessage())
+                : "something went wrong that was not expected: " + failure
+                        + "; run it again with --verbose for the stack trace";
+    }
+
+    private static void print(CommandLine command, String sentence) {
+        command.getErr().println("windlass: " + Secrets.mask(sentence));
+    }
+}

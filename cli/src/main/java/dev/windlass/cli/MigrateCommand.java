@@ -1,0 +1,137 @@
+package dev.windlass.cli;
+
+import dev.windlass.schema.Migrator;
+import java.io.PrintWriter;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.ds.PGSimpleDataSource;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+
+/** Brings a schema up to date, or prints the SQL for those who run it by other means. */
+@Command(name = "migrate", description = "Create or upgrade Windlass's tables and routines in a database.")
+final class MigrateCommand implements Callable<Integer> {
+    private static final String IN_ONE_TRANSACTION =
+            "-- Run this in one transaction, for example with: psql --single-transaction -v ON_ERROR_STOP=1 -f FILE\n";
+
+    @ParentCommand
+    @SuppressWarnings("NullAway.Init")
+    private WindlassCommand root;
+
+    @Spec
+    @SuppressWarnings("NullAway.Init")
+    private CommandSpec spec;
+
+    @Mixin
+    private DatabaseOptions database = new DatabaseOptions();
+
+    @Mixin
+    private SchemaOptions schema = new SchemaOptions();
+
+    @Option(names = "--dry-run", description = "Print the SQL that would run now, and change nothing.")
+    private boolean dryRun;
+
+    @Option(names = "--full", description = "Print the whole SQL for an empty database; needs no database.")
+    private boolean full;
+
+    @Option(
+            names = "--grant-to",
+            paramLabel = "ROLE",
+            description = "Also give this role what a program needs to run Windlass, and no more.")
+    private @Nullable String role;
+
+    @Override
+    public Integer call() throws SQLException {
+        PrintWriter out = spec.commandLine().getOut();
+        if (full) {
+            Migrator migrator = schema.on(new PGSimpleDataSource()).migrator();
+            out.print(IN_ONE_TRANSACTION + migrator.fullSql() + grants(migrator));
+        } else {
+            Target target = database.required(spec, root.environment());
+            Migrator migrator = schema.on(target.dataSource()).migrator();
+            String grants = grants(migrator);
+            target.check();
+            if (dryRun) {
+                out.print(dryRun(migrator.pendingSql(), grants));
+            } else {
+                migrate(out, target, migrator);
+                grant(out, target, grants);
+            }
+        }
+        out.flush();
+        return 0;
+    }
+
+    private String grants(Migrator migrator) {
+        if (role == null) {
+            return "";
+        }
+        try {
+            return "\n" + migrator.grants(role);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(
+                    spec.commandLine(), "Invalid value for option '--grant-to': " + e.getMessage(), e);
+        }
+    }
+
+    private String dryRun(String pending, String grants) {
+        return pending.isEmpty()
+                ? "-- Schema \"" + schema.schema + "\" is up to date.\n" + grants
+                : IN_ONE_TRANSACTION + pending + grants;
+    }
+
+    private void migrate(PrintWriter out, Target target, Migrator migrator) throws SQLException {
+        boolean pending = !migrator.pendingSql().isEmpty();
+        migrator.migrate();
+        try (Connection connection = target.connect()) {
+            out.printf(
+                    "schema \"%s\" on %s %s: %s%n",
+                    schema.schema,
+                    target,
+                    pending ? "has been brought up to date" : "was up to date already",
+                    String.join(", ", versions(connection)));
+        }
+    }
+
+    private List<String> versions(Connection connection) throws SQLException {
+        String sql = """
+                select table_name, max(version)
+                  from %s
+                 group by table_name
+                 order by table_name""".formatted(schema.qualifiedName("windlass_version"));
+        List<String> versions = new ArrayList<>();
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(sql)) {
+            while (row.next()) {
+                versions.add("table " + row.getString(1) + " at version " + row.getInt(2));
+            }
+        }
+        return versions;
+    }
+
+    private void grant(PrintWriter out, Target target, String grants) {
+        if (grants.isEmpty()) {
+            return;
+        }
+        try (Connection connection = target.connect();
+                Statement statement = connection.createStatement()) {
+            // Several statements in one message are one transaction.
+            statement.execute(grants);
+            out.printf("role \"%s\" may run Windlass there%n", role);
+        } catch (SQLException e) {
+            out.flush();
+            throw CommandFailure.of("grant rights to role \"" + role + "\"", e);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+package dev.windlass.cli;
+
+import dev.windlass.Windlass;
+import dev.windlass.WindlassOptions;
+import dev.windlass.outbox.OutboxOptions;
+import javax.sql.DataSource;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.TypeConversionException;
+
+/** Where in the database Windlass lives. */
+final class SchemaOptions {
+
+    @Option(
+            names = "--schema",
+            paramLabel = "SCHEMA",
+            defaultValue = "windlass",
+            converter = SchemaName.class,
+            description = "Database schema (default: ${DEFAULT-VALUE}).")
+    String schema = "windlass";
+
+    @Option(
+            names = "--table",
+            paramLabel = "TABLE",
+            defaultValue = "outbox",
+            converter = TableName.class,
+            description = "Table of the outbox (default: ${DEFAULT-VALUE}).")
+    String table = "outbox";
+
+    Windlass.Builder on(DataSource dataSource) {
+        return Windlass.on(dataSource)
+                .options(WindlassOptions.defaults().withSchemaName(schema))
+                .outbox(OutboxOptions.defaults().withTableName(table));
+    }
+
+    /** The table (or a routine named after it), quoted for SQL. */
+    String qualified(String suffix) {
+        return quoted(schema) + "." + quoted(table + suffix);
+    }
+
+    String qualifiedName(String name) {
+        return quoted(schema) + "." + quoted(name);
+    }
+
+    private static String quoted(String name) {
+        return '"' + name.replace("\"", "\"\"") + '"';
+    }
+
+    /** Windlass itself knows which names it can use; asked here, so that a bad one is wrong use of the option. */
+    private static final class SchemaName implements ITypeConverter<String> {
+        @Override
+        public String convert(String value) {
+            return accepted(() -> WindlassOptions.defaults().withSchemaName(value), value);
+        }
+    }
+
+    private static final class TableName implements ITypeConverter<String> {
+        @Override
+        public String convert(String value) {
+            return accepted(() -> OutboxOptions.defaults().withTableName(value), value);
+        }
+    }
+
+    private static String accepted(Runnable attempt, String value) {
+        try {
+            attempt.run();
+            return value;
+        } catch (IllegalArgumentException e) {
+            throw new TypeConversionException(String.valueOf(e.getMessage()));
+        }
+    }
+}

@@ -1,0 +1,223 @@
+package dev.windlass.cli;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.windlass.Windlass;
+import dev.windlass.cli.demo.Demo;
+import dev.windlass.cli.demo.Shop;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+
+/** Runs a node, with a PostgreSQL of its own when no database is given, until it is told to stop. */
+@Command(
+        name = "serve",
+        description = "Run a node; without --url on a PostgreSQL of its own, which is kept in a directory.")
+final class ServeCommand implements Callable<Integer> {
+    private static final int CONNECTIONS = 10;
+    private static final int CHECK_MILLIS = 1_000;
+    private static final int HIGHEST_PORT = 65_535;
+
+    private final Lifetime lifetime = new Lifetime();
+    private final AtomicBoolean stopped = new AtomicBoolean();
+
+    @ParentCommand
+    @SuppressWarnings("NullAway.Init")
+    private WindlassCommand root;
+
+    @Spec
+    @SuppressWarnings("NullAway.Init")
+    private CommandSpec spec;
+
+    @Mixin
+    private DatabaseOptions database = new DatabaseOptions();
+
+    @Mixin
+    private SchemaOptions schema = new SchemaOptions();
+
+    @Option(names = "--demo", description = "Add a small shop that places orders, and show what happens to them.")
+    private boolean demo;
+
+    @Option(
+            names = "--data",
+            paramLabel = "DIR",
+            description = "Where the PostgreSQL of its own keeps its data (default: .windlass).")
+    private @Nullable Path data;
+
+    @Option(
+            names = "--port",
+            paramLabel = "PORT",
+            description = "Its port (default: that of the last time, or any free one).")
+    private @Nullable Integer port;
+
+    @Override
+    public Integer call() throws Exception {
+        Optional<Target> given = given();
+        Thread hook = new Thread(this::endJvm, "windlass-stop");
+        Runtime.getRuntime().addShutdownHook(hook);
+        try {
+            serve(given);
+        } catch (InterruptedException | Lifetime.Ended e) {
+            // Told to stop, which is what happens next.
+        } catch (Exception e) {
+            // A terminal's Ctrl-C also reaches the programs that a start has just called; that they fail is no news
+            // then.
+            if (!lifetime.isEnding()) {
+                lifetime.close();
+                forget(hook);
+                throw e;
+            }
+        }
+        stop();
+        forget(hook);
+        return 0;
+    }
+
+    private Optional<Target> given() {
+        boolean own = data != null || port != null;
+        if (own && database.hasUrlOption()) {
+            throw wrongUse("expected --url, or --data and --port for a PostgreSQL of its own, got both");
+        }
+        if (port != null && (port < 0 || port > HIGHEST_PORT)) {
+            throw wrongUse("expected a port from 0 to 65535, got " + port);
+        }
+        Optional<Target> given = database.target(spec, own ? Map.of() : root.environment());
+        if (given.isEmpty() && database.hasLoginOption()) {
+            throw wrongUse("expected --url beside --user and --password, got none");
+        }
+        return given;
+    }
+
+    private ParameterException wrongUse(String message) {
+        return new ParameterException(spec.commandLine(), message);
+    }
+
+    private void serve(Optional<Target> given) throws Exception {
+        if (given.isPresent()) {
+            given.get().check();
+            run(given.get(), "given by you", "as you gave it");
+            await(() -> {});
+        } else {
+            OwnServer server = ownServer();
+            run(
+                    server.target(),
+                    "PostgreSQL of its own, data in " + server.directory(),
+                    "in the file " + server.passwordFile());
+            await(server::check);
+        }
+    }
+
+    private OwnServer ownServer() throws Exception {
+        Path directory =
+                (data == null ? Path.of(".windlass") : data).toAbsolutePath().normalize();
+        say("starting PostgreSQL on %s ...", directory);
+        return lifetime.start(() -> OwnServer.start(directory, port == null ? 0 : port));
+    }
+
+    private void run(Target target, String origin, String password) throws Exception {
+        HikariDataSource pool = lifetime.start(() -> pool(target));
+        Windlass.Builder builder = schema.on(pool).ensureSchema();
+        if (!builder.migrator().pendingSql().isEmpty()) {
+            say("creating or upgrading table %s with its indexes and routines ...", schema.qualified(""));
+        }
+        Shop shop = new Shop(pool, schema.qualifiedName("demo_orders"));
+        if (demo) {
+            say("creating table %s for the demo, if it is not there ...", schema.qualifiedName("demo_orders"));
+            shop.addHandlers(builder);
+        }
+        Windlass windlass = lifetime.start(builder::start);
+        sayReady(target, origin, password);
+        if (demo) {
+            lifetime.start(() -> Demo.start(
+                    windlass,
+                    shop,
+                    pool,
+                    schema.qualified(""),
+                    spec.commandLine().getOut()));
+        }
+    }
+
+    private static HikariDataSource pool(Target target) {
+        HikariConfig config = new HikariConfig();
+        config.setPoolName("windlass");
+        config.setDataSource(target.dataSource());
+        config.setMaximumPoolSize(CONNECTIONS);
+        config.setMinimumIdle(1);
+        config.setConnectionTimeout(5_000);
+        return new HikariDataSource(config);
+    }
+
+    private void sayReady(Target target, String origin, String password) throws IOException {
+        say(
+                """
+
+                Windlass %s is ready
+
+                  database  %s
+                  url       %s
+                  user      %s
+                  password  %s
+                  schema    %s
+                  node      %s
+
+                Stop it with Ctrl-C; the data stays.
+                """,
+                Version.number(),
+                origin,
+                Secrets.mask(target.url()),
+                target.userName(),
+                password,
+                schema.schema,
+                demo
+                        ? "the handlers of the demo, and the upkeep of the table"
+                        : "no handlers, only the upkeep of the table (expired leases and messages, old messages)");
+    }
+
+    private void await(Runnable check) throws InterruptedException {
+        while (!lifetime.awaitEnding(CHECK_MILLIS)) {
+            check.run();
+        }
+    }
+
+    /**
+     * Hooks run all at once, and the JVM ends after the last: so this one closes everything itself, in order. It ends the JVM
+     * with success, because a stop that was asked for and went well is one; otherwise it would be 143 after a SIGTERM.
+     */
+    private void endJvm() {
+        stop();
+        Runtime.getRuntime().halt(0);
+    }
+
+    /** Whoever comes second waits for the first. */
+    private synchronized void stop() {
+        if (stopped.compareAndSet(false, true)) {
+            say("stopping, running handlers may finish ...");
+            lifetime.close();
+            say("stopped");
+        }
+    }
+
+    private static void forget(Thread hook) {
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException e) {
+            // The JVM is ending, and the hook has called stop, or waits to.
+        }
+    }
+
+    private void say(String format, Object... arguments) {
+        spec.commandLine().getOut().printf(format + "%n", arguments);
+        spec.commandLine().getOut().flush();
+    }
+}

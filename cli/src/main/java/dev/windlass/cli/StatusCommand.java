@@ -1,0 +1,74 @@
+package dev.windlass.cli;
+
+import java.io.PrintWriter;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+
+/** Shows what is in the outbox, topic by topic. */
+@Command(name = "status", description = "Show how many messages are in which state, for each topic.")
+final class StatusCommand implements Callable<Integer> {
+
+    @ParentCommand
+    @SuppressWarnings("NullAway.Init")
+    private WindlassCommand root;
+
+    @Spec
+    @SuppressWarnings("NullAway.Init")
+    private CommandSpec spec;
+
+    @Mixin
+    private DatabaseOptions database = new DatabaseOptions();
+
+    @Mixin
+    private SchemaOptions schema = new SchemaOptions();
+
+    @Override
+    public Integer call() throws SQLException {
+        Target target = database.required(spec, root.environment());
+        PrintWriter out = spec.commandLine().getOut();
+        target.check();
+        schema.on(target.dataSource()).migrator().check();
+        try (Connection connection = target.connect()) {
+            print(out, TopicStatus.read(connection, schema));
+        } catch (SQLException e) {
+            throw CommandFailure.of("read the status of schema \"" + schema.schema + "\" on " + target, e);
+        }
+        out.flush();
+        return 0;
+    }
+
+    private static void print(PrintWriter out, List<TopicStatus> topics) {
+        if (topics.isEmpty()) {
+            out.println("no messages");
+            return;
+        }
+        int width = Math.max(
+                5,
+                topics.stream().mapToInt(topic -> topic.topic().length()).max().orElse(0));
+        String line = "%-" + width + "s  %8s  %8s  %11s  %8s  %8s  %11s%n";
+        out.printf(line, "TOPIC", "READY", "DUE", "IN PROGRESS", "DONE", "FAILED", "OLDEST DUE");
+        for (TopicStatus topic : topics) {
+            out.printf(
+                    line,
+                    topic.topic(),
+                    topic.ready(),
+                    topic.due(),
+                    topic.inProgress(),
+                    topic.done(),
+                    topic.failed(),
+                    topic.oldestDue());
+        }
+        if (topics.stream().anyMatch(TopicStatus::isCut)) {
+            out.printf(
+                    "A + means at least: counting stops at %,d ready messages of a topic, and at %,d in each other state.%n",
+                    TopicStatus.MAX_READY, TopicStatus.MAX_OTHERS);
+        }
+    }
+}

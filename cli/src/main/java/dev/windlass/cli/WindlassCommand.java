@@ -1,0 +1,69 @@
+package dev.windlass.cli;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import java.util.Map;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.Spec;
+
+/** What stands before the first word: help, version, and the options every command has. */
+@Command(
+        name = "windlass",
+        description = "Reliable background work on the database you already have.",
+        synopsisSubcommandLabel = "COMMAND",
+        versionProvider = Version.class,
+        subcommands = {ServeCommand.class, MigrateCommand.class, StatusCommand.class},
+        footer = {"", "Each command has its own --help. Start with: windlass serve --demo"})
+final class WindlassCommand implements Runnable {
+    private final Map<String, String> environment;
+    private boolean verbose;
+
+    @Spec
+    @SuppressWarnings("NullAway.Init")
+    private CommandSpec spec;
+
+    @Option(names = "--version", versionHelp = true, description = "Show the version and exit.")
+    @SuppressWarnings("unused")
+    private boolean version;
+
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            scope = ScopeType.INHERIT,
+            description = "Show this help and exit.")
+    @SuppressWarnings("unused")
+    private boolean help;
+
+    WindlassCommand(Map<String, String> environment) {
+        this.environment = Map.copyOf(environment);
+    }
+
+    @Option(
+            names = {"-v", "--verbose"},
+            scope = ScopeType.INHERIT,
+            description = "Log more, and show stack traces.")
+    void verbose(boolean verbose) {
+        this.verbose = verbose;
+        if (verbose && LoggerFactory.getLogger("dev.windlass") instanceof Logger logger) {
+            logger.setLevel(Level.INFO);
+        }
+    }
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "expected a command, got none");
+    }
+
+    boolean isVerbose() {
+        return verbose;
+    }
+
+    Map<String, String> environment() {
+        return environment;
+    }
+}

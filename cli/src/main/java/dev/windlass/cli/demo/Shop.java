@@ -1,0 +1,121 @@
+package dev.windlass.cli.demo;
+
+import dev.windlass.PermanentFailure;
+import dev.windlass.Windlass;
+import dev.windlass.outbox.OutboxEntry;
+import dev.windlass.outbox.OutboxMessage;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ThreadLocalRandom;
+import javax.sql.DataSource;
+
+/** Orders, and what follows from them. */
+public final class Shop {
+    private final DataSource dataSource;
+    private final String table;
+    private final String run = UUID.randomUUID().toString();
+    final Tally tally = new Tally();
+
+    /** A shop that keeps its orders in this table, whose name comes quoted. */
+    public Shop(DataSource dataSource, String table) {
+        this.dataSource = dataSource;
+        this.table = table;
+    }
+
+    public void addHandlers(Windlass.Builder builder) {
+        builder.outboxHandler("order.placed", message -> counted(message, this::confirm))
+                .outboxHandler("mail.send", message -> counted(message, Shop::sendMail));
+    }
+
+    void createTable() throws SQLException {
+        try (Connection connection = dataSource.getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute("""
+                    create table if not exists %s (
+                        id           bigint generated always as identity primary key,
+                        amount_cents integer     not null,
+                        placed_at    timestamptz not null default clock_timestamp(),
+                        confirmed_at timestamptz
+                    )""".formatted(table));
+        }
+    }
+
+    void placeOrder(Windlass windlass) throws Exception {
+        windlass.inTransaction(connection -> {
+            String order = Long.toString(insertOrder(connection));
+            windlass.outbox()
+                    .enqueueAll(
+                            connection,
+                            List.of(
+                                    entry("order.placed", order, "{\"order\": " + order + "}"),
+                                    entry("mail.send", order, "{\"to\": \"customer" + order + "@example.com\"}")));
+            return order;
+        });
+        tally.placed.increment();
+    }
+
+    private long insertOrder(Connection connection) throws SQLException {
+        String sql = "insert into %s (amount_cents) values (?) returning id".formatted(table);
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            statement.setInt(1, ThreadLocalRandom.current().nextInt(500, 20_000));
+            try (ResultSet row = statement.executeQuery()) {
+                row.next();
+                return row.getLong(1);
+            }
+        }
+    }
+
+    /** Remembers the moment by this JVM's monotonic clock, which says nothing to another run. */
+    private OutboxEntry entry(String topic, String order, String payload) {
+        return OutboxEntry.of(topic, payload)
+                .withCorrelationId(order)
+                .withHeaders(Map.of("run", run, "nanos", Long.toString(System.nanoTime())));
+    }
+
+    private void counted(OutboxMessage message, Step step) throws Exception {
+        if (message.retryCount() == 0 && run.equals(message.headers().get("run"))) {
+            tally.waited(System.nanoTime() - Long.parseLong(message.headers().getOrDefault("nanos", "0")));
+        }
+        try {
+            Thread.sleep(ThreadLocalRandom.current().nextLong(5, 51));
+            step.run(message, Long.parseLong(message.correlationId().orElseThrow()));
+            tally.handled.increment();
+        } catch (PermanentFailure e) {
+            tally.failed.increment();
+            throw e;
+        } catch (StagedFailure e) {
+            tally.retries.increment();
+            throw e;
+        }
+    }
+
+    private interface Step {
+        void run(OutboxMessage message, long order) throws Exception;
+    }
+
+    /** May run twice for one order, as every handler may; the first time counts. */
+    private void confirm(OutboxMessage message, long order) throws SQLException {
+        String sql =
+                "update %s set confirmed_at = clock_timestamp() where id = ? and confirmed_at is null".formatted(table);
+        try (Connection connection = dataSource.getConnection();
+                PreparedStatement statement = connection.prepareStatement(sql)) {
+            statement.setLong(1, order);
+            statement.executeUpdate();
+        }
+    }
+
+    private static void sendMail(OutboxMessage message, long order) {
+        if (order % 100 == 50) {
+            throw new PermanentFailure("refused", new StagedFailure("there is no such address"));
+        }
+        if (order % 15 == 5 && message.retryCount() == 0) {
+            throw new StagedFailure("the mail server is busy");
+        }
+    }
+}
