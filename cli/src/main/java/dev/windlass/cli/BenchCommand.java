@@ -62,10 +62,16 @@ final class BenchCommand implements Callable<Integer> {
         @Option(names = "--batch", defaultValue = "1000", description = "Messages a claim (default ${DEFAULT-VALUE}).")
         private int batch;
 
-        @Option(names = "--concurrency", defaultValue = "16", description = "Handlers at once (default ${DEFAULT-VALUE}).")
+        @Option(
+                names = "--concurrency",
+                defaultValue = "16",
+                description = "Handlers at once (default ${DEFAULT-VALUE}).")
         private int concurrency;
 
-        @Option(names = "--rounds", defaultValue = "3", description = "Rounds; medians are shown (default ${DEFAULT-VALUE}).")
+        @Option(
+                names = "--rounds",
+                defaultValue = "3",
+                description = "Rounds; medians are shown (default ${DEFAULT-VALUE}).")
         private int rounds;
 
         @Option(names = "--delete", description = "Delete handled messages instead of keeping them.")

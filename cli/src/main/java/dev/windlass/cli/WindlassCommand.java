@@ -17,7 +17,7 @@ import picocli.CommandLine.Spec;
         description = "Reliable background work on the database you already have.",
         synopsisSubcommandLabel = "COMMAND",
         versionProvider = Version.class,
-        subcommands = {ServeCommand.class, MigrateCommand.class, StatusCommand.class},
+        subcommands = {ServeCommand.class, MigrateCommand.class, StatusCommand.class, BenchCommand.class},
         footer = {"", "Each command has its own --help. Start with: windlass serve --demo"})
 final class WindlassCommand implements Runnable {
     private final Map<String, String> environment;

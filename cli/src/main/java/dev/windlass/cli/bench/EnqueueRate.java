@@ -13,8 +13,7 @@ import java.util.UUID;
 /** How fast messages are written inside the caller's transaction, beside bare INSERTs of the same row. */
 final class EnqueueRate {
     private static final int PER_TRANSACTION = 1000;
-    private static final String INSERT =
-            """
+    private static final String INSERT = """
             insert into windlass_bench.outbox (id, created_at, next_attempt_at, topic, payload)
             values (?, clock_timestamp(), clock_timestamp(), ?, ?)
             """;
@@ -71,7 +70,8 @@ final class EnqueueRate {
     }
 
     private void bind(PreparedStatement insert, int i) throws SQLException {
-        insert.setObject(1, new UUID(System.currentTimeMillis() << 16 | 0x7000, Long.MIN_VALUE | System.nanoTime() + i));
+        insert.setObject(
+                1, new UUID(System.currentTimeMillis() << 16 | 0x7000, Long.MIN_VALUE | System.nanoTime() + i));
         insert.setString(2, Bench.TOPIC);
         insert.setString(3, payload);
     }

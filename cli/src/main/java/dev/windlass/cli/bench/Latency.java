@@ -38,8 +38,7 @@ final class Latency {
         bench.execute("truncate windlass_bench.outbox cascade");
         try (Windlass windlass = bench.builder()
                 .outboxHandler(
-                        Bench.TOPIC,
-                        message -> started(message.messageId().value(), System.nanoTime()))
+                        Bench.TOPIC, message -> started(message.messageId().value(), System.nanoTime()))
                 .start()) {
             return measure(windlass);
         }
@@ -86,7 +85,7 @@ final class Latency {
         try {
             for (String line; (line = output.readLine()) != null; ) {
                 if (line.startsWith(LatencyNode.STARTED)) {
-                    String[] parts = line.split(" ");
+                    String[] parts = line.split(" ", 3);
                     started(UUID.fromString(parts[1]), Long.parseLong(parts[2]));
                 }
             }

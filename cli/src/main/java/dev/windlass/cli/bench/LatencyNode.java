@@ -12,6 +12,7 @@ final class LatencyNode {
 
     private LatencyNode() {}
 
+    @SuppressWarnings("try") // open until this process is ended
     public static void main(String[] arguments) throws InterruptedException {
         HikariConfig config = new HikariConfig();
         config.setJdbcUrl(System.getenv("WINDLASS_URL"));

@@ -1,8 +1,8 @@
 package dev.windlass.cli.bench;
 
 import dev.windlass.HandlerOptions;
-import dev.windlass.outbox.OutboxOptions;
 import dev.windlass.Windlass;
+import dev.windlass.outbox.OutboxOptions;
 import java.io.PrintWriter;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -27,7 +27,13 @@ public final class OutboxBench {
      * @param openSnapshot whether to drain once more while another session holds a snapshot
      */
     public record Settings(
-            int messages, int payloadBytes, int batchSize, int concurrency, int rounds, boolean keep, boolean openSnapshot) {
+            int messages,
+            int payloadBytes,
+            int batchSize,
+            int concurrency,
+            int rounds,
+            boolean keep,
+            boolean openSnapshot) {
 
         public Settings {
             if (messages < 1000 || payloadBytes < 0 || rounds < 1) {
@@ -53,8 +59,12 @@ public final class OutboxBench {
 
     public void run(String url, @Nullable String user, @Nullable String password) throws Exception {
         try (Bench bench = new Bench(url, user, password, settings.outbox())) {
-            say("%,d messages of %,d bytes, batches of %,d, %d rounds, handled messages are %s", settings.messages(),
-                    settings.payloadBytes(), settings.batchSize(), settings.rounds(),
+            say(
+                    "%,d messages of %,d bytes, batches of %,d, %d rounds, handled messages are %s",
+                    settings.messages(),
+                    settings.payloadBytes(),
+                    settings.batchSize(),
+                    settings.rounds(),
                     settings.keep() ? "kept" : "deleted");
             say("%s, %d processors", server(bench), Runtime.getRuntime().availableProcessors());
             say("");
@@ -65,7 +75,8 @@ public final class OutboxBench {
     }
 
     private void drain(Bench bench) throws Exception {
-        say("drain of no-op messages, against the same claim and ack in a stored procedure (best of sessions x batches)");
+        say(
+                "drain of no-op messages, against the same claim and ack in a stored procedure (best of sessions x batches)");
         double[] limits = new double[settings.rounds()];
         double[] rates = new double[settings.rounds()];
         int[] best = bestLimit(bench);
@@ -75,14 +86,16 @@ public final class OutboxBench {
             rates[round] = DrainRate.measure(bench, settings.messages()).whole();
             say("  round %d   limit %,9.0f/s   windlass %,9.0f/s", round + 1, limits[round], rates[round]);
         }
-        say("  median    limit %,9.0f/s   windlass %,9.0f/s   %.0f %%", Bench.median(limits), Bench.median(rates),
-                100 * Bench.median(rates) / Bench.median(limits));
+        say(
+                "  median    limit %,9.0f/s   windlass %,9.0f/s   %.0f %%",
+                Bench.median(limits), Bench.median(rates), 100 * Bench.median(rates) / Bench.median(limits));
         if (settings.openSnapshot()) {
             bench.fill(settings.messages(), settings.payloadBytes());
             DrainRate.Rate rate = DrainRate.measureUnderSnapshot(bench, settings.messages());
-            say("  with a snapshot held open elsewhere    windlass %,9.0f/s   %.0f %% of the median above; the last tenth"
-                    + " %.0f %% as fast as the first", rate.whole(), 100 * rate.whole() / Bench.median(rates),
-                    100 * rate.lastToFirst());
+            say(
+                    "  with a snapshot held open elsewhere    windlass %,9.0f/s   %.0f %% of the median above; the last tenth"
+                            + " %.0f %% as fast as the first",
+                    rate.whole(), 100 * rate.whole() / Bench.median(rates), 100 * rate.lastToFirst());
         }
         say("");
     }
@@ -127,8 +140,13 @@ public final class OutboxBench {
     }
 
     private void compare(String what, String yardstick, double[] bare, double[] windlass) {
-        say("  %-16s %-10s %,9.0f/s   windlass %,9.0f/s   %.0f %%", what, yardstick, Bench.median(bare),
-                Bench.median(windlass), 100 * Bench.median(windlass) / Bench.median(bare));
+        say(
+                "  %-16s %-10s %,9.0f/s   windlass %,9.0f/s   %.0f %%",
+                what,
+                yardstick,
+                Bench.median(bare),
+                Bench.median(windlass),
+                100 * Bench.median(windlass) / Bench.median(bare));
     }
 
     private void latency(Bench bench, String url, @Nullable String user, @Nullable String password) throws Exception {

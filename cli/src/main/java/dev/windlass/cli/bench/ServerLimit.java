@@ -12,8 +12,7 @@ import java.util.concurrent.Future;
 /** The same claim and ack, done by a stored procedure inside the server: what no client can beat. */
 final class ServerLimit {
 
-    static final String PROCEDURES =
-            """
+    static final String PROCEDURES = """
             create procedure windlass_bench.fill(p_messages integer, p_bytes integer) language plpgsql as $$
             begin
                 for i in 1 .. (p_messages + 999) / 1000 loop
