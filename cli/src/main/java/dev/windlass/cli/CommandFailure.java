@@ -1,5 +1,6 @@
 package dev.windlass.cli;
 
+import java.io.IOException;
 import java.sql.SQLException;
 
 /** A command did not work; the message is the one sentence to print. */
@@ -16,8 +17,18 @@ final class CommandFailure extends RuntimeException {
 
     /** What was tried, what the database said, and what may help. */
     static CommandFailure of(String tried, SQLException e) {
-        String said = String.valueOf(e.getMessage()).replaceAll("\\s+", " ").strip();
-        return new CommandFailure("could not %s: %s; %s".formatted(tried, said.replaceAll("\\.$", ""), remedy(e)), e);
+        return new CommandFailure("could not %s: %s; %s".formatted(tried, said(e), remedy(e)), e);
+    }
+
+    /** The driver's words in one line, without its own advice; where it says nothing, the reason below it. */
+    private static String said(SQLException e) {
+        String words = String.valueOf(e.getMessage())
+                .replaceAll("\\s+", " ")
+                .replaceAll(" Check that the hostname and port are correct .*", "")
+                .replaceAll("\\.? ?$", "");
+        return e.getCause() instanceof IOException cause && !words.contains(String.valueOf(cause.getMessage()))
+                ? words + " (" + cause.getClass().getSimpleName() + ": " + cause.getMessage() + ")"
+                : words;
     }
 
     private static String remedy(SQLException e) {

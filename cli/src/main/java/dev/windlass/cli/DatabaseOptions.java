@@ -20,6 +20,7 @@ final class DatabaseOptions {
             names = "--password",
             arity = "0..1",
             interactive = true,
+            prompt = "password: ",
             paramLabel = "PASSWORD",
             description = "Its password, or variable WINDLASS_PASSWORD; without a value it is asked for.")
     private @Nullable String password;

@@ -35,12 +35,13 @@ final class Failures {
         return command.getCommandSpec().exitCodeOnExecutionException();
     }
 
+    /** Without the name of the store, which only helps where there are several. */
     private static String sentence(Exception failure) {
         boolean known = failure instanceof CommandFailure
                 || failure instanceof WindlassException
                 || failure instanceof EmbeddedPostgresException;
         return known
-                ? String.valueOf(failure.getMessage())
+                ? String.valueOf(failure.getMessage()).replaceFirst("^\\[windlass] ", "")
                 : "something went wrong that was not expected: " + failure
                         + "; run it again with --verbose for the stack trace";
     }

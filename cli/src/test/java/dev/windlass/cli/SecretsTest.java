@@ -1,0 +1,31 @@
+package dev.windlass.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class SecretsTest {
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "jdbc:postgresql://host/db?user=me&password=hidden",
+                "jdbc:postgresql://host/db?PASSWORD=hidden&user=me",
+                "jdbc:postgresql://host/db?sslpassword=hidden",
+                "jdbc:postgresql://me:hidden@host/db",
+                "jdbc:postgresql://me:hidden@hidden@host:5432/db",
+                "jdbc:sqlserver://host;password=hidden;encrypt=true",
+                "an error about jdbc:postgresql://host/db?password=hidden and more"
+            })
+    void passwordsAreMasked(String text) {
+        assertThat(Secrets.mask(text)).doesNotContain("hidden").contains("****");
+    }
+
+    @Test
+    void everythingElseStays() {
+        String url = "jdbc:postgresql://one:5432,two:5433/db?user=me&sslmode=require";
+        assertThat(Secrets.mask(url)).isEqualTo(url);
+    }
+}

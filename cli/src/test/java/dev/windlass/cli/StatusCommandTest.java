@@ -1,0 +1,97 @@
+package dev.windlass.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.windlass.OwnerToken;
+import dev.windlass.Windlass;
+import dev.windlass.WindlassOptions;
+import dev.windlass.embedded.EmbeddedPostgres;
+import dev.windlass.outbox.Outbox;
+import dev.windlass.outbox.OutboxEntry;
+import dev.windlass.outbox.OutboxMessage;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+final class StatusCommandTest {
+    private static final EmbeddedPostgres SERVER = EmbeddedPostgres.shared();
+
+    @AfterEach
+    void clean() throws SQLException {
+        Sql.execute(SERVER.dataSource(), "drop schema if exists status_test cascade");
+    }
+
+    @Test
+    void missingSchemaIsOneSentenceThatNamesTheRemedy() {
+        Ran ran = status();
+        assertThat(ran.exitCode()).isEqualTo(1);
+        assertThat(ran.err())
+                .startsWith("windlass: expected Windlass's tables in schema \"status_test\"")
+                .contains("'windlass migrate'")
+                .hasLineCount(1);
+    }
+
+    @Test
+    void emptyOutboxSaysSo() {
+        try (Windlass windlass = passive()) {
+            assertThat(windlass.isRunning()).isTrue();
+            assertThat(status().out().strip()).isEqualTo("no messages");
+        }
+    }
+
+    @Test
+    void everyStateIsCountedForItsTopic() {
+        try (Windlass windlass = passive()) {
+            Outbox outbox = windlass.outbox();
+            for (int i = 0; i < 4; i++) {
+                outbox.enqueue(OutboxEntry.of("b.topic", ""));
+            }
+            OwnerToken owner = OwnerToken.fresh();
+            List<OutboxMessage> claimed = outbox.claim(owner, Duration.ofMinutes(1), 3);
+            outbox.ack(owner, List.of(claimed.get(0).id()));
+            outbox.fail(owner, List.of(claimed.get(1).id()), "for a reason");
+            outbox.enqueue(OutboxEntry.of("a.topic", "").withDelay(Duration.ofHours(1)));
+            Ran ran = status();
+            assertThat(ran.exitCode()).isZero();
+            assertThat(ran.out().lines().map(String::strip))
+                    .satisfiesExactly(
+                            head -> assertThat(head).startsWith("TOPIC"),
+                            a -> assertThat(a).matches("a\\.topic +1 +0 +0 +0 +0 +-"),
+                            b -> assertThat(b).matches("b\\.topic +1 +1 +1 +1 +1 +\\d+ s"));
+        }
+    }
+
+    @Test
+    void countingStopsAtALimitAndSaysSo() throws SQLException {
+        try (Windlass windlass = passive()) {
+            assertThat(windlass.isRunning()).isTrue();
+            Sql.execute(SERVER.dataSource(), """
+                    insert into status_test.outbox (id, created_at, next_attempt_at, topic, payload)
+                    select gen_random_uuid(), now(), now(), 'big', '' from generate_series(1, 10001)""");
+            windlass.outbox().enqueue(OutboxEntry.of("small", ""));
+            String out = status().out();
+            assertThat(out.lines().filter(line -> line.startsWith("big")))
+                    .singleElement()
+                    .satisfies(line -> assertThat(line).matches("big +10000\\+ +10000\\+ +0 +0 +0 .*"));
+            assertThat(out.lines().filter(line -> line.startsWith("small")))
+                    .singleElement()
+                    .satisfies(line -> assertThat(line).matches("small +1 +1 +0 +0 +0 .*"));
+            assertThat(out).contains("A + means at least");
+        }
+    }
+
+    private static Windlass passive() {
+        return Windlass.on(SERVER.dataSource())
+                .options(WindlassOptions.defaults()
+                        .withSchemaName("status_test")
+                        .withEnsureSchema(true)
+                        .withBackgroundWorkers(false))
+                .start();
+    }
+
+    private static Ran status() {
+        return Ran.windlass("status", "--url", SERVER.jdbcUrl(), "--user", "postgres", "--schema", "status_test");
+    }
+}
