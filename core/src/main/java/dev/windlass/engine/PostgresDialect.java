@@ -150,8 +150,12 @@ public final class PostgresDialect implements Dialect {
         return READ_ONLY.equals(e.getSQLState());
     }
 
+    /** Whoever waited for the lock must see what the one before it did, whatever isolation is the database's default. */
     @Override
     public void lockForMigration(Connection connection, String schema) throws SQLException {
+        try (Statement isolation = connection.createStatement()) {
+            isolation.execute("set transaction isolation level read committed");
+        }
         try (PreparedStatement lock =
                 connection.prepareStatement("select pg_advisory_xact_lock(hashtextextended(?, 20261115))")) {
             lock.setString(1, "windlass migration of " + schema);

@@ -1,0 +1,190 @@
+package dev.windlass.schema;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.windlass.OwnerToken;
+import dev.windlass.Shows;
+import dev.windlass.Windlass;
+import dev.windlass.WindlassException;
+import dev.windlass.outbox.OutboxEntry;
+import dev.windlass.outbox.OutboxOptions;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/** How the schema comes into being. */
+final class MigratorTest {
+    private static final int MIGRATORS = 8;
+
+    @RegisterExtension
+    final SchemaFixture database = new SchemaFixture();
+
+    @Test
+    @Shows({"OBX-108", "OBX-111", "OBX-112"})
+    void ensureSchemaCreatesTheTablesAndRoutinesThatAreNotThere() throws SQLException {
+        try (Windlass windlass = database.windlass().ensureSchema().start()) {
+            windlass.outbox().enqueue(OutboxEntry.of("topic", ""));
+        }
+
+        assertThat(database.list("select tablename from pg_tables where schemaname = '%s'"))
+                .containsExactlyInAnyOrder("outbox", "outbox_join", "outbox_join_member", "windlass_version");
+        assertThat(database.list("select proname from pg_proc where pronamespace = to_regnamespace('%s')"))
+                .contains(
+                        "outbox_enqueue", "outbox_claim", "outbox_ack", "outbox_abandon", "outbox_fail", "outbox_reap");
+    }
+
+    @Test
+    @Shows("OBX-109")
+    void withoutEnsureSchemaNothingIsCreatedAndTheProgramSaysWhatIsMissing() throws SQLException {
+        assertThatThrownBy(() -> database.windlass().start())
+                .isInstanceOf(SchemaException.class)
+                .hasMessageContaining("expected Windlass's tables in schema \"" + database.schema + "\", found none")
+                .hasMessageContaining("ensureSchema");
+        assertThat(database.exists()).isFalse();
+    }
+
+    @Test
+    void aTableThatIsMissingInASchemaThatIsThereIsNamed() {
+        database.migrator().migrate();
+
+        assertThatThrownBy(() -> database.migrator(Component.outbox("second")).check())
+                .isInstanceOf(SchemaException.class)
+                .hasMessageContaining("expected the table \"" + database.schema + "\".\"second\", found none");
+    }
+
+    @Test
+    @Shows("OBX-110")
+    void migratingAgainChangesNothing() throws SQLException {
+        database.migrator().migrate();
+        List<String> content = database.content();
+        List<String> versions = database.versions();
+
+        database.migrator().migrate();
+        database.windlass().ensureSchema().start().close();
+
+        assertThat(database.content()).isEqualTo(content);
+        assertThat(database.versions()).isEqualTo(versions);
+        assertThat(database.migrator().pendingSql()).isEmpty();
+    }
+
+    @Test
+    @Shows("OBX-110")
+    void ofManyMigratorsAtOnceOneWorksAndAllSucceed() throws Exception {
+        race(() -> {
+            database.migrator().migrate();
+            return true;
+        });
+
+        assertThat(database.versions()).hasSize(1);
+        database.migrator().check();
+    }
+
+    @Test
+    void migratorsDoNotDependOnTheDatabasesDefaultIsolation() throws Exception {
+        PGSimpleDataSource strict = (PGSimpleDataSource) database.owner;
+        strict.setOptions("-c default_transaction_isolation=serializable");
+        try {
+            race(() -> {
+                database.migrator().migrate();
+                return true;
+            });
+        } finally {
+            strict.setOptions(null);
+        }
+
+        assertThat(database.versions()).hasSize(1);
+    }
+
+    @Test
+    void theDryRunChangesNothingAndItsTextIsTheMigration() throws SQLException {
+        String sql = database.migrator().pendingSql();
+        assertThat(database.exists()).isFalse();
+
+        database.execute(sql);
+        List<String> byText = database.content();
+        database.migrator().check();
+        assertThat(database.migrator().pendingSql()).isEmpty();
+
+        database.execute("drop schema %s cascade");
+        database.migrator().migrate();
+        assertThat(byText).isEqualTo(database.content());
+    }
+
+    @Test
+    void theFullTextIsTheMigrationOfAnEmptyDatabaseWhateverIsThereNow() throws SQLException {
+        String before = database.migrator().fullSql();
+        database.execute(before);
+        List<String> byText = database.content();
+        database.migrator().check();
+        assertThat(database.migrator().fullSql()).isEqualTo(before);
+
+        database.execute("drop schema %s cascade");
+        database.migrator().migrate();
+        assertThat(byText).isEqualTo(database.content());
+    }
+
+    @Test
+    void aMigrationThatFailsLeavesNothing() throws SQLException {
+        database.execute("create schema %s");
+        database.execute("create table %s.outbox_join (mine integer)");
+
+        assertThatThrownBy(() -> database.migrator().migrate())
+                .isInstanceOf(WindlassException.class)
+                .hasMessageContaining("could not migrate schema " + database.schema);
+
+        assertThat(database.content()).containsExactly("column outbox_join mine integer f");
+    }
+
+    @Test
+    void severalTablesLiveInOneSchema() throws SQLException {
+        OutboxOptions second = OutboxOptions.defaults().withTableName("orders_outbox");
+        try (Windlass one = database.windlass().ensureSchema().start();
+                Windlass other =
+                        database.windlass().outbox(second).ensureSchema().start()) {
+            one.outbox().enqueue(OutboxEntry.of("topic", "one"));
+            other.outbox().enqueue(OutboxEntry.of("topic", "other"));
+
+            assertThat(one.outbox().claim(OwnerToken.fresh(), Duration.ofMinutes(1), 10))
+                    .extracting(message -> message.payload())
+                    .containsExactly("one");
+            assertThat(other.outbox().claim(OwnerToken.fresh(), Duration.ofMinutes(1), 10))
+                    .extracting(message -> message.payload())
+                    .containsExactly("other");
+        }
+        assertThat(database.versions()).hasSize(2);
+    }
+
+    @Test
+    void checkingAnUpToDateSchemaIsSilent() {
+        database.migrator().migrate();
+        assertThatCode(() -> database.migrator().check()).doesNotThrowAnyException();
+    }
+
+    private static <T> void race(Callable<T> work) throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(MIGRATORS);
+        try {
+            CyclicBarrier start = new CyclicBarrier(MIGRATORS);
+            List<Callable<T>> tasks = new ArrayList<>(Collections.nCopies(MIGRATORS, () -> {
+                start.await();
+                return work.call();
+            }));
+            for (Future<T> result : threads.invokeAll(tasks)) {
+                result.get();
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+}
