@@ -211,8 +211,8 @@ begin
 end
 $sql$;
 
--- How many milliseconds until the next ready message of these topics is due; zero or less when one is due now, null when
--- there is none. The bounds are those of claim.
+-- How many milliseconds until the next ready message of these topics is due, at most a day; zero or less when one is due
+-- now, null when there is none. The bounds are those of claim.
 create or replace function {schema}.{outbox_next_due}(
     p_topics    text[],
     p_after_ats timestamptz[],
@@ -228,7 +228,7 @@ declare
     v_now timestamptz := clock_timestamp();
 begin
     return (
-        select ceil(extract(epoch from min(f.next_attempt_at) - v_now) * 1000)
+        select ceil(extract(epoch from min(least(f.next_attempt_at, v_now + interval '1 day')) - v_now) * 1000)
           from unnest(p_topics, p_after_ats, p_after_ids) as want (topic, after_at, after_id)
          cross join lateral (
                select m.next_attempt_at
