@@ -28,6 +28,7 @@ create table {schema}.{outbox} (
     payload         text         not null,
     constraint {outbox_pk} primary key (id),
     constraint {outbox_topic_check} check (btrim(topic) <> ''),
+    constraint {outbox_headers_check} check (jsonb_typeof(headers) = 'object'), -- or no claim that meets it can be read
     constraint {outbox_lease_check} check ((status = 1) = (owner_token is not null)
                                        and (status = 1) = (locked_until is not null)),
     constraint {outbox_end_check} check ((status in (2, 3)) = (ended_at is not null) and status between 0 and 3)
@@ -71,7 +72,7 @@ create table {schema}.{outbox_join_member} (
     status     smallint    not null default 0,         -- 0 pending, 1 completed, 2 failed
     constraint {outbox_join_member_pk} primary key (join_id, message_id),
     constraint {outbox_join_member_join} foreign key (join_id) references {schema}.{outbox_join} on delete cascade,
-    constraint {outbox_join_member_status_check} check (status between 0 and 2)
+    constraint {outbox_join_member_check} check (status between 0 and 2)
 );
 
 create index {outbox_join_member_message} on {schema}.{outbox_join_member} (message_id);
