@@ -26,7 +26,7 @@ final class CommandFailure extends RuntimeException {
                 .replaceAll("\\s+", " ")
                 .replaceAll(" Check that the hostname and port are correct .*", "")
                 .replaceAll("\\.? ?$", "");
-        return e.getCause() instanceof IOException cause && !words.contains(String.valueOf(cause.getMessage()))
+        return e.getCause() instanceof IOException cause && words.equals("The connection attempt failed")
                 ? words + " (" + cause.getClass().getSimpleName() + ": " + cause.getMessage() + ")"
                 : words;
     }
