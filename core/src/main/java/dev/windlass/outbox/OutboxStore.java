@@ -88,7 +88,7 @@ final class OutboxStore implements WorkStore<OutboxMessage> {
 
     List<Claimed<OutboxMessage>> claimAny(Connection connection, UUID owner, Duration lease, int limit)
             throws SQLException {
-        return call(connection, "claim_any")
+        return call(connection, "claim")
                 .uuid(owner)
                 .duration(lease)
                 .integer(limit)

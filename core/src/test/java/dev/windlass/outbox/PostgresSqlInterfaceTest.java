@@ -56,7 +56,7 @@ final class PostgresSqlInterfaceTest {
         UUID owner = UUID.randomUUID();
 
         assertThat(database.value(
-                        String.class, "select payload from %s.outbox_claim_any(?, interval '1 minute', 10)", owner))
+                        String.class, "select payload from %s.outbox_claim(?, interval '1 minute', 10)", owner))
                 .isEqualTo("payload");
         assertThat(database.value(
                         Integer.class,
