@@ -1,0 +1,101 @@
+package dev.windlass;
+
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaAccess;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaMethod;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import dev.windlass.outbox.Outbox;
+import dev.windlass.outbox.OutboxEntry;
+import dev.windlass.outbox.OutboxHandler;
+import dev.windlass.outbox.OutboxMessage;
+import java.time.Clock;
+import java.util.Calendar;
+import java.util.Date;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** What holds the packages together, each rule with its reason. */
+@AnalyzeClasses(packages = "dev.windlass", importOptions = ImportOption.DoNotIncludeTests.class)
+final class ArchitectureTest {
+
+    @ArchTest
+    static final ArchRule featuresDoNotSeeEngines = noClasses()
+            .that()
+            .resideOutsideOfPackages("dev.windlass.engine..", "dev.windlass.embedded..")
+            .and()
+            .doNotHaveFullyQualifiedName(Windlass.Builder.class.getName())
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("dev.windlass.engine..", "org.postgresql..")
+            .because("a second engine must be able to take the place of the first; only the builder chooses one");
+
+    @ArchTest
+    static final ArchRule nobodyReadsTheWallClock = noClasses()
+            .that()
+            .doNotHaveFullyQualifiedName("dev.windlass.outbox.TimeOrderedIds")
+            .should()
+            .accessTargetWhere(describe("read the wall clock", ArchitectureTest::readsTheWallClock))
+            .because("the database's clock decides, and this machine's may be wrong by hours;"
+                    + " ids take it for their order only, and nobody compares them with a time");
+
+    private static boolean readsTheWallClock(JavaAccess<?> access) {
+        JavaClass owner = access.getTargetOwner();
+        String name = access.getName();
+        return (owner.isEquivalentTo(System.class) && name.equals("currentTimeMillis"))
+                || (owner.getPackageName().equals("java.time") && name.equals("now"))
+                || (owner.isAssignableTo(Date.class) && name.equals("<init>"))
+                || owner.isAssignableTo(Clock.class)
+                || owner.isAssignableTo(Calendar.class);
+    }
+
+    @ArchTest
+    static final ArchRule theOutputBelongsToTheProgram = noClasses()
+            .should()
+            .accessField(System.class, "out")
+            .orShould()
+            .accessField(System.class, "err")
+            .orShould()
+            .dependOnClassesThat()
+            .resideInAPackage("java.util.logging..")
+            .because("a library logs through SLF4J, where the program decides what is shown");
+
+    @ArchTest
+    static final ArchRule whatUsersWorkWithDoesNotShowTheMechanism = methods()
+            .that()
+            .areDeclaredInClassesThat(belongToTheUsers())
+            .and()
+            .arePublic()
+            .should(notName("dev.windlass.runtime", "dev.windlass.engine"))
+            .because("what is in a signature of the API can never be changed again");
+
+    private static DescribedPredicate<JavaClass> belongToTheUsers() {
+        Set<String> names = Stream.of(Outbox.class, OutboxEntry.class, OutboxHandler.class, OutboxMessage.class)
+                .map(Class::getName)
+                .collect(Collectors.toSet());
+        return describe("users work with", type -> names.contains(type.getName()));
+    }
+
+    private static ArchCondition<JavaMethod> notName(String... packages) {
+        return new ArchCondition<>("not name a type of " + String.join(" or ", packages)) {
+            @Override
+            public void check(JavaMethod method, ConditionEvents events) {
+                method.getAllInvolvedRawTypes().stream()
+                        .filter(type -> Stream.of(packages).anyMatch(type.getPackageName()::startsWith))
+                        .forEach(type -> events.add(SimpleConditionEvent.violated(
+                                method, method.getFullName() + " names " + type.getName())));
+            }
+        };
+    }
+}
