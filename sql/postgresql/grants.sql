@@ -1,0 +1,6 @@
+-- Replace windlass_app by the database user of your program.
+-- What a program that runs Windlass needs, and no more: run this as the owner of the schema, after the migration.
+grant usage on schema "windlass" to "windlass_app";
+grant select on "windlass".windlass_version to "windlass_app";
+grant select, insert, update, delete on "windlass"."outbox", "windlass"."outbox_join", "windlass"."outbox_join_member" to "windlass_app";
+grant execute on all functions in schema "windlass" to "windlass_app";
