@@ -51,6 +51,16 @@ final class PostgresSqlInterfaceTest {
     }
 
     @Test
+    @Shows("OBX-008")
+    void anEmptyCorrelationIdIsNoneInSqlToo() throws SQLException {
+        database.execute("select %s.outbox_enqueue('topic', '', '')");
+        database.execute("select %s.outbox_enqueue_many(array[gen_random_uuid()], '{topic}', '{x}', array[''], null,"
+                + " null, null, null, false)");
+
+        assertThat(database.count("correlation_id is null")).isEqualTo(2);
+    }
+
+    @Test
     void whatJavaWroteIsClaimedAndCompletedInSql() {
         OutboxMessageIdentifier id = outbox.enqueue(OutboxEntry.of("topic", "payload"));
         UUID owner = UUID.randomUUID();
