@@ -264,7 +264,9 @@ final class StoredOutbox implements Outbox {
             changed = database.retrying("reap", connection -> store.reap(connection, lease, REAP_BATCH));
             reaped += changed;
         } while (changed == REAP_BATCH);
-        log.info("[{}] returned {} messages to ready whose lease had run out", database.name(), reaped);
+        if (reaped > 0) {
+            log.info("[{}] returned {} messages to ready whose lease had run out", database.name(), reaped);
+        }
         return reaped;
     }
 }

@@ -129,10 +129,11 @@ public final class Database {
         }
     }
 
-    /** The exception for callers of the public API. */
+    /** The exception for callers of the public API; further lines of the server's message may quote a payload. */
     public WindlassException failure(String what, SQLException e) {
+        String message = String.valueOf(e.getMessage()).lines().findFirst().orElse("");
         return new WindlassException(
-                "[" + name + "] could not " + what + " (SQLSTATE " + e.getSQLState() + "): " + e.getMessage(), e);
+                "[" + name + "] could not " + what + " (SQLSTATE " + e.getSQLState() + "): " + message, e);
     }
 
     /** Whether the last outage that was seen here lies further back than this. */

@@ -24,7 +24,7 @@ public final class Require {
     public static String text(String what, @Nullable String value, int max) {
         if (value == null || value.isBlank()) {
             throw new IllegalArgumentException(
-                    "expected a " + what + ", got " + (value == null ? "null" : "blank text"));
+                    "expected " + a(what) + ", got " + (value == null ? "null" : "blank text"));
         }
         return optionalText(what, value, max);
     }
@@ -33,7 +33,7 @@ public final class Require {
     public static String optionalText(String what, String value, int max) {
         if (value.length() > max) {
             throw new IllegalArgumentException(
-                    "expected a " + what + " of at most " + max + " characters, got " + value.length());
+                    "expected " + a(what) + " of at most " + max + " characters, got " + value.length());
         }
         return storable(what, value);
     }
@@ -41,12 +41,12 @@ public final class Require {
     /** A text that a database can store: no NUL character, no half of a surrogate pair. */
     public static String storable(String what, @Nullable String value) {
         if (value == null) {
-            throw new IllegalArgumentException("expected a " + what + ", got null");
+            throw new IllegalArgumentException("expected " + a(what) + ", got null");
         }
         for (int i = 0; i < value.length(); i++) {
             char c = value.charAt(i);
             if (c == 0) {
-                throw new IllegalArgumentException("expected a " + what + " without NUL characters, got one at index "
+                throw new IllegalArgumentException("expected " + a(what) + " without NUL characters, got one at index "
                         + i + "; encode binary data, for example as Base64");
             }
             if (Character.isSurrogate(c)) {
@@ -55,7 +55,7 @@ public final class Require {
                         && Character.isLowSurrogate(value.charAt(i + 1));
                 if (!pair) {
                     throw new IllegalArgumentException(
-                            "expected a " + what + " of well-formed Unicode, got half a surrogate pair at index " + i);
+                            "expected " + a(what) + " of well-formed Unicode, got half a surrogate pair at index " + i);
                 }
                 i++;
             }
@@ -72,11 +72,11 @@ public final class Require {
         String name = Objects.requireNonNull(value);
         if (name.getBytes(StandardCharsets.UTF_8).length > MAX_IDENTIFIER_BYTES) {
             throw new IllegalArgumentException(
-                    "expected a " + what + " of at most " + MAX_IDENTIFIER_BYTES + " bytes, got \"" + name + "\"");
+                    "expected " + a(what) + " of at most " + MAX_IDENTIFIER_BYTES + " bytes, got \"" + name + "\"");
         }
         if (name.indexOf('$') >= 0 || name.chars().anyMatch(Character::isISOControl)) {
             throw new IllegalArgumentException(
-                    "expected a " + what + " without '$' and control characters, got \"" + name + "\"");
+                    "expected " + a(what) + " without '$' and control characters, got \"" + name + "\"");
         }
         return name;
     }
@@ -97,7 +97,7 @@ public final class Require {
 
     public static Duration notNegative(String what, @Nullable Duration value) {
         if (value == null || value.isNegative()) {
-            throw new IllegalArgumentException("expected a " + what + " of zero or more, got " + value);
+            throw new IllegalArgumentException("expected " + a(what) + " of zero or more, got " + value);
         }
         return bounded(what, value);
     }
@@ -105,14 +105,14 @@ public final class Require {
     /** A hundred years overflow neither the nanoseconds of a long nor the timestamps of a database. */
     private static Duration bounded(String what, Duration value) {
         if (value.compareTo(Duration.ofDays(36_500)) > 0) {
-            throw new IllegalArgumentException("expected a " + what + " of at most 100 years, got " + value);
+            throw new IllegalArgumentException("expected " + a(what) + " of at most 100 years, got " + value);
         }
         return value;
     }
 
     public static Instant instant(String what, @Nullable Instant value) {
         if (value == null || value.isBefore(EARLIEST) || value.isAfter(LATEST)) {
-            throw new IllegalArgumentException("expected a " + what + " between the years 1 and 9999, got " + value);
+            throw new IllegalArgumentException("expected " + a(what) + " between the years 1 and 9999, got " + value);
         }
         return value;
     }
@@ -131,8 +131,12 @@ public final class Require {
 
     public static <T> T present(String what, @Nullable T value) {
         if (value == null) {
-            throw new IllegalArgumentException("expected a " + what + ", got null");
+            throw new IllegalArgumentException("expected " + a(what) + ", got null");
         }
         return value;
+    }
+
+    private static String a(String what) {
+        return ("aeiou".indexOf(what.charAt(0)) < 0 ? "a " : "an ") + what;
     }
 }
