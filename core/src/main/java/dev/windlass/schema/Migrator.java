@@ -45,12 +45,21 @@ public final class Migrator {
             database.dialect().lockForMigration(connection, database.schema());
             execute(connection, pendingSql(connection));
             connection.commit();
-            return true;
         } catch (SQLException | RuntimeException e) {
-            connection.rollback();
+            undo(connection, autoCommit, e);
             throw e;
-        } finally {
+        }
+        connection.setAutoCommit(autoCommit);
+        return true;
+    }
+
+    /** A connection that was lost cannot be rolled back; what lost it decides whether to try again. */
+    private static void undo(Connection connection, boolean autoCommit, Exception cause) {
+        try {
+            connection.rollback();
             connection.setAutoCommit(autoCommit);
+        } catch (SQLException e) {
+            cause.addSuppressed(e);
         }
     }
 
