@@ -1,9 +1,6 @@
 package dev.windlass.cli;
 
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
 import java.util.Map;
-import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -49,8 +46,8 @@ final class WindlassCommand implements Runnable {
             description = "Log more, and show stack traces.")
     void verbose(boolean verbose) {
         this.verbose = verbose;
-        if (verbose && LoggerFactory.getLogger("dev.windlass") instanceof Logger logger) {
-            logger.setLevel(Level.INFO);
+        if (verbose) {
+            Logging.beVerbose();
         }
     }
 
