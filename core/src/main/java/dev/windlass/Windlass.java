@@ -113,12 +113,26 @@ public final class Windlass implements AutoCloseable {
             migrator.migrate();
         }
         migrator.check();
+        if (begin()) {
+            log.info("[{}] started on schema {}", database.name(), database.schema());
+        }
+        return Loop.PARKED;
+    }
+
+    /** Exclusive with {@link #hasBegun}: a start that took longer than the patience of close must not begin after it. */
+    private synchronized boolean begin() {
+        if (closed.get()) {
+            return false;
+        }
         if (backgroundWorkers) {
             outbox.start();
         }
         running = true;
-        log.info("[{}] started on schema {}", database.name(), database.schema());
-        return Loop.PARKED;
+        return true;
+    }
+
+    private synchronized boolean hasBegun() {
+        return running;
     }
 
     /** Whether the schema has been found and background work, if there is any, has begun. */
@@ -128,17 +142,28 @@ public final class Windlass implements AutoCloseable {
 
     /**
      * Stops claiming, lets handlers finish within the grace period, writes their outcomes, and returns the rest to ready.
-     * Closing twice does nothing.
+     * Closing twice does nothing. An interrupt that arrives meanwhile ends the grace period.
      */
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
-            starter.stop(PATIENCE);
-            if (running) {
-                outbox.stop();
-                log.info("[{}] stopped", database.name());
+            boolean interrupted = Thread.interrupted();
+            try {
+                stop();
+            } finally {
+                workers.close();
+                if (interrupted) {
+                    Thread.currentThread().interrupt();
+                }
             }
-            workers.close();
+        }
+    }
+
+    private void stop() {
+        starter.stop(PATIENCE);
+        if (hasBegun()) {
+            outbox.stop();
+            log.info("[{}] stopped", database.name());
         }
     }
 

@@ -5,6 +5,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -23,6 +28,7 @@ final class Completer<M> {
     private final Database database;
     private final WorkStore<M> store;
     private final Telemetry telemetry;
+    private final Workers workers;
     private final int batchSize;
     private final Consumer<List<Attempt<M>>> written;
     private final Loop loop;
@@ -47,6 +53,7 @@ final class Completer<M> {
         this.database = database;
         this.store = store;
         this.telemetry = telemetry;
+        this.workers = workers;
         this.batchSize = batchSize;
         this.written = written;
         this.loop = new Loop("[" + database.name() + "] writing outcomes", workers, this::write);
@@ -73,7 +80,7 @@ final class Completer<M> {
         }
         try {
             writeBatch();
-        } catch (SQLException e) {
+        } catch (SQLException | RuntimeException e) {
             again = true;
             throw e;
         }
@@ -131,20 +138,35 @@ final class Completer<M> {
         }
     }
 
-    /** Writes what is left, as long as patience lasts. */
+    /**
+     * Writes what is left, as long as patience lasts; not on the caller's thread, which a database that does not answer could
+     * hold for ever.
+     */
     void stop(Duration patience) {
         long deadline = System.nanoTime() + patience.toNanos();
-        loop.stop(patience);
+        if (!loop.stop(patience)) {
+            log.warn("[{}] a batch of outcomes could not be written before the end", database.name());
+            return;
+        }
+        FutureTask<Boolean> rest = new FutureTask<>(this::writeRest);
         try {
-            while ((!batch.isEmpty() || !queue.isEmpty()) && System.nanoTime() - deadline < 0) {
-                write();
-            }
-        } catch (SQLException e) {
+            workers.runLoop(rest);
+            rest.get(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException | TimeoutException | RejectedExecutionException e) {
             log.warn(
                     "[{}] {} outcomes could not be written before the end; their leases will run out",
                     database.name(),
                     batch.size() + queue.size(),
                     e);
         }
+    }
+
+    private boolean writeRest() throws SQLException {
+        while (!batch.isEmpty() || !queue.isEmpty()) {
+            write();
+        }
+        return true;
     }
 }

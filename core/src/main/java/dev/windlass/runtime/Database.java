@@ -6,6 +6,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -126,6 +127,17 @@ public final class Database {
             }
         } catch (SQLException e) {
             cause.addSuppressed(e);
+        }
+    }
+
+    /** Ends a connection on which a call hangs; the call fails. */
+    static void abort(@Nullable Connection connection) {
+        try {
+            if (connection != null) {
+                connection.abort(Runnable::run);
+            }
+        } catch (SQLException e) {
+            log.debug("aborting a connection failed", e);
         }
     }
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -12,6 +13,7 @@ import org.slf4j.LoggerFactory;
 public final class Dispatcher<M> {
     private static final Logger log = LoggerFactory.getLogger(Dispatcher.class);
     private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final Duration LAST_CALL = Duration.ofSeconds(1);
     private static final Duration MAX_POLLING_WHEN_DEAF = Duration.ofSeconds(1);
 
     private final Database database;
@@ -125,7 +127,12 @@ public final class Dispatcher<M> {
     }
 
     private void taken(List<Attempt<M>> all, List<Attempt<M>> toStart) {
-        hire(hand.take(all, toStart));
+        int hired = hand.take(all, toStart);
+        if (hired < 0) {
+            toStart.forEach(attempt -> completer.add(attempt, new Outcome.Release()));
+            return;
+        }
+        hire(hired);
         watchdog.wake();
     }
 
@@ -140,7 +147,13 @@ public final class Dispatcher<M> {
 
     private void hire(int count) {
         for (int i = 0; i < count; i++) {
-            workers.runHandlers(this::work);
+            try {
+                workers.runHandlers(this::work);
+            } catch (RejectedExecutionException | OutOfMemoryError e) {
+                hand.dismiss(count - i);
+                log.error("[{}] found no thread for handlers; going on with those there are", database.name(), e);
+                return;
+            }
         }
     }
 
@@ -217,22 +230,36 @@ public final class Dispatcher<M> {
         claimer.stop(PATIENCE);
         maintenance.stop(PATIENCE);
         hand.close().forEach(attempt -> completer.add(attempt, new Outcome.Release()));
-        awaitHandlers();
+        boolean interrupted = awaitHandlers();
         watchdog.stop(PATIENCE);
         completer.stop(PATIENCE);
         heartBeat.stop(PATIENCE);
-    }
-
-    private void awaitHandlers() {
-        try {
-            if (hand.awaitQuiet(options.shutdownGrace())) {
-                return;
-            }
-            hand.all().forEach(attempt -> attempt.cancel(Attempt.Reason.SHUTDOWN));
-            hand.awaitQuiet(Duration.ofSeconds(1));
-        } catch (InterruptedException e) {
+        if (interrupted) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /** Returns whether it was interrupted: that ends the grace period, not the orderly end. */
+    private boolean awaitHandlers() {
+        boolean interrupted = false;
+        try {
+            if (hand.awaitQuiet(options.shutdownGrace())) {
+                return false;
+            }
+        } catch (InterruptedException e) {
+            interrupted = true;
+        }
+        hand.all().forEach(attempt -> attempt.cancel(Attempt.Reason.SHUTDOWN));
+        try {
+            hand.awaitQuiet(LAST_CALL);
+        } catch (InterruptedException e) {
+            interrupted = true;
+        }
+        giveUpHandlers();
+        return interrupted;
+    }
+
+    private void giveUpHandlers() {
         for (Attempt<M> attempt : hand.all()) {
             if (hand.detach(attempt)) {
                 completer.add(attempt, new Outcome.Release());

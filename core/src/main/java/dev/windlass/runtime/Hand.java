@@ -166,7 +166,8 @@ final class Hand<M> {
     }
 
     /**
-     * Takes claimed messages in hand, at most one suspect among those to start. Returns how many workers to start.
+     * Takes claimed messages in hand, at most one suspect among those to start. Returns how many workers to start, or -1 if
+     * nothing is taken any more.
      *
      * @param all what has been claimed
      * @param toStart what of it is to be handled; the outcome of the rest is already known
@@ -175,6 +176,9 @@ final class Hand<M> {
         lock.lock();
         try {
             inHand.addAll(all);
+            if (closed) {
+                return -1;
+            }
             for (Attempt<M> attempt : toStart) {
                 if (isSuspect(attempt.claimed)) {
                     suspect = attempt;
@@ -204,6 +208,17 @@ final class Hand<M> {
         int hired = (int) Math.max(0, Math.min(startable, concurrency - workers));
         workers += hired;
         return hired;
+    }
+
+    /** That many workers could not be started. */
+    void dismiss(int count) {
+        lock.lock();
+        try {
+            workers -= count;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
     }
 
     private boolean suspectMayRun() {
@@ -251,7 +266,6 @@ final class Hand<M> {
             attempt.lane.running--;
             attempt.lane.moved();
             attempt.lane.took(tookNanos);
-            changed.signalAll();
             return true;
         } finally {
             lock.unlock();
@@ -265,7 +279,8 @@ final class Hand<M> {
     boolean detach(Attempt<M> attempt) {
         lock.lock();
         try {
-            if (attempt.isDetached() || !attempt.isRunning() || detached >= concurrency) {
+            boolean tooMany = detached >= concurrency && !closed;
+            if (attempt.isDetached() || !attempt.isRunning() || tooMany) {
                 return false;
             }
             attempt.detach();
@@ -273,6 +288,7 @@ final class Hand<M> {
             workers--;
             attempt.lane.running--;
             attempt.lane.moved();
+            changed.signalAll();
             return true;
         } finally {
             lock.unlock();
@@ -304,7 +320,6 @@ final class Hand<M> {
             if (suspect != null && !inHand.contains(suspect)) {
                 suspect = null;
             }
-            changed.signalAll();
             return hire();
         } finally {
             lock.unlock();
@@ -349,21 +364,20 @@ final class Hand<M> {
         }
     }
 
-    /** Waits until no handler runs. Returns whether that came true in time. */
+    /**
+     * Waits until every worker has passed on its last outcome and ended; that no handler runs would be too early. Returns
+     * whether that came true in time.
+     */
     boolean awaitQuiet(Duration patience) throws InterruptedException {
         lock.lock();
         try {
             long left = patience.toNanos();
-            while (running() > 0 && left > 0) {
+            while (workers > 0 && left > 0) {
                 left = changed.awaitNanos(left);
             }
-            return running() == 0;
+            return workers == 0;
         } finally {
             lock.unlock();
         }
-    }
-
-    private int running() {
-        return rotation.stream().mapToInt(lane -> lane.running).sum();
     }
 }

@@ -25,7 +25,8 @@ final class HeartBeat<M> {
     private final Duration period;
     private final Loop loop;
     private final ReentrantLock lock = new ReentrantLock();
-    private @Nullable Connection connection;
+    private volatile @Nullable Connection connection;
+    private volatile boolean stopped;
 
     HeartBeat(Database database, WorkStore<M> store, Hand<M> hand, Workers workers, Duration lease) {
         this.database = database;
@@ -45,11 +46,23 @@ final class HeartBeat<M> {
         lock.lock();
         try {
             if (connection == null) {
-                connection = database.connect();
-                connection.setNetworkTimeout(Runnable::run, (int) Math.max(1000, period.toMillis()));
+                connection = prepared(database.connect());
             }
         } finally {
             lock.unlock();
+        }
+    }
+
+    private Connection prepared(Connection opened) throws SQLException {
+        try {
+            if (stopped) {
+                throw new SQLException("leases are not renewed any more", "08003");
+            }
+            opened.setNetworkTimeout(Runnable::run, (int) Math.max(1000, period.toMillis()));
+            return opened;
+        } catch (SQLException e) {
+            opened.close();
+            throw e;
         }
     }
 
@@ -97,22 +110,31 @@ final class HeartBeat<M> {
         }
     }
 
+    /** Called under the lock. */
     private void close() {
-        lock.lock();
+        Connection open = connection;
+        connection = null;
         try {
-            if (connection != null) {
-                connection.close();
+            if (open != null) {
+                open.close();
             }
         } catch (SQLException e) {
             log.debug("[{}] closing the connection for heartbeats failed", database.name(), e);
-        } finally {
-            connection = null;
-            lock.unlock();
         }
     }
 
+    /** Does not wait for a database that does not answer: a call that hangs loses its connection. */
     void stop(Duration patience) {
+        stopped = true;
         loop.stop(patience);
-        close();
+        if (lock.tryLock()) {
+            try {
+                close();
+            } finally {
+                lock.unlock();
+            }
+        } else {
+            Database.abort(connection);
+        }
     }
 }

@@ -19,6 +19,7 @@ import org.slf4j.LoggerFactory;
 final class Listener {
     private static final Logger log = LoggerFactory.getLogger(Listener.class);
     private static final int SLICE_MILLIS = 250;
+    private static final int ANSWER_MILLIS = 5000;
     private static final long PROOF_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final long CHECK_NANOS = TimeUnit.SECONDS.toNanos(30);
     private static final Duration RETRY_DEAF = Duration.ofMinutes(5);
@@ -28,7 +29,8 @@ final class Listener {
     private final Consumer<String> heard;
     private final Consumer<Boolean> listening;
     private final Loop loop;
-    private @Nullable Connection connection;
+    private volatile @Nullable Connection connection;
+    private volatile boolean stopped;
     private Dialect.@Nullable Subscription subscription;
     private long lastCheck;
     private boolean deaf;
@@ -59,18 +61,25 @@ final class Listener {
                 subscription.await(SLICE_MILLIS, heard);
             }
             return Duration.ZERO;
-        } catch (SQLException e) {
+        } catch (SQLException | RuntimeException e) {
             listening.accept(false);
             close();
             throw e;
+        } finally {
+            if (stopped) {
+                end();
+            }
         }
     }
 
     private boolean subscribe() throws SQLException {
-        connection = database.connect();
-        subscription = database.dialect().listen(connection, channel);
+        Connection open = database.connect();
+        connection = open;
+        open.setNetworkTimeout(Runnable::run, ANSWER_MILLIS);
+        Dialect.Subscription opened = database.dialect().listen(open, channel);
+        subscription = opened;
         lastCheck = System.nanoTime();
-        boolean works = proves(connection, subscription);
+        boolean works = proves(open, opened);
         listening.accept(works);
         if (works) {
             log.debug("[{}] listening on channel {}", database.name(), channel);
@@ -82,8 +91,7 @@ final class Listener {
                                 + " instead (give a direct connection with backgroundDataSource)",
                         database.name());
             }
-            unsubscribe();
-            close();
+            end();
         }
         deaf = !works;
         return works;
@@ -104,22 +112,23 @@ final class Listener {
     private void check() throws SQLException {
         if (System.nanoTime() - lastCheck >= CHECK_NANOS) {
             lastCheck = System.nanoTime();
-            if (connection == null || !connection.isValid(5)) {
+            Connection open = connection;
+            if (open == null || !open.isValid(5)) {
                 throw new SQLException("the connection for notifications is gone", "08006");
             }
         }
     }
 
     private void close() {
+        Connection open = connection;
+        connection = null;
+        subscription = null;
         try {
-            if (connection != null) {
-                connection.close();
+            if (open != null) {
+                open.close();
             }
         } catch (SQLException e) {
             log.debug("[{}] closing the connection for notifications failed", database.name(), e);
-        } finally {
-            connection = null;
-            subscription = null;
         }
     }
 
@@ -133,10 +142,18 @@ final class Listener {
         }
     }
 
+    private void end() {
+        unsubscribe();
+        close();
+    }
+
+    /** Whoever comes last ends the subscription: this, or a step that is still waiting for the database. */
     void stop(Duration patience) {
+        stopped = true;
         if (loop.stop(patience)) {
-            unsubscribe();
-            close();
+            end();
+        } else {
+            Database.abort(connection);
         }
     }
 }

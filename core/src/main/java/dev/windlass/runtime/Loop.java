@@ -1,6 +1,7 @@
 package dev.windlass.runtime;
 
 import java.time.Duration;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -21,6 +22,7 @@ public final class Loop {
     public static final Duration PARKED = Duration.ofDays(36_500);
 
     private static final Logger log = LoggerFactory.getLogger(Loop.class);
+    private static final Duration NO_THREAD_PAUSE = Duration.ofSeconds(1);
     private static final long MIN_PAUSE_MILLIS = 50;
     private static final long MAX_PAUSE_MILLIS = 5_000;
 
@@ -98,7 +100,13 @@ public final class Loop {
             timer = null;
         }
         busy = true;
-        workers.runLoop(this::run);
+        try {
+            workers.runLoop(this::run);
+        } catch (RejectedExecutionException | OutOfMemoryError e) {
+            log.debug("{} found no thread", name, e);
+            busy = false;
+            timer = workers.after(NO_THREAD_PAUSE, this::timeIsUp);
+        }
     }
 
     private void run() {
@@ -160,24 +168,32 @@ public final class Loop {
         timer = workers.after(pause, this::timeIsUp);
     }
 
-    /** Lets no further step begin, and waits for the one that is running. Returns whether it has ended. */
+    /**
+     * Lets no further step begin, and waits for the one that is running. Returns whether it has ended. An interrupt does not
+     * cut the wait short: who stops a loop is about to touch what its step works on.
+     */
     public boolean stop(Duration patience) {
+        long deadline = System.nanoTime() + patience.toNanos();
+        boolean interrupted = false;
         lock.lock();
         try {
             stopped = true;
             if (timer != null) {
                 timer.cancel(false);
             }
-            long left = patience.toNanos();
-            while (busy && left > 0) {
-                left = idle.awaitNanos(left);
+            while (busy && deadline - System.nanoTime() > 0) {
+                try {
+                    var unused = idle.awaitNanos(deadline - System.nanoTime());
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
             }
             return !busy;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
         } finally {
             lock.unlock();
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 

@@ -23,6 +23,7 @@ final class Maintenance<M> {
     private final Runnable foundWork;
     private final Loop loop;
     private final Map<String, Long> warned = new HashMap<>();
+    private volatile boolean stopping;
     private long lastClean = System.nanoTime() - CLEAN_EVERY;
 
     Maintenance(
@@ -90,7 +91,7 @@ final class Maintenance<M> {
         do {
             changed = database.once(batch);
             total += changed;
-        } while (changed == BATCH);
+        } while (changed == BATCH && !stopping);
         return total;
     }
 
@@ -110,6 +111,7 @@ final class Maintenance<M> {
     }
 
     void stop(Duration patience) {
+        stopping = true;
         loop.stop(patience);
     }
 }
