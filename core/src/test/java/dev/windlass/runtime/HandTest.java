@@ -1,0 +1,194 @@
+package dev.windlass.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.windlass.HandlerOptions;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+final class HandTest {
+    private static final Duration LEASE = Duration.ofMinutes(1);
+
+    private static Hand<String> hand(int concurrency, Map<String, Integer> topics) {
+        Map<String, Handling<String>> handlings = new LinkedHashMap<>();
+        topics.forEach((topic, limit) -> handlings.put(
+                topic,
+                new Handling<>(
+                        (message, cancellation) -> {}, HandlerOptions.defaults().withConcurrency(limit))));
+        return new Hand<>(handlings, concurrency, 10, LEASE);
+    }
+
+    private static List<Attempt<String>> claimed(Hand<String> hand, String topic, int count, int leaseExpiries) {
+        List<Attempt<String>> attempts = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            attempts.add(hand.attempt(
+                    new Claimed<>(
+                            UUID.randomUUID(),
+                            UUID.randomUUID(),
+                            topic,
+                            0,
+                            leaseExpiries,
+                            new Position(Instant.EPOCH, UUID.randomUUID()),
+                            1,
+                            1,
+                            "x"),
+                    System.nanoTime() + LEASE.toNanos()));
+        }
+        return attempts;
+    }
+
+    private static Attempt<String> start(Hand<String> hand) {
+        Attempt<String> attempt = Objects.requireNonNull(hand.next());
+        attempt.begin();
+        return attempt;
+    }
+
+    private static boolean finish(Hand<String> hand, Attempt<String> attempt) {
+        long took = attempt.end();
+        return hand.ended(attempt, took);
+    }
+
+    @Test
+    void claimsAtFirstNoMoreThanCanStartAtOnce() {
+        Hand<String> hand = hand(5, Map.of("a", 3));
+        List<WorkStore.Demand> demands = hand.demands(false);
+        assertThat(demands).containsExactly(new WorkStore.Demand("a", 3, Position.START));
+        assertThat(hand.room(demands)).isEqualTo(3);
+    }
+
+    @Test
+    void claimsAheadOnceHandlersAreKnownToBeQuick() {
+        Hand<String> hand = hand(5, Map.of("a", 3));
+        List<Attempt<String>> first = claimed(hand, "a", 1, 0);
+        assertThat(hand.take(first, first)).isEqualTo(1);
+        finish(hand, start(hand));
+        hand.settle(first);
+        List<WorkStore.Demand> demands = hand.demands(false);
+        assertThat(demands.get(0).places()).isEqualTo(33);
+        assertThat(hand.room(demands)).isEqualTo(10);
+    }
+
+    @Test
+    void startsNoMoreThanTheLimitsOfTopicAndNode() {
+        Hand<String> hand = hand(3, Map.of("a", 2, "b", 2));
+        List<Attempt<String>> all = claimed(hand, "a", 5, 0);
+        all.addAll(claimed(hand, "b", 5, 0));
+        assertThat(hand.take(all, all)).isEqualTo(3);
+        List<Attempt<String>> running = List.of(start(hand), start(hand), start(hand));
+        assertThat(running.stream().filter(attempt -> attempt.lane.topic.equals("a")))
+                .hasSizeBetween(1, 2);
+        assertThat(hand.settle(List.of())).isZero();
+    }
+
+    @Test
+    void topicsTakeTurns() {
+        Hand<String> hand = hand(1, Map.of("a", 1, "b", 1));
+        assertThat(hand.demands(false).get(0).topic())
+                .isNotEqualTo(hand.demands(false).get(0).topic());
+    }
+
+    @Test
+    void aSuspectWaitsForAllOthersAndNothingIsClaimedMeanwhile() {
+        Hand<String> hand = hand(4, Map.of("a", 4));
+        List<Attempt<String>> others = claimed(hand, "a", 2, 0);
+        List<Attempt<String>> suspects = claimed(hand, "a", 1, 2);
+        List<Attempt<String>> all = new ArrayList<>(suspects);
+        all.addAll(others);
+        assertThat(hand.take(all, all)).isEqualTo(2);
+        List<Attempt<String>> running = List.of(start(hand), start(hand));
+        assertThat(running).containsExactlyInAnyOrderElementsOf(others);
+        assertThat(hand.demands(false)).isEmpty();
+        running.forEach(attempt -> finish(hand, attempt));
+        assertThat(hand.next()).as("the others' outcomes are not written yet").isNull();
+        assertThat(hand.next()).isNull();
+        assertThat(hand.settle(others)).isEqualTo(1);
+        assertThat(start(hand)).isSameAs(suspects.get(0));
+        assertThat(hand.next()).isNull();
+        assertThat(hand.demands(false)).isEmpty();
+        finish(hand, suspects.get(0));
+        hand.settle(suspects);
+        assertThat(hand.demands(false)).isNotEmpty();
+    }
+
+    @Test
+    void aHandlerThatWasGivenUpMakesRoomAndItsOutcomeDoesNotCount() {
+        Hand<String> hand = hand(1, Map.of("a", 1));
+        List<Attempt<String>> all = claimed(hand, "a", 3, 0);
+        assertThat(hand.take(all, all)).isEqualTo(1);
+        Attempt<String> hung = start(hand);
+        assertThat(hand.detach(all.get(1))).as("it does not run").isFalse();
+        assertThat(hand.detach(hung)).isTrue();
+        assertThat(hand.detach(hung)).isFalse();
+        assertThat(hand.settle(List.of(hung))).isEqualTo(1);
+        Attempt<String> second = start(hand);
+        assertThat(hand.detach(second))
+                .as("as many as can run at once, no more")
+                .isFalse();
+        assertThat(finish(hand, hung)).isFalse();
+        assertThat(hand.detach(second)).isTrue();
+    }
+
+    @Test
+    void aClosedHandGivesBackWhatWaitsTakesNothingAndGivesUpEverybody() throws Exception {
+        Hand<String> hand = hand(1, Map.of("a", 1));
+        List<Attempt<String>> all = claimed(hand, "a", 3, 0);
+        hand.take(all, all);
+        Attempt<String> hung = start(hand);
+        hand.detach(hung);
+        hand.settle(List.of(hung));
+        Attempt<String> second = start(hand);
+        assertThat(hand.close()).containsExactly(all.get(2));
+        assertThat(hand.demands(false)).isEmpty();
+        List<Attempt<String>> late = claimed(hand, "a", 1, 0);
+        assertThat(hand.take(late, late)).isEqualTo(-1);
+        assertThat(hand.awaitQuiet(Duration.ofMillis(1))).isFalse();
+        assertThat(hand.detach(second)).isTrue();
+        assertThat(hand.awaitQuiet(Duration.ofMillis(1))).isTrue();
+    }
+
+    @Test
+    void aWorkerThatDidNotComeLeavesItsPlaceToAnother() {
+        Hand<String> hand = hand(2, Map.of("a", 2));
+        List<Attempt<String>> all = claimed(hand, "a", 2, 0);
+        assertThat(hand.take(all, all)).isEqualTo(2);
+        assertThat(hand.settle(List.of())).isZero();
+        hand.dismiss(2);
+        assertThat(hand.settle(List.of())).isEqualTo(2);
+    }
+
+    @Test
+    void anInterruptReachesOnlyTheAttemptItIsMeantFor() {
+        Hand<String> hand = hand(1, Map.of("a", 1));
+        List<Attempt<String>> all = claimed(hand, "a", 2, 0);
+        hand.take(all, all);
+        Attempt<String> first = start(hand);
+        finish(hand, first);
+        assertThat(first.cancel(Attempt.Reason.TIMED_OUT)).isFalse();
+        assertThat(Thread.interrupted()).isFalse();
+        Attempt<String> second = start(hand);
+        assertThat(second.cancel(Attempt.Reason.TIMED_OUT)).isTrue();
+        assertThat(second.cancel(Attempt.Reason.SHUTDOWN)).isFalse();
+        assertThat(Thread.currentThread().isInterrupted()).isTrue();
+        finish(hand, second);
+        assertThat(Thread.currentThread().isInterrupted()).isFalse();
+    }
+
+    @Test
+    void anAttemptWhoseLeaseHasRunOutIsLost() {
+        Attempt<String> attempt = claimed(hand(1, Map.of("a", 1)), "a", 1, 0).get(0);
+        long now = System.nanoTime();
+        assertThat(attempt.isLost(now)).isFalse();
+        assertThat(attempt.isLost(now + LEASE.toNanos() + 1_000_000_000)).isTrue();
+        attempt.renewed(now + 2 * LEASE.toNanos());
+        assertThat(attempt.isLost(now + LEASE.toNanos() + 1_000_000_000)).isFalse();
+        attempt.cancel(Attempt.Reason.LEASE_LOST);
+        assertThat(attempt.isLost(now)).isTrue();
+    }
+}

@@ -1,0 +1,141 @@
+package dev.windlass.runtime;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** A network between a node and its database that can be cut, frozen and refused. */
+final class Link implements AutoCloseable {
+    private final int target;
+    private final ServerSocket server;
+    private final List<Wire> wires = new CopyOnWriteArrayList<>();
+    private volatile boolean refusing;
+
+    Link(int target) throws IOException {
+        this.target = target;
+        this.server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        daemon(this::accept);
+    }
+
+    int port() {
+        return server.getLocalPort();
+    }
+
+    private static void daemon(Runnable task) {
+        Thread thread = new Thread(task, "link");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private void accept() {
+        while (!server.isClosed()) {
+            try {
+                Socket client = server.accept();
+                if (refusing) {
+                    reset(client);
+                } else {
+                    wires.add(new Wire(client, new Socket(InetAddress.getLoopbackAddress(), target)));
+                }
+            } catch (IOException e) {
+                // The server is closed or the database is away: the client sees a connection that ends.
+            }
+        }
+    }
+
+    /** Ends every connection with a reset, as a firewall or a crashed machine does. */
+    void cut() {
+        wires.forEach(Wire::cut);
+        wires.clear();
+    }
+
+    /** Swallows everything on the connections there are; new ones work. */
+    void freeze() {
+        wires.forEach(wire -> wire.frozen = true);
+    }
+
+    void thaw() {
+        wires.forEach(Wire::thaw);
+    }
+
+    void refuse(boolean refuse) {
+        refusing = refuse;
+    }
+
+    int connections() {
+        return wires.size();
+    }
+
+    private static void reset(Socket socket) {
+        try {
+            socket.setSoLinger(true, 0);
+            socket.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        server.close();
+        cut();
+    }
+
+    private static final class Wire {
+        private final Socket client;
+        private final Socket database;
+        private volatile boolean frozen;
+
+        Wire(Socket client, Socket database) {
+            this.client = client;
+            this.database = database;
+            daemon(() -> copy(client, database));
+            daemon(() -> copy(database, client));
+        }
+
+        private void copy(Socket from, Socket to) {
+            byte[] buffer = new byte[8192];
+            try {
+                InputStream in = from.getInputStream();
+                OutputStream out = to.getOutputStream();
+                for (int n; (n = in.read(buffer)) >= 0; ) {
+                    awaitThaw();
+                    out.write(buffer, 0, n);
+                }
+                to.shutdownOutput();
+            } catch (IOException e) {
+                cut();
+            }
+        }
+
+        private synchronized void awaitThaw() {
+            boolean interrupted = false;
+            while (frozen) {
+                try {
+                    wait();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+
+        synchronized void thaw() {
+            frozen = false;
+            notifyAll();
+        }
+
+        void cut() {
+            reset(client);
+            reset(database);
+            thaw();
+        }
+    }
+}
