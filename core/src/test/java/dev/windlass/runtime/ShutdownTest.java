@@ -3,7 +3,6 @@ package dev.windlass.runtime;
 import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
@@ -96,7 +95,7 @@ final class ShutdownTest {
     @Test
     void closingOnAnInterruptedThreadIsOrderlyToo() throws Exception {
         AtomicInteger done = new AtomicInteger();
-        try (HikariDataSource pool = pool(6)) {
+        try (HikariDataSource pool = Pools.of(database.unpooled(), 6)) {
             Windlass windlass =
                     database.start(Windlass.on(pool).options(database.options()).outboxHandler("a", message -> {
                         LockSupport.parkNanos(500_000);
@@ -121,7 +120,7 @@ final class ShutdownTest {
 
     @Test
     void aClosedNodeHoldsNoConnectionAndNoThread() throws Exception {
-        try (HikariDataSource pool = pool(6)) {
+        try (HikariDataSource pool = Pools.of(database.unpooled(), 6)) {
             List<Thread> before = windlassThreads();
             Windlass windlass = Windlass.on(pool)
                     .options(database.options())
@@ -146,7 +145,7 @@ final class ShutdownTest {
     @Test
     void aClaimThatReturnsAfterTheNodeHasClosedStartsNothing() throws Exception {
         AtomicInteger calls = new AtomicInteger();
-        try (HikariDataSource pool = pool(4)) {
+        try (HikariDataSource pool = Pools.of(database.unpooled(), 4)) {
             Windlass windlass = Windlass.on(pool)
                     .options(database.options().withShutdownGrace(Duration.ofSeconds(20)))
                     .outboxHandler("first", message -> goOn.await())
@@ -186,14 +185,5 @@ final class ShutdownTest {
     private static boolean isIn(Thread thread, String method) {
         return List.of(thread.getStackTrace()).stream()
                 .anyMatch(frame -> frame.getMethodName().equals(method));
-    }
-
-    private static HikariDataSource pool(int size) {
-        HikariConfig config = new HikariConfig();
-        config.setDataSource(database.unpooled());
-        config.setMaximumPoolSize(size);
-        config.setMinimumIdle(0);
-        config.setConnectionTimeout(5000);
-        return new HikariDataSource(config);
     }
 }

@@ -1,0 +1,244 @@
+package dev.windlass.runtime;
+
+import static dev.windlass.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Level;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.windlass.HandlerOptions;
+import dev.windlass.Logs;
+import dev.windlass.RetryPolicy;
+import dev.windlass.Shows;
+import dev.windlass.TestDatabase;
+import dev.windlass.Windlass;
+import dev.windlass.embedded.EmbeddedPostgres;
+import dev.windlass.outbox.OutboxEntry;
+import dev.windlass.outbox.OutboxHandler;
+import dev.windlass.outbox.OutboxOptions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** On a server of its own, with fsync, that is killed, stopped and started again. */
+final class OutageTest {
+    @RegisterExtension
+    static final TestDatabase database = new TestDatabase(
+            EmbeddedPostgres.start(EmbeddedPostgres.Options.defaults().withFsync(true)));
+
+    private static final OutboxOptions LEASE_3 = OutboxOptions.defaults().withLease(Duration.ofSeconds(3));
+
+    private static List<OutboxEntry> entries(int count) {
+        return IntStream.range(0, count).mapToObj(n -> OutboxEntry.of("a", "x")).toList();
+    }
+
+    private static OutboxHandler.Simple recording(Queue<Interval> intervals) {
+        return message -> {
+            Interval interval = Interval.begin(message.id().value());
+            LockSupport.parkNanos(1_000_000);
+            intervals.add(interval.end());
+        };
+    }
+
+    @Test
+    @Shows({"OBX-059", "OBX-099", "OBX-100", "OBX-101"})
+    void aKilledDatabaseLosesNothingAndNoMessageHasTwoOwnersAfterwards() throws Exception {
+        int total = 4000;
+        Queue<Interval> first = new ConcurrentLinkedQueue<>();
+        Queue<Interval> second = new ConcurrentLinkedQueue<>();
+        Windlass writer = database.passive();
+        writer.outbox().enqueueAll(entries(total));
+        try (HikariDataSource pool = Pools.of(database.unpooled(), 8);
+                Child child = Child.start(database, 3000)) {
+            eventually().until(() -> child.said("started true"));
+            database.start(database.windlass().outbox(LEASE_3).outboxHandler("a", recording(first)));
+            database.start(Windlass.on(pool)
+                    .options(database.options())
+                    .outbox(LEASE_3)
+                    .outboxHandler("a", recording(second)));
+            eventually().until(() -> first.size() + second.size() > 500);
+            database.server().kill();
+            assertThat(first.size() + second.size()).isLessThan(total);
+            database.server().restart();
+            long restarted = Interval.now();
+
+            eventually().until(() -> database.count("status = 2") >= total);
+            eventually().until(() -> {
+                writer.outbox().enqueueAll(entries(20));
+                return List.of(first, second, child.intervals()).stream()
+                        .allMatch(node -> node.stream().anyMatch(interval -> interval.from() > restarted));
+            });
+            eventually().until(() -> database.count("status <> 2") == 0);
+            List<Interval> all = new ArrayList<>(first);
+            all.addAll(second);
+            all.addAll(child.intervals());
+            assertThat(Interval.overlaps(all)).isEmpty();
+            assertThat(all.stream().map(Interval::id).distinct().count()).isEqualTo(database.count("status = 2"));
+            assertThat(database.count("retry_count > 0")).isZero();
+        }
+    }
+
+    @Test
+    void anOutageLongerThanTheLeaseCostsNoAttempt() {
+        Queue<String> events = new ConcurrentLinkedQueue<>();
+        HandlerOptions once =
+                HandlerOptions.defaults().withRetry(RetryPolicy.defaults().withMaxAttempts(1));
+        Windlass windlass =
+                database.start(database.windlass().outbox(database.shortLease()).outboxHandler("a", once, message -> {
+                    events.add("began");
+                    if (events.size() == 1) {
+                        try {
+                            new CountDownLatch(1).await();
+                        } catch (InterruptedException e) {
+                            events.add("interrupted");
+                            throw e;
+                        }
+                    }
+                }));
+        windlass.outbox().enqueueAll(entries(1));
+        eventually().until(() -> events.contains("began"));
+        database.server().stop();
+        eventually().until(() -> events.contains("interrupted"));
+        database.server().restart();
+        eventually().until(() -> database.count("status = 2 and retry_count = 0") == 1);
+        assertThat(events).containsExactly("began", "interrupted", "began");
+    }
+
+    @Test
+    void aHandlerThatFinishesDuringAnOutageIsNotRepeated() {
+        AtomicInteger calls = new AtomicInteger();
+        AtomicBoolean cancelled = new AtomicBoolean();
+        AtomicBoolean finish = new AtomicBoolean();
+        Windlass windlass = database.start(database.windlass()
+                .outbox(database.shortLease())
+                .outboxHandler("a", (message, cancellation) -> {
+                    calls.incrementAndGet();
+                    while (!finish.get()) {
+                        LockSupport.parkNanos(1_000_000);
+                        cancelled.set(cancellation.isCancelled());
+                    }
+                }));
+        windlass.outbox().enqueueAll(entries(1));
+        eventually().until(() -> calls.get() == 1);
+        database.server().stop();
+        eventually().until(cancelled::get);
+        finish.set(true);
+        database.server().restart();
+        eventually().until(() -> database.count("status = 2 and retry_count = 0 and lease_expiries = 0") == 1);
+        assertThat(calls.get()).isEqualTo(1);
+    }
+
+    @Test
+    void aRestartIsLoggedOnceForEachLoopAndRecoveredFrom() {
+        AtomicInteger handled = new AtomicInteger();
+        Windlass windlass =
+                database.start(database.windlass().outboxHandler("a", message -> handled.incrementAndGet()));
+        windlass.outbox().enqueueAll(entries(1));
+        eventually().until(() -> handled.get() == 1);
+        try (Logs logs = Logs.collect(Level.INFO)) {
+            for (int round = 1; round <= 2; round++) {
+                int expected = round;
+                database.server().stop();
+                eventually().until(() -> logs.count(Level.WARN, "listening for wake-ups failed") == expected);
+                database.server().restart();
+                eventually().until(() -> logs.count(Level.INFO, "listening for wake-ups works again") == expected);
+                windlass.outbox().enqueueAll(entries(1));
+                eventually().until(() -> handled.get() == 1 + expected);
+            }
+            assertThat(logs.count(Level.WARN, "listening for wake-ups failed")).isEqualTo(2);
+            assertThat(logs.count(Level.ERROR, "")).isZero();
+        }
+    }
+
+    @Test
+    void aDatabaseThatIsAwayAtTheStartIsWaitedFor() {
+        AtomicInteger handled = new AtomicInteger();
+        database.server().stop();
+        Windlass windlass =
+                database.start(database.windlass().outboxHandler("a", message -> handled.incrementAndGet()));
+        assertThat(windlass.isRunning()).isFalse();
+        database.server().restart();
+        eventually().until(windlass::isRunning);
+        windlass.outbox().enqueueAll(entries(1));
+        eventually().until(() -> handled.get() == 1);
+    }
+
+    @Test
+    void aNodeThatIsStillStartingCanBeClosed() {
+        database.server().stop();
+        Windlass windlass =
+                database.windlass().outboxHandler("a", message -> {}).start();
+        windlass.close();
+        windlass.close();
+        assertThat(windlass.isRunning()).isFalse();
+        database.server().restart();
+        assertThat(windlass.isRunning()).isFalse();
+    }
+
+    @Test
+    void closingDuringAnOutageEnds() {
+        AtomicInteger handled = new AtomicInteger();
+        CountDownLatch goOn = new CountDownLatch(1);
+        Windlass windlass = database.windlass()
+                .outboxHandler("a", message -> {
+                    handled.incrementAndGet();
+                    goOn.await();
+                })
+                .start();
+        windlass.outbox().enqueueAll(entries(3));
+        eventually().until(() -> handled.get() == 3);
+        database.server().stop();
+        goOn.countDown();
+        Thread closer = new Thread(windlass::close);
+        closer.start();
+        eventually().until(() -> !closer.isAlive());
+        database.server().restart();
+        assertThat(database.count("status = 1")).isEqualTo(3);
+    }
+
+    @Test
+    void connectionsToAServerThatIsReadOnlyAreThrownAway() throws Exception {
+        AtomicInteger handled = new AtomicInteger();
+        Windlass windlass = database.start(database.windlass()
+                .outbox(database.shortLease())
+                .outboxHandler("a", message -> handled.incrementAndGet()));
+        windlass.outbox().enqueueAll(entries(1));
+        eventually().until(() -> handled.get() == 1);
+        try (Logs logs = Logs.collect(Level.INFO)) {
+            database.execute("alter role windlass_runtime set default_transaction_read_only = on");
+            database.execute(
+                    "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'windlass_runtime'");
+            eventually().until(() -> logs.count(Level.WARN, "read-only") > 0);
+            database.execute("alter role windlass_runtime reset default_transaction_read_only");
+            eventually().until(() -> logs.count(Level.INFO, "works again") > 0);
+        }
+        windlass.outbox().enqueueAll(entries(1));
+        eventually().until(() -> handled.get() == 2);
+    }
+
+    @Test
+    void aSchemaThatDisappearsAndComesBackIsRecoveredFrom() throws Exception {
+        AtomicInteger handled = new AtomicInteger();
+        Windlass windlass = database.start(database.windlass()
+                .outbox(database.shortLease())
+                .outboxHandler("a", message -> handled.incrementAndGet()));
+        windlass.outbox().enqueueAll(entries(1));
+        eventually().until(() -> handled.get() == 1);
+        try (Logs logs = Logs.collect(Level.INFO)) {
+            database.execute("alter schema %s rename to elsewhere");
+            eventually().until(() -> logs.count(Level.WARN, "failed and goes on trying") > 0);
+            database.execute("alter schema elsewhere rename to %s");
+            eventually().until(() -> logs.count(Level.INFO, "works again") > 0);
+        }
+        windlass.outbox().enqueueAll(entries(1));
+        eventually().until(() -> handled.get() == 2);
+    }
+}
