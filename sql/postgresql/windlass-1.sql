@@ -176,8 +176,9 @@ begin
 end
 $sql$;
 
--- Takes up to p_limit ready and due messages, at most p_places[i] of topic p_topics[i], for p_lease. Expired messages are
--- left to expire().
+-- Takes up to p_limit ready and due messages, at most p_places[i] of topic p_topics[i], for p_lease. Without topics, of
+-- whatever topic there is, in random order, so that a full one cannot keep the others waiting. Expired messages are left to
+-- expire().
 --
 -- Under an open snapshot the dead entries of claimed messages stay in the index, and every claim would step over all of
 -- them. So a claimer gives, for each topic, the position (next_attempt_at, id) up to which it knows that nothing is left.
@@ -189,10 +190,10 @@ create or replace function "windlass"."outbox_claim"(
     p_owner     uuid,
     p_lease     interval,
     p_limit     integer,
-    p_topics    text[],
-    p_places    integer[],
-    p_after_ats timestamptz[],
-    p_after_ids uuid[]
+    p_topics    text[] default null,
+    p_places    integer[] default null,
+    p_after_ats timestamptz[] default null,
+    p_after_ids uuid[] default null
 ) returns table (
     id              uuid,
     topic           varchar,
@@ -215,24 +216,26 @@ create or replace function "windlass"."outbox_claim"(
     set jit = off
 as $sql$
 declare
-    v_now timestamptz := clock_timestamp();
+    v_now    timestamptz := clock_timestamp();
+    v_topics text[] := coalesce(p_topics, array(select t from "windlass"."outbox_ready_topics"() t order by random()));
 begin
     return query
     update "windlass"."outbox" m
        set status = 1, owner_token = p_owner, locked_until = v_now + p_lease
      where m.id = any (array(
                select f.id
-                 from unnest(p_topics, p_places, p_after_ats, p_after_ids) as want (topic, places, after_at, after_id)
+                 from unnest(v_topics, p_places, p_after_ats, p_after_ids) as want (topic, places, after_at, after_id)
                 cross join lateral (
                       select r.id
                         from "windlass"."outbox" r
                        where r.status = 0
                          and r.topic = want.topic
                          and r.next_attempt_at <= v_now
-                         and (r.next_attempt_at, r.id) > (want.after_at, want.after_id)
+                         and (r.next_attempt_at, r.id) > (coalesce(want.after_at, '-infinity'),
+                                                          coalesce(want.after_id, '00000000-0000-0000-0000-000000000000'))
                          and (r.expires_at is null or r.expires_at > v_now)
                        order by r.next_attempt_at, r.id
-                       limit want.places
+                       limit coalesce(want.places, p_limit)
                          for update skip locked) f
                 limit p_limit))
     returning m.id, m.topic, m.payload, m.correlation_id, m.headers, m.created_at, m.due_at, m.expires_at,
@@ -264,43 +267,6 @@ begin
           from step
          where step.topic is not null)
     select step.topic::text from step where step.topic is not null;
-end
-$sql$;
-
--- Takes up to p_limit ready and due messages of whatever topic, for workers that do not know the topics beforehand. Topics
--- come in random order, so that a full one cannot keep the others waiting.
-create or replace function "windlass"."outbox_claim_any"(
-    p_owner uuid,
-    p_lease interval,
-    p_limit integer
-) returns table (
-    id              uuid,
-    topic           varchar,
-    payload         text,
-    correlation_id  varchar,
-    headers         jsonb,
-    created_at      timestamptz,
-    due_at          timestamptz,
-    expires_at      timestamptz,
-    next_attempt_at timestamptz,
-    retry_count     integer,
-    lease_expiries  integer,
-    last_error      varchar,
-    claim_xid       bigint,
-    snapshot_xmin   bigint
-)
-    language plpgsql
-as $sql$
-declare
-    v_topics text[] := array(select t from "windlass"."outbox_ready_topics"() t order by random());
-    v_count  integer := cardinality(v_topics);
-begin
-    return query
-    select c.*
-      from "windlass"."outbox_claim"(
-               p_owner, p_lease, p_limit, v_topics, array_fill(p_limit, array[v_count]),
-               array_fill('-infinity'::timestamptz, array[v_count]),
-               array_fill('00000000-0000-0000-0000-000000000000'::uuid, array[v_count])) c;
 end
 $sql$;
 

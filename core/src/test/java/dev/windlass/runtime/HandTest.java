@@ -60,7 +60,7 @@ final class HandTest {
         Hand<String> hand = hand(5, Map.of("a", 3));
         List<WorkStore.Demand> demands = hand.demands(false);
         assertThat(demands).containsExactly(new WorkStore.Demand("a", 3, Position.START));
-        assertThat(hand.room(demands)).isEqualTo(3);
+        assertThat(hand.limit(demands)).isEqualTo(3);
     }
 
     @Test
@@ -72,7 +72,7 @@ final class HandTest {
         hand.settle(first);
         List<WorkStore.Demand> demands = hand.demands(false);
         assertThat(demands.get(0).places()).isEqualTo(33);
-        assertThat(hand.room(demands)).isEqualTo(10);
+        assertThat(hand.limit(demands)).isEqualTo(10);
     }
 
     @Test
