@@ -56,18 +56,18 @@ final class Latency {
         command.environment().put("WINDLASS_USER", user == null ? "" : user);
         command.environment().put("WINDLASS_PASSWORD", password == null ? "" : password);
         Process process = command.redirectError(ProcessBuilder.Redirect.DISCARD).start();
-        try (BufferedReader output =
-                        new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
-                Windlass windlass = bench.builder()
-                        .options(Bench.options().withBackgroundWorkers(false))
-                        .start()) {
+        BufferedReader output =
+                new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+        try (Windlass windlass = bench.builder()
+                .options(Bench.options().withBackgroundWorkers(false))
+                .start()) {
             awaitReady(output);
             Thread reader = new Thread(() -> read(output), "windlass-bench-reader");
             reader.setDaemon(true);
             reader.start();
             return measure(windlass);
         } finally {
-            process.destroy();
+            process.destroy(); // which ends its output and so the reader; closing that first would wait for it
             process.waitFor(10, TimeUnit.SECONDS);
         }
     }
