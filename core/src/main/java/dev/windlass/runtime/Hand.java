@@ -46,7 +46,7 @@ final class Hand<M> {
     private boolean closed;
 
     Hand(Map<String, Handling<M>> handlings, int concurrency, int batchSize, Duration lease) {
-        handlings.forEach((topic, handling) -> lanes.put(topic, new Lane<>(topic, handling)));
+        handlings.forEach((topic, handling) -> lanes.put(topic, new Lane<>(topic, handling, concurrency)));
         this.rotation = List.copyOf(lanes.values());
         this.concurrency = concurrency;
         this.batchSize = batchSize;

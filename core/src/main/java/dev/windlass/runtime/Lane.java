@@ -13,13 +13,19 @@ final class Lane<M> {
     private long movedAt = System.nanoTime();
     private double averageNanos = Double.POSITIVE_INFINITY;
 
-    Lane(String topic, Handling<M> handling) {
+    private final int concurrency;
+
+    /**
+     * @param nodeConcurrency how many handlers of all topics the node runs at once
+     */
+    Lane(String topic, Handling<M> handling, int nodeConcurrency) {
         this.topic = topic;
         this.handling = handling;
+        this.concurrency = Math.min(nodeConcurrency, handling.options().concurrency());
     }
 
     int concurrency() {
-        return handling.options().concurrency();
+        return concurrency;
     }
 
     /** A handler has started or ended, or the first message has begun to wait. */

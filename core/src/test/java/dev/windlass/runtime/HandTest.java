@@ -64,6 +64,12 @@ final class HandTest {
     }
 
     @Test
+    void claimsForATopicNoMoreThanTheNodeCanStart() {
+        Hand<String> hand = hand(2, Map.of("a", 16));
+        assertThat(hand.demands(false)).containsExactly(new WorkStore.Demand("a", 2, Position.START));
+    }
+
+    @Test
     void claimsAheadOnceHandlersAreKnownToBeQuick() {
         Hand<String> hand = hand(5, Map.of("a", 3));
         List<Attempt<String>> first = claimed(hand, "a", 1, 0);
