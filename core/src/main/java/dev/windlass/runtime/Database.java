@@ -26,16 +26,30 @@ public final class Database {
     private final Dialect dialect;
     private final String schema;
     private final String name;
+    private final int answerMillis;
     private volatile long lastOutage = System.nanoTime() - Duration.ofDays(1).toNanos();
 
     /**
      * @param name identifies this store in logs and errors
      */
     public Database(DataSource dataSource, Dialect dialect, String schema, String name) {
+        this(dataSource, dialect, schema, name, 0);
+    }
+
+    private Database(DataSource dataSource, Dialect dialect, String schema, String name, int answerMillis) {
         this.dataSource = dataSource;
         this.dialect = dialect;
         this.schema = schema;
         this.name = name;
+        this.answerMillis = answerMillis;
+    }
+
+    /**
+     * The same for loops, which nobody watches: a call without an answer for this long is given up together with its
+     * connection. A network that swallows packets would hold it for ever where no socket time-out is set.
+     */
+    Database answeringWithin(Duration time) {
+        return new Database(dataSource, dialect, schema, name, (int) time.toMillis());
     }
 
     public String name() {
@@ -62,12 +76,34 @@ public final class Database {
     /** Runs work in a transaction of its own, once. */
     public <T> T once(Work<T> work) throws SQLException {
         try (Connection connection = dataSource.getConnection()) {
-            return transact(connection, work);
+            return answerMillis == 0 ? transact(connection, work) : transactInTime(connection, work);
         } catch (SQLException e) {
             if (dialect.isOutage(e)) {
                 lastOutage = System.nanoTime();
             }
             throw e;
+        }
+    }
+
+    private <T> T transactInTime(Connection connection, Work<T> work) throws SQLException {
+        int before = connection.getNetworkTimeout();
+        if (before > 0 && before <= answerMillis) {
+            return transact(connection, work);
+        }
+        connection.setNetworkTimeout(Runnable::run, answerMillis);
+        try {
+            return transact(connection, work);
+        } finally {
+            restore(connection, before);
+        }
+    }
+
+    /** Says nothing about the work: a connection that has just broken is found out by whoever borrows it next. */
+    private void restore(Connection connection, int networkTimeout) {
+        try {
+            connection.setNetworkTimeout(Runnable::run, networkTimeout);
+        } catch (SQLException e) {
+            log.debug("[{}] the time-out of a connection could not be restored", name, e);
         }
     }
 

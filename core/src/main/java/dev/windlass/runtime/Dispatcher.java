@@ -14,6 +14,7 @@ public final class Dispatcher<M> {
     private static final Logger log = LoggerFactory.getLogger(Dispatcher.class);
     private static final Duration PATIENCE = Duration.ofSeconds(5);
     private static final Duration LAST_CALL = Duration.ofSeconds(1);
+    private static final Duration LONGEST_CALL = Duration.ofMinutes(1);
     private static final Duration MAX_POLLING_WHEN_DEAF = Duration.ofSeconds(1);
 
     private final Database database;
@@ -41,20 +42,21 @@ public final class Dispatcher<M> {
             DispatcherOptions options,
             Telemetry telemetry,
             Workers workers) {
-        this.database = database;
+        Database answering = database.answeringWithin(LONGEST_CALL);
+        this.database = answering;
         this.options = options;
         this.telemetry = telemetry;
         this.workers = workers;
         hand = new Hand<>(handlings, options.concurrency(), options.batchSize(), options.lease());
-        completer =
-                new Completer<>(database, store, telemetry, workers, Math.max(options.batchSize(), 100), this::settled);
+        completer = new Completer<>(
+                answering, store, telemetry, workers, Math.max(options.batchSize(), 100), this::settled);
         heartBeat = new HeartBeat<>(background, store, hand, workers, options.lease());
         watchdog = new Watchdog<>(
                 database.name(), hand, workers, options.lease(), shortestTimeout(handlings), this::givenUp);
         claimer = new Claimer<>(
-                database, store, hand, heartBeat, options, telemetry, workers, this::taken, completer::add);
+                answering, store, hand, heartBeat, options, telemetry, workers, this::taken, completer::add);
         maintenance =
-                new Maintenance<>(database, store, hand.topics(), telemetry, workers, options.lease(), claimer::wake);
+                new Maintenance<>(answering, store, hand.topics(), telemetry, workers, options.lease(), claimer::wake);
         listener = new Listener(background, channel, workers, this::heard, this::listening);
     }
 

@@ -3,7 +3,6 @@ package dev.windlass.runtime;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -76,7 +75,7 @@ final class Link implements AutoCloseable {
             socket.setSoLinger(true, 0);
             socket.close();
         } catch (IOException e) {
-            throw new UncheckedIOException(e);
+            // The other side was faster, and it is closed already.
         }
     }
 
