@@ -68,8 +68,7 @@ public final class TestDatabase implements BeforeAllCallback, AfterEachCallback,
 
     @Override
     public void afterEach(ExtensionContext context) throws SQLException {
-        started.forEach(Windlass::close);
-        started.clear();
+        closeAll();
         execute("truncate \"" + schema + "\".outbox, \"" + schema + "\".outbox_join cascade");
     }
 
@@ -77,6 +76,12 @@ public final class TestDatabase implements BeforeAllCallback, AfterEachCallback,
     public void afterAll(ExtensionContext context) throws SQLException {
         dataSource().close();
         execute("drop schema \"" + schema + "\" cascade");
+    }
+
+    /** Closes what was started, for tests whose data source ends before they do. */
+    public void closeAll() {
+        started.forEach(Windlass::close);
+        started.clear();
     }
 
     public String schema() {

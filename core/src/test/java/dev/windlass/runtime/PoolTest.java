@@ -1,0 +1,159 @@
+package dev.windlass.runtime;
+
+import static dev.windlass.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.windlass.Shows;
+import dev.windlass.TestDatabase;
+import dev.windlass.Windlass;
+import dev.windlass.outbox.OutboxEntry;
+import dev.windlass.outbox.OutboxOptions;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+final class PoolTest {
+    @RegisterExtension
+    static final TestDatabase database = new TestDatabase();
+
+    private final AtomicInteger calls = new AtomicInteger();
+
+    private static List<OutboxEntry> entries(int count) {
+        return IntStream.range(0, count).mapToObj(n -> OutboxEntry.of("a", "x")).toList();
+    }
+
+    @Test
+    @Shows("OBX-059")
+    void leasesAreRenewedWhileHandlersHoldEveryConnectionOfThePool() {
+        CountDownLatch goOn = new CountDownLatch(1);
+        try (HikariDataSource pool = Pools.of(database.unpooled(), 5, config -> config.setConnectionTimeout(30_000));
+                HikariDataSource other =
+                        Pools.of(database.unpooled(), 5, config -> config.setConnectionTimeout(30_000))) {
+            for (HikariDataSource each : List.of(pool, other)) {
+                database.start(Windlass.on(each)
+                        .options(database.options())
+                        .outbox(database.shortLease().withConcurrency(3))
+                        .outboxHandler("a", message -> {
+                            try (Connection held = each.getConnection()) {
+                                assertThat(held.isClosed()).isFalse();
+                                calls.incrementAndGet();
+                                goOn.await();
+                            }
+                        }));
+            }
+            database.passive().outbox().enqueueAll(entries(6));
+            eventually()
+                    .until(() -> pool.getHikariPoolMXBean().getActiveConnections() == 5
+                            && other.getHikariPoolMXBean().getActiveConnections() == 5
+                            && calls.get() == 6);
+            eventually().until(() -> database.count("locked_until > created_at + interval '4 s'") == 6);
+            goOn.countDown();
+            eventually().until(() -> database.count("status = 2 and lease_expiries = 0 and retry_count = 0") == 6);
+            assertThat(calls.get()).isEqualTo(6);
+            database.closeAll();
+        }
+    }
+
+    @Test
+    void connectionsWithoutAutocommitWorkToo() throws Exception {
+        try (HikariDataSource pool = Pools.of(database.unpooled(), 8, config -> config.setAutoCommit(false))) {
+            Windlass windlass = database.start(Windlass.on(pool)
+                    .options(database.options())
+                    .outbox(database.shortLease())
+                    .outboxHandler("a", message -> {
+                        if (calls.incrementAndGet() == 1) {
+                            throw new IllegalStateException("once");
+                        }
+                    }));
+            windlass.outbox().enqueueAll(entries(20));
+            windlass.outbox().enqueue(OutboxEntry.of("a", "x"));
+            windlass.inTransaction(connection -> windlass.outbox().enqueue(connection, OutboxEntry.of("a", "x")));
+            eventually().until(() -> database.count("status = 2") == 22);
+            assertThat(calls.get()).isEqualTo(23);
+            database.closeAll();
+        }
+    }
+
+    @Test
+    void aPoolThatThrowsIsBorneAndRecoveredFrom() {
+        AtomicInteger borrowed = new AtomicInteger();
+        AtomicBoolean broken = new AtomicBoolean();
+        DataSource moody = intercepted(() -> {
+            int number = borrowed.incrementAndGet();
+            if (broken.get() || number % 7 == 3) {
+                throw new IllegalStateException("the pool has a bad day");
+            }
+            if (number % 7 == 5) {
+                throw new SQLException("no connection for you");
+            }
+        });
+        Windlass writer = database.passive();
+        writer.outbox().enqueueAll(entries(300));
+        database.start(Windlass.on(moody)
+                .options(database.options())
+                .outbox(OutboxOptions.defaults().withBatchSize(20))
+                .outboxHandler("a", message -> calls.incrementAndGet()));
+        eventually().until(() -> database.count("status = 2") > 50);
+        broken.set(true);
+        int seen = borrowed.get();
+        eventually().until(() -> borrowed.get() > seen + 3);
+        broken.set(false);
+        eventually().until(() -> database.count("status = 2") == 300);
+        assertThat(calls.get()).isEqualTo(300);
+    }
+
+    private interface Before {
+        void borrow() throws Exception;
+    }
+
+    private static DataSource intercepted(Before before) {
+        return (DataSource) Proxy.newProxyInstance(
+                PoolTest.class.getClassLoader(), new Class<?>[] {DataSource.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("getConnection")) {
+                        before.borrow();
+                    }
+                    try {
+                        return method.invoke(database.dataSource(), arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
+    }
+
+    @Test
+    @Shows("OBX-099")
+    void deadlocksAreRepeatedUntilTheWorkIsDone() throws Exception {
+        database.execute("create sequence %s.tries");
+        database.execute("""
+                create function %s.sometimes_deadlock() returns trigger language plpgsql security definer as $$
+                begin
+                    if nextval('%s.tries') % 5 = 0 then
+                        raise exception 'deadlock detected' using errcode = '40P01';
+                    end if;
+                    return null;
+                end $$""");
+        database.execute("create trigger deadlocks after insert or update on %s.outbox"
+                + " for each statement execute function %s.sometimes_deadlock()");
+        try {
+            Windlass windlass =
+                    database.start(database.windlass().outboxHandler("a", message -> calls.incrementAndGet()));
+            for (int i = 0; i < 30; i++) {
+                windlass.outbox().enqueue(OutboxEntry.of("a", "x"));
+            }
+            eventually().until(() -> database.count("status = 2") == 30);
+            assertThat(calls.get()).isEqualTo(30);
+        } finally {
+            database.execute("drop trigger deadlocks on %s.outbox");
+        }
+    }
+}
