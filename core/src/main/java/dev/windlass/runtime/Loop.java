@@ -35,6 +35,7 @@ public final class Loop {
     private boolean stopped;
     private boolean busy;
     private boolean woken;
+    private Duration within = PARKED;
     private int failures;
     private @Nullable ScheduledFuture<?> timer;
 
@@ -74,13 +75,18 @@ public final class Loop {
     public void wakeWithin(Duration time) {
         lock.lock();
         try {
-            boolean resting = started && !stopped && !busy && failures == 0;
-            if (resting && (timer == null || timer.getDelay(TimeUnit.NANOSECONDS) > time.toNanos())) {
+            if (busy) {
+                within = time;
+            } else if (started && !stopped && failures == 0 && restsLonger(time)) {
                 rest(time);
             }
         } finally {
             lock.unlock();
         }
+    }
+
+    private boolean restsLonger(Duration time) {
+        return timer == null || timer.getDelay(TimeUnit.NANOSECONDS) > time.toNanos();
     }
 
     private void timeIsUp() {
@@ -142,11 +148,13 @@ public final class Loop {
     }
 
     /** Ends this run unless there is something to do at once. */
-    private boolean ends(Duration pause) {
+    private boolean ends(Duration asked) {
         lock.lock();
         try {
+            Duration pause = failures == 0 && within.compareTo(asked) < 0 ? within : asked;
             boolean again = (woken && failures == 0) || pause.isZero() || pause.isNegative();
             woken = false;
+            within = PARKED;
             if (again && !stopped) {
                 return false;
             }

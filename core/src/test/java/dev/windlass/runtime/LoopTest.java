@@ -71,6 +71,22 @@ final class LoopTest {
     }
 
     @Test
+    void wakingWithinATimeDuringAStepShortensThePauseAfterIt() {
+        Semaphore steps = new Semaphore(0);
+        Loop loop = started(() -> {
+            runs.incrementAndGet();
+            steps.acquire();
+            return Loop.PARKED;
+        });
+        eventually().until(() -> runs.get() == 1);
+        loop.wakeWithin(Duration.ofMillis(1));
+        steps.release(10);
+        eventually().until(() -> runs.get() == 2);
+        loop.wakeWithin(Duration.ofMillis(1));
+        eventually().until(() -> runs.get() == 3);
+    }
+
+    @Test
     void noWakeUpIsLostAndNoStepRunsTwiceAtOnce() throws Exception {
         AtomicInteger given = new AtomicInteger();
         AtomicInteger seen = new AtomicInteger();
