@@ -11,7 +11,6 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,7 +29,7 @@ final class Completer<M> {
     private final Telemetry telemetry;
     private final Workers workers;
     private final int batchSize;
-    private final Consumer<List<Attempt<M>>> written;
+    private final Written<M> written;
     private final Loop loop;
     private final ConcurrentLinkedQueue<Ended<M>> queue = new ConcurrentLinkedQueue<>();
     private final AtomicInteger queued = new AtomicInteger();
@@ -41,6 +40,16 @@ final class Completer<M> {
         WorkStore.Held held() {
             return attempt.held();
         }
+
+        boolean isReadyAgain() {
+            return outcome instanceof Outcome.Retry || outcome instanceof Outcome.Release;
+        }
+    }
+
+    /** Hears of outcomes that have been written, and whether some of the messages are ready again, now or later. */
+    @FunctionalInterface
+    interface Written<M> {
+        void accept(List<Attempt<M>> attempts, boolean anyReady);
     }
 
     Completer(
@@ -49,7 +58,7 @@ final class Completer<M> {
             Telemetry telemetry,
             Workers workers,
             int batchSize,
-            Consumer<List<Attempt<M>>> written) {
+            Written<M> written) {
         this.database = database;
         this.store = store;
         this.telemetry = telemetry;
@@ -86,9 +95,10 @@ final class Completer<M> {
         }
         again = false;
         List<Attempt<M>> settled = batch.stream().map(Ended::attempt).toList();
+        boolean anyReady = batch.stream().anyMatch(Ended::isReadyAgain);
         batch.clear();
         telemetry.written(database.name(), settled.size());
-        written.accept(settled);
+        written.accept(settled, anyReady);
         return queued.get() == 0 ? Loop.PARKED : Duration.ZERO;
     }
 

@@ -138,9 +138,13 @@ public final class Dispatcher<M> {
         watchdog.wake();
     }
 
-    private void settled(Collection<Attempt<M>> attempts) {
+    private void settled(Collection<Attempt<M>> attempts, boolean anyReady) {
         hire(hand.settle(attempts));
-        claimer.roomFreed();
+        if (anyReady) {
+            claimer.wake();
+        } else {
+            claimer.roomFreed();
+        }
     }
 
     private void givenUp(Attempt<M> attempt, Outcome outcome) {

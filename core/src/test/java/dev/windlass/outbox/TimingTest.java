@@ -4,7 +4,9 @@ import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
+import dev.windlass.HandlerOptions;
 import dev.windlass.Logs;
+import dev.windlass.RetryPolicy;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
 import java.sql.SQLException;
@@ -13,6 +15,7 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -67,6 +70,28 @@ final class TimingTest {
         writer.outbox().enqueue(OutboxEntry.of("a", "x").withDelay(Duration.ofSeconds(1)));
         eventually().until(() -> due.size() == 1);
         assertThat(due).containsOnly(true);
+    }
+
+    @Test
+    void aRetryIsWaitedForHoweverLongTheAttemptTook() {
+        CountDownLatch idle = new CountDownLatch(1);
+        HandlerOptions options = HandlerOptions.defaults()
+                .withRetry(new RetryPolicy(10, Duration.ofMillis(50), Duration.ofMillis(50), 0));
+        Windlass windlass = database.start(database.windlass()
+                .options(database.options().withMaxPollingInterval(LONG))
+                .outbox(OutboxOptions.defaults().withPollingInterval(LONG))
+                .outboxHandler("a", options, message -> {
+                    idle.await();
+                    if (message.retryCount() < 3) {
+                        throw new IllegalStateException("not yet");
+                    }
+                    due.add(true);
+                }));
+        windlass.outbox().enqueue(OutboxEntry.of("a", "x"));
+        // By then the claimer has looked for whatever else there is, and sleeps.
+        eventually().until(() -> database.count("status = 1 and created_at < clock_timestamp() - interval '1 s'") == 1);
+        idle.countDown();
+        eventually().until(() -> due.size() == 1);
     }
 
     @Test
