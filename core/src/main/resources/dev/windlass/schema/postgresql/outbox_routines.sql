@@ -12,6 +12,7 @@
 -- * The planner may believe that the table is empty, because it was when somebody counted; it then joins by reading all of
 --   it, a whole backlog perhaps. So rows are found by "id = any (ids)", which is one index scan in the order of the ids
 --   whatever the statistics say; a list that brings more than ids is sorted, and hash-joined to what was found.
+--   Planning again for each call, as PostgreSQL would, doubles the time of a small ack.
 
 -- Writes one message. Returns its id.
 create or replace function {schema}.{outbox_enqueue}(
@@ -118,6 +119,7 @@ create or replace function {schema}.{outbox_claim}(
     snapshot_xmin   bigint
 )
     language plpgsql
+    set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
@@ -156,6 +158,7 @@ $sql$;
 create or replace function {schema}.{outbox_ready_topics}() returns setof text
     language plpgsql
     stable
+    set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
     set enable_sort = off
@@ -186,6 +189,7 @@ create or replace function {schema}.{outbox_next_due}(
 ) returns bigint
     language plpgsql
     stable
+    set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
@@ -216,6 +220,7 @@ create or replace function {schema}.{outbox_ack}(
     p_keep         boolean
 ) returns integer
     language plpgsql
+    set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
     set enable_nestloop = off
@@ -259,6 +264,7 @@ create or replace function {schema}.{outbox_abandon}(
     p_errors text[]
 ) returns integer
     language plpgsql
+    set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
     set enable_nestloop = off
@@ -289,6 +295,7 @@ create or replace function {schema}.{outbox_release}(
     p_delay  interval
 ) returns integer
     language plpgsql
+    set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
     set enable_nestloop = off
@@ -316,6 +323,7 @@ create or replace function {schema}.{outbox_fail}(
     p_processed_by text
 ) returns integer
     language plpgsql
+    set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
     set enable_nestloop = off
@@ -348,6 +356,7 @@ create or replace function {schema}.{outbox_heartbeat}(
     p_lease  interval
 ) returns setof uuid
     language plpgsql
+    set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
     set enable_nestloop = off
@@ -368,6 +377,7 @@ $sql$;
 -- that lived through the outage renew first. Returns how many.
 create or replace function {schema}.{outbox_reap}(p_quiet interval, p_limit integer) returns integer
     language plpgsql
+    set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
 as $sql$
@@ -396,6 +406,7 @@ $sql$;
 -- Ends ready messages whose expiry has passed as failed. Returns how many.
 create or replace function {schema}.{outbox_expire}(p_limit integer) returns integer
     language plpgsql
+    set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
 as $sql$
@@ -426,6 +437,7 @@ $sql$;
 -- Deletes messages that have been done for longer than p_keep. Returns how many.
 create or replace function {schema}.{outbox_clean}(p_keep interval, p_limit integer) returns integer
     language plpgsql
+    set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
 as $sql$
