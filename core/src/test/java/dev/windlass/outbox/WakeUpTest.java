@@ -26,7 +26,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  */
 final class WakeUpTest {
     private static final Duration LONG = Duration.ofMinutes(10);
-    private static final int ROUNDS = 6;
+    private static final int ROUNDS = 4;
 
     @RegisterExtension
     static final TestDatabase database = new TestDatabase();

@@ -25,6 +25,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -51,7 +52,16 @@ final class OutageTest {
     @Test
     @Shows({"OBX-059", "OBX-099", "OBX-100", "OBX-101"})
     void aKilledDatabaseLosesNothingAndNoMessageHasTwoOwnersAfterwards() throws Exception {
-        int total = 4000;
+        drainThroughKills(4000, 1);
+    }
+
+    @Test
+    @Tag("soak")
+    void aDatabaseThatIsKilledAgainAndAgainLosesNothing() throws Exception {
+        drainThroughKills(60_000, 12);
+    }
+
+    private static void drainThroughKills(int total, int kills) throws Exception {
         Queue<Interval> first = new ConcurrentLinkedQueue<>();
         Queue<Interval> second = new ConcurrentLinkedQueue<>();
         Windlass writer = database.passive();
@@ -64,13 +74,16 @@ final class OutageTest {
                     .options(database.options())
                     .outbox(LEASE_3)
                     .outboxHandler("a", recording(second)));
-            eventually().until(() -> first.size() + second.size() > 500);
-            database.server().kill();
-            assertThat(first.size() + second.size()).isLessThan(total);
-            database.server().restart();
+            for (int kill = 1; kill <= kills; kill++) {
+                int share = kill * total / (8 * kills);
+                eventually().until(() -> first.size() + second.size() > share);
+                database.server().kill();
+                assertThat(first.size() + second.size()).isLessThan(total);
+                database.server().restart();
+            }
             long restarted = Interval.now();
 
-            eventually().until(() -> database.count("status = 2") >= total);
+            eventually().atMost(Duration.ofMinutes(3)).until(() -> database.count("status = 2") >= total);
             eventually().until(() -> {
                 writer.outbox().enqueueAll(entries(20));
                 return List.of(first, second, child.intervals()).stream()

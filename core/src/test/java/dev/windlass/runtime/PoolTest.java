@@ -9,8 +9,6 @@ import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxOptions;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -88,7 +86,7 @@ final class PoolTest {
     void aPoolThatThrowsIsBorneAndRecoveredFrom() {
         AtomicInteger borrowed = new AtomicInteger();
         AtomicBoolean broken = new AtomicBoolean();
-        DataSource moody = intercepted(() -> {
+        DataSource moody = Pools.before(database.dataSource(), () -> {
             int number = borrowed.incrementAndGet();
             if (broken.get() || number % 7 == 3) {
                 throw new IllegalStateException("the pool has a bad day");
@@ -110,24 +108,6 @@ final class PoolTest {
         broken.set(false);
         eventually().until(() -> database.count("status = 2") == 300);
         assertThat(calls.get()).isEqualTo(300);
-    }
-
-    private interface Before {
-        void borrow() throws Exception;
-    }
-
-    private static DataSource intercepted(Before before) {
-        return (DataSource) Proxy.newProxyInstance(
-                PoolTest.class.getClassLoader(), new Class<?>[] {DataSource.class}, (proxy, method, arguments) -> {
-                    if (method.getName().equals("getConnection")) {
-                        before.borrow();
-                    }
-                    try {
-                        return method.invoke(database.dataSource(), arguments);
-                    } catch (InvocationTargetException e) {
-                        throw e.getCause();
-                    }
-                });
     }
 
     @Test

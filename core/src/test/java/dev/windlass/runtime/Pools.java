@@ -2,6 +2,8 @@ package dev.windlass.runtime;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
 
@@ -23,5 +25,24 @@ final class Pools {
         config.setInitializationFailTimeout(-1);
         change.accept(config);
         return new HikariDataSource(config);
+    }
+
+    /** What happens before each connection is handed out; it may throw, or take its time. */
+    interface Borrow {
+        void run() throws Exception;
+    }
+
+    static DataSource before(DataSource real, Borrow borrow) {
+        return (DataSource) Proxy.newProxyInstance(
+                Pools.class.getClassLoader(), new Class<?>[] {DataSource.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("getConnection")) {
+                        borrow.run();
+                    }
+                    try {
+                        return method.invoke(real, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
     }
 }

@@ -8,6 +8,7 @@ import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxOptions;
+import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -15,6 +16,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -140,6 +142,29 @@ final class ShutdownTest {
         return Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> thread.getName().startsWith("windlass-"))
                 .toList();
+    }
+
+    @Test
+    void aStartThatTakesLongerThanTheCloseBeginsNothing() throws Exception {
+        AtomicInteger borrowed = new AtomicInteger();
+        CountDownLatch late = new CountDownLatch(1);
+        DataSource slow = Pools.before(database.dataSource(), () -> {
+            if (borrowed.incrementAndGet() == 1) {
+                throw new SQLTransientConnectionException("away");
+            }
+            late.await();
+        });
+        Windlass windlass = Windlass.on(slow)
+                .options(database.options())
+                .outboxHandler("a", message -> {})
+                .start();
+        eventually().until(() -> borrowed.get() == 2);
+        windlass.close();
+        late.countDown();
+        windlass.outbox().enqueueAll(entries(1));
+        eventually().until(() -> database.dataSource().getHikariPoolMXBean().getActiveConnections() == 0);
+        assertThat(windlass.isRunning()).isFalse();
+        assertThat(database.count(UNTOUCHED)).isEqualTo(1);
     }
 
     @Test
