@@ -53,7 +53,7 @@ final class BenchCommand implements Callable<Integer> {
         @Mixin
         private DatabaseOptions database = new DatabaseOptions();
 
-        @Option(names = "--messages", defaultValue = "50000", description = "How many (default ${DEFAULT-VALUE}).")
+        @Option(names = "--messages", defaultValue = "100000", description = "How many (default ${DEFAULT-VALUE}).")
         private int messages;
 
         @Option(names = "--payload", defaultValue = "200", description = "Bytes of each (default ${DEFAULT-VALUE}).")

@@ -33,14 +33,23 @@ final class Latency {
         this.all = new CountDownLatch(messages + WARM_UP_SECONDS * perSecond);
     }
 
-    /** Handled by the process that writes. */
+    /** Handled by the process that writes, in a transaction that Windlass commits. */
     Percentiles sameProcess() throws Exception {
+        return sameProcess(this::writeWithin);
+    }
+
+    /** Handled by the process that writes, in a transaction that the caller commits: the node hears of it from the database. */
+    Percentiles sameProcessOwnCommit() throws Exception {
+        return sameProcess(this::write);
+    }
+
+    private Percentiles sameProcess(Writer writer) throws Exception {
         bench.execute("truncate windlass_bench.outbox cascade");
         try (Windlass windlass = bench.builder()
                 .outboxHandler(
                         Bench.TOPIC, message -> started(message.messageId().value(), System.nanoTime()))
                 .start()) {
-            return measure(windlass);
+            return measure(windlass, writer);
         }
     }
 
@@ -65,7 +74,7 @@ final class Latency {
             Thread reader = new Thread(() -> read(output), "windlass-bench-reader");
             reader.setDaemon(true);
             reader.start();
-            return measure(windlass);
+            return measure(windlass, this::write);
         } finally {
             process.destroy(); // which ends its output and so the reader; closing that first would wait for it
             process.waitFor(10, TimeUnit.SECONDS);
@@ -94,10 +103,10 @@ final class Latency {
         }
     }
 
-    private Percentiles measure(Windlass windlass) throws Exception {
+    private Percentiles measure(Windlass windlass, Writer writer) throws Exception {
         long interval = TimeUnit.SECONDS.toNanos(1) / perSecond;
         for (int i = -WARM_UP_SECONDS * perSecond; i < messages; i++) {
-            write(windlass, i >= 0);
+            writer.write(windlass, i >= 0);
             LockSupport.parkNanos(interval);
         }
         if (!all.await(60, TimeUnit.SECONDS)) {
@@ -108,12 +117,22 @@ final class Latency {
                 .toArray());
     }
 
+    private void writeWithin(Windlass windlass, boolean counted) throws Exception {
+        UUID id = windlass.inTransaction(connection -> windlass.outbox().enqueue(connection, entry(counted)))
+                .value();
+        if (counted) {
+            committed.put(id, System.nanoTime());
+        }
+    }
+
+    private static OutboxEntry entry(boolean counted) {
+        return OutboxEntry.of(Bench.TOPIC, counted ? "counted" : "warm-up");
+    }
+
     private void write(Windlass windlass, boolean counted) throws Exception {
         try (Connection connection = bench.pool.getConnection()) {
             connection.setAutoCommit(false);
-            UUID id = windlass.outbox()
-                    .enqueue(connection, OutboxEntry.of(Bench.TOPIC, counted ? "counted" : "warm-up"))
-                    .value();
+            UUID id = windlass.outbox().enqueue(connection, entry(counted)).value();
             connection.commit();
             if (counted) {
                 committed.put(id, System.nanoTime());
@@ -125,5 +144,10 @@ final class Latency {
         if (started.putIfAbsent(id, at) == null) {
             all.countDown();
         }
+    }
+
+    @FunctionalInterface
+    private interface Writer {
+        void write(Windlass windlass, boolean counted) throws Exception;
     }
 }
