@@ -11,7 +11,8 @@ import java.time.Duration;
  *     users rarely may create tables
  * @param backgroundWorkers whether this node handles work; a node without only writes it
  * @param maxPollingInterval the longest pause between two looks at an idle database
- * @param wakeUp whether nodes wake each other through the database (LISTEN / NOTIFY); needs one connection
+ * @param wakeUp whether nodes wake each other through the database (LISTEN / NOTIFY), which needs one connection; without,
+ *     an idle node looks every second
  * @param shutdownGrace how long {@code close} lets running handlers finish
  * @param nodeName what is stored as the node that processed a message, up to 100 characters
  */

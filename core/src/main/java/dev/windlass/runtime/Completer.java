@@ -81,9 +81,7 @@ final class Completer<M> {
     }
 
     private Duration write() throws SQLException {
-        if (batch.isEmpty()) {
-            fill();
-        }
+        fill();
         if (batch.isEmpty()) {
             return Loop.PARKED;
         }
@@ -104,18 +102,53 @@ final class Completer<M> {
 
     private void fill() {
         int taken = 0;
-        for (Ended<M> ended; taken < batchSize && (ended = queue.poll()) != null; taken++) {
+        for (Ended<M> ended; batch.size() < batchSize && (ended = queue.poll()) != null; taken++) {
             batch.add(ended);
         }
         queued.addAndGet(-taken);
     }
 
     private void writeBatch() throws SQLException {
-        List<WorkStore.Held> done = new ArrayList<>(batch.size());
+        try {
+            write(batch);
+        } catch (SQLException e) {
+            if (batch.size() == 1 || database.dialect().isTransient(e)) {
+                throw e;
+            }
+            writeOneByOne(e);
+        }
+    }
+
+    /** One outcome that the database refuses must not hold up the others. If it refuses all, the fault is not theirs. */
+    private void writeOneByOne(SQLException cause) throws SQLException {
+        List<Ended<M>> refused = new ArrayList<>();
+        for (Ended<M> ended : batch) {
+            try {
+                write(List.of(ended));
+            } catch (SQLException e) {
+                if (database.dialect().isTransient(e)) {
+                    throw e;
+                }
+                refused.add(ended);
+            }
+        }
+        if (refused.size() == batch.size()) {
+            throw cause;
+        }
+        refused.forEach(ended -> log.error(
+                "[{}] the database refuses the outcome of message {} of topic {} ({}); its lease will run out",
+                database.name(),
+                ended.attempt().claimed.id(),
+                ended.attempt().claimed.topic(),
+                cause.getSQLState()));
+    }
+
+    private void write(List<Ended<M>> outcomes) throws SQLException {
+        List<WorkStore.Held> done = new ArrayList<>(outcomes.size());
         List<WorkStore.Held> released = new ArrayList<>();
         List<WorkStore.Failure> retried = new ArrayList<>();
         List<WorkStore.Failure> failed = new ArrayList<>();
-        for (Ended<M> ended : batch) {
+        for (Ended<M> ended : outcomes) {
             if (ended.outcome() instanceof Outcome.Done) {
                 done.add(ended.held());
             } else if (ended.outcome() instanceof Outcome.Retry retry) {
@@ -132,7 +165,7 @@ final class Completer<M> {
             sum += failed.isEmpty() ? 0 : store.fail(connection, failed);
             return sum + (released.isEmpty() ? 0 : store.release(connection, released, Duration.ZERO));
         });
-        report(batch.size() - changed);
+        report(outcomes.size() - changed);
     }
 
     private void report(int unchanged) {
