@@ -1,5 +1,6 @@
 package dev.windlass.runtime;
 
+import dev.windlass.RetryAfter;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -216,7 +217,17 @@ public final class Dispatcher<M> {
         return outcome;
     }
 
+    /** A handler that says when to try again has not failed unexpectedly. */
     private void logFailure(Attempt<M> attempt, String next, @Nullable Throwable cause) {
+        if (cause instanceof RetryAfter) {
+            log.info(
+                    "[{}] the handler of message {} of topic {} put it off: {}",
+                    database.name(),
+                    attempt.claimed.id(),
+                    attempt.claimed.topic(),
+                    next);
+            return;
+        }
         log.error(
                 "[{}] the handler of message {} of topic {} failed in attempt {}: {}",
                 database.name(),
