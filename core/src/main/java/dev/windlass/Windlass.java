@@ -81,7 +81,7 @@ public final class Windlass implements AutoCloseable {
     }
 
     /**
-     * Runs work in a transaction on a connection of its own, commits it, and wakes the handlers of what it enqueued at once.
+     * Runs work in a transaction on a connection of its own, commits it, and looks at once for what it enqueued.
      * If it throws, everything is rolled back.
      */
     public <T extends @Nullable Object> T inTransaction(TransactionalWork<T> work) throws Exception {

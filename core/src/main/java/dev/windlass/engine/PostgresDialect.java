@@ -27,6 +27,9 @@ public final class PostgresDialect implements Dialect {
 
     private static final String LOCK_NOT_AVAILABLE = "55P03";
 
+    /** Also what a cancelled statement says; the server is there. */
+    private static final String STATEMENT_TIMEOUT = "57014";
+
     /** What a server says that has become a standby in a failover. */
     private static final String READ_ONLY = "25006";
 
@@ -125,7 +128,10 @@ public final class PostgresDialect implements Dialect {
     @Override
     public boolean isTransient(SQLException e) {
         String state = state(e);
-        return isOutage(e) || state.startsWith(ROLLBACK_CLASS) || state.equals(LOCK_NOT_AVAILABLE);
+        return isOutage(e)
+                || state.startsWith(ROLLBACK_CLASS)
+                || state.equals(LOCK_NOT_AVAILABLE)
+                || state.equals(STATEMENT_TIMEOUT);
     }
 
     @Override
@@ -133,7 +139,8 @@ public final class PostgresDialect implements Dialect {
         String state = state(e);
         return state.isEmpty()
                 ? e instanceof SQLTransientException || e instanceof SQLRecoverableException
-                : OUTAGE_CLASSES.contains(state.substring(0, 2)) || state.equals(READ_ONLY);
+                : (OUTAGE_CLASSES.contains(state.substring(0, 2)) && !state.equals(STATEMENT_TIMEOUT))
+                        || state.equals(READ_ONLY);
     }
 
     /** The state of the error, or of what a pool has wrapped in one without. */

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param headers small texts beside the payload, such as a trace context
  * @param dueTime the earliest time of the first attempt; in the past means now
  * @param delay the same as a distance from the database's now; give one of the two
- * @param expiresAt after this time the message is not handled any more, and fails
+ * @param expiresAt after this time the message is not claimed any more, and fails
  */
 public record OutboxEntry(
         String topic,

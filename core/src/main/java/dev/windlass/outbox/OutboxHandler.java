@@ -9,7 +9,7 @@ import dev.windlass.RetryAfter;
  *
  * <p>Returning means done. Throwing means a failed attempt, to be repeated as the handler's
  * {@linkplain dev.windlass.RetryPolicy retry policy} says; {@link PermanentFailure} and {@link RetryAfter} say it themselves.
- * Called for different messages at once, never for one message twice at once. The same message may come again after a
+ * Called for different messages at once, never for one message twice at once while its lease holds. The same message may come again after a
  * failure or a crash: handlers must be idempotent, by {@link OutboxMessage#messageId()} for example.
  *
  * <p>No transaction and no connection is held while a handler runs.

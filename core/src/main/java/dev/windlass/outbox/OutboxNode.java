@@ -46,7 +46,12 @@ public final class OutboxNode {
                 telemetry,
                 workers);
         outbox = new StoredOutbox(
-                database, store, dispatcher, new Announcer(database, channel, workers), codec, options.lease());
+                database,
+                store,
+                dispatcher,
+                new Announcer(database, channel, workers, windlass.wakeUp()),
+                codec,
+                options.lease());
     }
 
     public Outbox outbox() {

@@ -159,11 +159,11 @@ final class OutboxStore implements WorkStore<OutboxMessage> {
     }
 
     @Override
-    public int release(Connection connection, List<Held> held, Duration delay) throws SQLException {
+    public int release(Connection connection, List<Held> held) throws SQLException {
         return call(connection, "release")
                 .uuids(each(held, Held::id))
                 .uuids(each(held, Held::owner))
-                .duration(delay)
+                .duration(Duration.ZERO)
                 .count();
     }
 

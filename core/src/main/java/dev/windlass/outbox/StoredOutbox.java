@@ -6,6 +6,7 @@ import dev.windlass.runtime.Announcer;
 import dev.windlass.runtime.Claimed;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Dispatcher;
+import dev.windlass.runtime.ErrorText;
 import dev.windlass.runtime.Require;
 import dev.windlass.runtime.WorkStore.Failure;
 import dev.windlass.runtime.WorkStore.Held;
@@ -25,7 +26,6 @@ import org.slf4j.LoggerFactory;
 /** The outbox in the database: checks arguments, calls the store, and wakes whoever waits for the work. */
 final class StoredOutbox implements Outbox {
     private static final Logger log = LoggerFactory.getLogger(Outbox.class);
-    private static final int MAX_ERROR = 2048;
     private static final int REAP_BATCH = 500;
 
     private final Database database;
@@ -88,7 +88,7 @@ final class StoredOutbox implements Outbox {
             return List.of();
         }
         List<UUID> made = newIds(all.size());
-        boolean announce = !all.stream().map(OutboxEntry::topic).allMatch(dispatcher::hasPlace) && announcer.announce();
+        boolean announce = announcer.announce();
         onceOnly("enqueue " + all.size() + " messages", made.get(0), connection -> {
             store.enqueueAll(connection, made, all, announce);
             return true;
@@ -172,14 +172,20 @@ final class StoredOutbox implements Outbox {
         Require.present("owner token", owner);
         Require.positive("lease", lease);
         Require.positive("batch size", batchSize);
-        List<OutboxMessage> claimed =
-                database
-                        .retrying("claim", connection -> store.claimAny(connection, owner.value(), lease, batchSize))
-                        .stream()
-                        .map(Claimed::message)
-                        .toList();
+        List<OutboxMessage> claimed = claimOnce(owner, lease, batchSize).stream()
+                .map(Claimed::message)
+                .toList();
         log.debug("[{}] claimed {} messages", database.name(), claimed.size());
         return claimed;
+    }
+
+    /** Not repeated: what a lost answer spoke of would stay claimed, and the caller would not know. */
+    private List<Claimed<OutboxMessage>> claimOnce(OwnerToken owner, Duration lease, int batchSize) {
+        try {
+            return database.once(connection -> store.claimAny(connection, owner.value(), lease, batchSize));
+        } catch (SQLException e) {
+            throw database.failure("claim", e);
+        }
     }
 
     @Override
@@ -201,12 +207,7 @@ final class StoredOutbox implements Outbox {
 
     @Override
     public int release(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids) {
-        return complete(
-                "release",
-                owner,
-                ids,
-                held -> held,
-                (connection, held) -> store.release(connection, held, Duration.ZERO));
+        return complete("release", owner, ids, held -> held, store::release);
     }
 
     @Override
@@ -216,11 +217,7 @@ final class StoredOutbox implements Outbox {
     }
 
     private static String bounded(@Nullable String error) {
-        String text = Require.storable("error text", error);
-        if (text.length() <= MAX_ERROR) {
-            return text;
-        }
-        return text.substring(0, Character.isHighSurrogate(text.charAt(MAX_ERROR - 1)) ? MAX_ERROR - 1 : MAX_ERROR);
+        return ErrorText.bounded(Require.storable("error text", error));
     }
 
     @Override

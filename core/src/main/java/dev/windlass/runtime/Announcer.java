@@ -22,10 +22,15 @@ public final class Announcer {
     private final Database database;
     private final String channel;
     private final Workers workers;
+    private final boolean enabled;
     private final AtomicLong last = new AtomicLong(System.nanoTime() - QUIET.toNanos());
     private final AtomicBoolean pending = new AtomicBoolean();
 
-    public Announcer(Database database, String channel, Workers workers) {
+    /**
+     * @param enabled whether to notify at all
+     */
+    public Announcer(Database database, String channel, Workers workers, boolean enabled) {
+        this.enabled = enabled;
         this.database = database;
         this.channel = channel;
         this.workers = workers;
@@ -33,6 +38,9 @@ public final class Announcer {
 
     /** Whether the write that asks is to carry a notification. */
     public boolean announce() {
+        if (!enabled) {
+            return false;
+        }
         long now = System.nanoTime();
         long before = last.get();
         if (now - before >= QUIET.toNanos() && last.compareAndSet(before, now)) {

@@ -93,7 +93,9 @@ final class Claimer<M> {
             List<WorkStore.Demand> demands = hand.demands(sweep);
             return demands.isEmpty() ? Loop.PARKED : claim(demands, sweep);
         } catch (SQLException e) {
-            hand.resetBounds();
+            if (database.dialect().isOutage(e)) {
+                hand.resetBounds();
+            }
             throw e;
         }
     }

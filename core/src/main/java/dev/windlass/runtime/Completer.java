@@ -1,5 +1,6 @@
 package dev.windlass.runtime;
 
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,6 +24,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Completer<M> {
     private static final Logger log = LoggerFactory.getLogger(Completer.class);
+    private static final int MAX_REFUSALS = 8;
 
     private final Database database;
     private final WorkStore<M> store;
@@ -35,6 +37,7 @@ final class Completer<M> {
     private final AtomicInteger queued = new AtomicInteger();
     private final List<Ended<M>> batch = new ArrayList<>();
     private boolean again;
+    private int refusals;
 
     private record Ended<M>(Attempt<M> attempt, Outcome outcome) {
         WorkStore.Held held() {
@@ -112,14 +115,18 @@ final class Completer<M> {
         try {
             write(batch);
         } catch (SQLException e) {
-            if (batch.size() == 1 || database.dialect().isTransient(e)) {
+            if (database.dialect().isTransient(e)) {
                 throw e;
             }
+            again = true;
             writeOneByOne(e);
         }
     }
 
-    /** One outcome that the database refuses must not hold up the others. If it refuses all, the fault is not theirs. */
+    /**
+     * One outcome that the database refuses must not hold up the others. If it refuses all, the fault may not be theirs, and they
+     * are tried some more times.
+     */
     private void writeOneByOne(SQLException cause) throws SQLException {
         List<Ended<M>> refused = new ArrayList<>();
         for (Ended<M> ended : batch) {
@@ -132,9 +139,10 @@ final class Completer<M> {
                 refused.add(ended);
             }
         }
-        if (refused.size() == batch.size()) {
+        if (refused.size() == batch.size() && ++refusals < MAX_REFUSALS) {
             throw cause;
         }
+        refusals = 0;
         refused.forEach(ended -> log.error(
                 "[{}] the database refuses the outcome of message {} of topic {} ({}); its lease will run out",
                 database.name(),
@@ -159,13 +167,21 @@ final class Completer<M> {
                 released.add(ended.held());
             }
         }
-        int changed = database.once(connection -> {
-            int sum = done.isEmpty() ? 0 : store.ack(connection, done);
-            sum += retried.isEmpty() ? 0 : store.abandon(connection, retried);
-            sum += failed.isEmpty() ? 0 : store.fail(connection, failed);
-            return sum + (released.isEmpty() ? 0 : store.release(connection, released, Duration.ZERO));
-        });
+        int changed = write(done, store::ack)
+                + write(retried, store::abandon)
+                + write(failed, store::fail)
+                + write(released, store::release);
         report(outcomes.size() - changed);
+    }
+
+    /** A transaction for each kind: rows are locked in the order of their ids only within one call. */
+    private <T> int write(List<T> items, Verb<T> verb) throws SQLException {
+        return items.isEmpty() ? 0 : database.once(connection -> verb.run(connection, items));
+    }
+
+    @FunctionalInterface
+    private interface Verb<T> {
+        int run(Connection connection, List<T> items) throws SQLException;
     }
 
     private void report(int unchanged) {

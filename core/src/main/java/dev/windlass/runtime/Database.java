@@ -166,6 +166,13 @@ public final class Database {
         }
     }
 
+    /** Closes a connection that was kept, with the time-out it came with: not every pool resets that. */
+    static void giveBack(Connection connection, int networkTimeout) throws SQLException {
+        try (connection) {
+            connection.setNetworkTimeout(Runnable::run, networkTimeout);
+        }
+    }
+
     /** Ends a connection on which a call hangs; the call fails. */
     static void abort(@Nullable Connection connection) {
         try {

@@ -1,5 +1,6 @@
 package dev.windlass.runtime;
 
+import dev.windlass.PermanentFailure;
 import dev.windlass.RetryAfter;
 import java.time.Duration;
 import java.util.Collection;
@@ -53,7 +54,7 @@ public final class Dispatcher<M> {
                 answering, store, telemetry, workers, Math.max(options.batchSize(), 100), this::settled);
         heartBeat = new HeartBeat<>(background, store, hand, workers, options.lease());
         watchdog = new Watchdog<>(
-                database.name(), hand, workers, options.lease(), shortestTimeout(handlings), this::givenUp);
+                database.name(), hand, workers, options.lease(), shortestTimeout(handlings), completer::add);
         claimer = new Claimer<>(
                 answering, store, hand, heartBeat, options, telemetry, workers, this::taken, completer::add);
         maintenance =
@@ -148,10 +149,6 @@ public final class Dispatcher<M> {
         }
     }
 
-    private void givenUp(Attempt<M> attempt, Outcome outcome) {
-        completer.add(attempt, outcome);
-    }
-
     private void hire(int count) {
         for (int i = 0; i < count; i++) {
             try {
@@ -203,7 +200,8 @@ public final class Dispatcher<M> {
         if (attempt.isCancelled(Attempt.Reason.SHUTDOWN) || attempt.isCancelled(Attempt.Reason.LEASE_LOST)) {
             return new Outcome.Release();
         }
-        Throwable cause = attempt.isCancelled(Attempt.Reason.TIMED_OUT)
+        boolean decided = failure instanceof PermanentFailure || failure instanceof RetryAfter;
+        Throwable cause = attempt.isCancelled(Attempt.Reason.TIMED_OUT) && !decided
                 ? new IllegalStateException(
                         "timed out after " + attempt.lane.handling.options().timeout(), failure)
                 : failure;
@@ -243,10 +241,10 @@ public final class Dispatcher<M> {
      * ready without costing an attempt.
      */
     public void stop() {
+        hand.close().forEach(attempt -> completer.add(attempt, new Outcome.Release()));
         listener.stop(PATIENCE);
         claimer.stop(PATIENCE);
         maintenance.stop(PATIENCE);
-        hand.close().forEach(attempt -> completer.add(attempt, new Outcome.Release()));
         boolean interrupted = awaitHandlers();
         watchdog.stop(PATIENCE);
         completer.stop(PATIENCE);

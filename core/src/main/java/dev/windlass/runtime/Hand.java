@@ -39,6 +39,7 @@ final class Hand<M> {
     private final Set<Attempt<M>> inHand = new LinkedHashSet<>();
     private @Nullable Attempt<M> suspect;
     private boolean suspectStarted;
+    private long suspectSince;
     private int workers;
     private int detached;
     private int nextLane;
@@ -183,6 +184,7 @@ final class Hand<M> {
                 if (isSuspect(attempt.claimed)) {
                     suspect = attempt;
                     suspectStarted = false;
+                    suspectSince = System.nanoTime();
                 } else {
                     enlist(attempt);
                 }
@@ -295,11 +297,15 @@ final class Hand<M> {
         }
     }
 
-    /** Hands back what waits in lanes that are stuck: another node may be free. */
+    /** Hands back what waits in lanes that are stuck, and a suspect that waits as long: another node may be free. */
     List<Attempt<M>> giveBack() {
         lock.lock();
         try {
             List<Attempt<M>> back = new ArrayList<>();
+            if (suspect != null && !suspectStarted && System.nanoTime() - suspectSince > stuckNanos) {
+                back.add(suspect);
+                suspect = null;
+            }
             for (Lane<M> lane : rotation) {
                 if (lane.isStill(stuckNanos)) {
                     back.addAll(lane.waiting);

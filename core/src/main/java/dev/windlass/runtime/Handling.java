@@ -9,8 +9,6 @@ import java.util.Objects;
 
 /** A handler with its options: runs it, and decides what a failure means. */
 public record Handling<M>(Handler<M> handler, HandlerOptions options) {
-    private static final int MAX_ERROR = 2048;
-
     /** What a feature's handler looks like to the dispatcher. */
     @FunctionalInterface
     public interface Handler<M> {
@@ -31,8 +29,7 @@ public record Handling<M>(Handler<M> handler, HandlerOptions options) {
 
     /** Bounded, and without what a database cannot store. */
     private static String errorText(Throwable failure) {
-        String text = describe(failure).replace('\0', ' ');
-        return text.substring(0, Math.min(text.length(), MAX_ERROR));
+        return ErrorText.bounded(describe(failure).replace('\0', ' '));
     }
 
     /** An exception is the user's code too: its text may fail, or not be there. */

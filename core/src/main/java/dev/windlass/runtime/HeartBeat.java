@@ -27,6 +27,7 @@ final class HeartBeat<M> {
     private final ReentrantLock lock = new ReentrantLock();
     private volatile @Nullable Connection connection;
     private volatile boolean stopped;
+    private int timeoutBefore;
 
     HeartBeat(Database database, WorkStore<M> store, Hand<M> hand, Workers workers, Duration lease) {
         this.database = database;
@@ -58,6 +59,7 @@ final class HeartBeat<M> {
             if (stopped) {
                 throw new SQLException("leases are not renewed any more", "08003");
             }
+            timeoutBefore = opened.getNetworkTimeout();
             opened.setNetworkTimeout(Runnable::run, (int) Math.max(1000, period.toMillis()));
             return opened;
         } catch (SQLException e) {
@@ -71,7 +73,6 @@ final class HeartBeat<M> {
         long young = lease.toNanos() - period.toNanos() / 2;
         List<Attempt<M>> due = hand.all().stream()
                 .filter(attempt -> !attempt.isCancelled() && attempt.leaseLeft(before) < young)
-                .sorted((a, b) -> a.claimed.id().compareTo(b.claimed.id()))
                 .toList();
         if (!due.isEmpty()) {
             Set<UUID> renewed = call(due.stream().map(Attempt::held).toList());
@@ -90,7 +91,9 @@ final class HeartBeat<M> {
             }
             return database.transact(open, c -> store.heartbeat(c, held, lease));
         } catch (SQLException e) {
-            close();
+            if (database.dialect().isOutage(e) || !database.dialect().isTransient(e)) {
+                close(); // a deadlock costs the call, not the connection, which the pool may be unable to replace
+            }
             throw e;
         } finally {
             lock.unlock();
@@ -116,7 +119,7 @@ final class HeartBeat<M> {
         connection = null;
         try {
             if (open != null) {
-                open.close();
+                Database.giveBack(open, timeoutBefore);
             }
         } catch (SQLException e) {
             log.debug("[{}] closing the connection for heartbeats failed", database.name(), e);

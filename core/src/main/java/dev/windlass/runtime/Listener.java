@@ -34,6 +34,8 @@ final class Listener {
     private Dialect.@Nullable Subscription subscription;
     private long lastCheck;
     private boolean deaf;
+    private int timeoutBefore;
+    private boolean autoCommitBefore = true;
 
     /**
      * @param heard gets the topic of each notification, or an empty text when some may have been missed
@@ -61,7 +63,7 @@ final class Listener {
                 subscription.await(SLICE_MILLIS, heard);
             }
             return Duration.ZERO;
-        } catch (SQLException | RuntimeException e) {
+        } catch (SQLException | RuntimeException | LinkageError e) {
             listening.accept(false);
             close();
             throw e;
@@ -75,6 +77,8 @@ final class Listener {
     private boolean subscribe() throws SQLException {
         Connection open = database.connect();
         connection = open;
+        timeoutBefore = open.getNetworkTimeout();
+        autoCommitBefore = open.getAutoCommit();
         open.setNetworkTimeout(Runnable::run, ANSWER_MILLIS);
         Dialect.Subscription opened = database.dialect().listen(open, channel);
         subscription = opened;
@@ -125,7 +129,8 @@ final class Listener {
         subscription = null;
         try {
             if (open != null) {
-                open.close();
+                open.setAutoCommit(autoCommitBefore);
+                Database.giveBack(open, timeoutBefore);
             }
         } catch (SQLException e) {
             log.debug("[{}] closing the connection for notifications failed", database.name(), e);

@@ -53,9 +53,9 @@ final class Maintenance<M> {
         }
         expire();
         if (System.nanoTime() - lastClean >= CLEAN_EVERY) {
+            lastClean = System.nanoTime();
             clean();
             warnOfUnknownTopics();
-            lastClean = System.nanoTime();
         }
         return lease.dividedBy(3);
     }

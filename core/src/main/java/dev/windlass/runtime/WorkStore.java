@@ -33,7 +33,7 @@ public interface WorkStore<M> {
 
     int fail(Connection connection, List<Failure> failures) throws SQLException;
 
-    int release(Connection connection, List<Held> held, Duration delay) throws SQLException;
+    int release(Connection connection, List<Held> held) throws SQLException;
 
     /** Renews; returns the ids whose lease goes on. */
     Set<UUID> heartbeat(Connection connection, List<Held> held, Duration lease) throws SQLException;

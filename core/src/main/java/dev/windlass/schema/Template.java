@@ -43,6 +43,7 @@ final class Template {
         String key = match.group(1);
         return switch (key) {
             case "schema" -> dialect.quote(schema);
+            case "schema_name" -> dialect.literal(schema);
             case "role" -> dialect.quote(role);
             case "channel" -> dialect.literal(Channel.of(schema, table));
             default -> {

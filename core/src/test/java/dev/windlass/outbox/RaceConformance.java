@@ -106,7 +106,7 @@ abstract class RaceConformance extends OutboxConformance {
                 boolean last = rounds.get() > 380;
                 database().routines().once(connection -> switch (last ? random.nextInt(3) : 3) {
                     case 0 -> store.ack(connection, held.subList(0, 20));
-                    case 1 -> store.release(connection, held.subList(0, 20), Duration.ZERO);
+                    case 1 -> store.release(connection, held.subList(0, 20));
                     case 2 ->
                         store.abandon(
                                 connection,

@@ -7,6 +7,8 @@ import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -15,16 +17,27 @@ final class RefusedOutcomeTest {
     @RegisterExtension
     static final TestDatabase database = new TestDatabase();
 
-    @Test
-    void anOutcomeThatTheDatabaseRefusesDoesNotHoldUpTheOthers() throws Exception {
-        database.execute("""
+    private static final String TRIGGER = """
                 create function %s.refuse() returns trigger language plpgsql as $$
                 begin
                     raise exception 'refused';
                 end $$;
                 create trigger refuse before update on %s.outbox for each row
                     when (new.status = 2 and new.payload = 'bad') execute function %s.refuse()
-                """);
+            """;
+
+    @BeforeEach
+    void refuseSome() throws Exception {
+        database.execute(TRIGGER);
+    }
+
+    @AfterEach
+    void refuseNone() throws Exception {
+        database.execute("drop function %s.refuse cascade");
+    }
+
+    @Test
+    void anOutcomeThatTheDatabaseRefusesDoesNotHoldUpTheOthers() throws Exception {
         Windlass windlass = database.start(database.windlass().outboxHandler("a", message -> {}));
         List<OutboxEntry> entries = IntStream.range(0, 100)
                 .mapToObj(i -> OutboxEntry.of("a", i % 50 == 7 ? "bad" : "good"))
@@ -35,5 +48,18 @@ final class RefusedOutcomeTest {
 
         eventually().until(() -> database.count("status = 2") == 196);
         assertThat(database.count("status = 2 and payload = 'bad'")).isZero();
+    }
+
+    @Test
+    void aRefusedOutcomeOfAMessageThatRunsAloneDoesNotStopTheNode() throws Exception {
+        Windlass windlass = database.start(database.windlass().outboxHandler("a", message -> {}));
+        database.execute("insert into %s.outbox (id, created_at, next_attempt_at, topic, payload, lease_expiries)"
+                + " values (gen_random_uuid(), now(), now(), 'a', 'bad', 2)");
+        windlass.wakeUp();
+        eventually().until(() -> database.count("status = 1 and payload = 'bad'") == 1);
+
+        windlass.outbox().enqueue(OutboxEntry.of("a", "good"));
+
+        eventually().until(() -> database.count("status = 2 and payload = 'good'") == 1);
     }
 }

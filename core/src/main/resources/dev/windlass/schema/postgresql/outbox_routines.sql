@@ -36,7 +36,7 @@ begin
     v_now := clock_timestamp();
     if v_id is null then -- version 7: 48 bits of time, the rest random
         v_id := encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
-                    placing substring(int8send((extract(epoch from v_now) * 1000)::bigint) from 3) from 1 for 6),
+                    placing substring(int8send(floor(extract(epoch from v_now) * 1000)::bigint) from 3) from 1 for 6),
                     52, 1), 53, 1), 'hex')::uuid;
     end if;
     insert into {schema}.{outbox}
@@ -287,8 +287,8 @@ begin
 end
 $sql$;
 
--- Returns messages to ready without counting an attempt: the owner is shutting down or cannot handle them. Returns how
--- many.
+-- Returns messages to ready without counting an attempt: the owner is shutting down or cannot handle them; another node is
+-- told. Returns how many.
 create or replace function {schema}.{outbox_release}(
     p_ids    uuid[],
     p_owners uuid[],
@@ -311,6 +311,9 @@ begin
       from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
      where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token;
     get diagnostics v_count = row_count;
+    if v_count > 0 then
+        perform pg_notify({channel}, '');
+    end if;
     return v_count;
 end
 $sql$;
@@ -373,8 +376,8 @@ begin
 end
 $sql$;
 
--- Returns messages whose lease ran out to ready. Nothing is reaped in the first p_quiet after the server started: owners
--- that lived through the outage renew first. Returns how many.
+-- Returns messages whose lease ran out to ready, and tells the nodes. Nothing is reaped in the first p_quiet after the server
+-- started: owners that lived through the outage renew, or write their outcome, first. Returns how many.
 create or replace function {schema}.{outbox_reap}(p_quiet interval, p_limit integer) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -399,6 +402,9 @@ begin
                 limit p_limit
                   for update skip locked));
     get diagnostics v_count = row_count;
+    if v_count > 0 then
+        perform pg_notify({channel}, '');
+    end if;
     return v_count;
 end
 $sql$;

@@ -1,6 +1,13 @@
 -- What has been applied to this schema, one row for each version of each component. The newest row of a component tells
 -- its version and the oldest program version that can still work with it.
-create schema if not exists {schema};
+-- Whoever owns a schema that is there need not have the right to create one, which "if not exists" would ask for.
+do $sql$
+begin
+    if not exists (select from pg_namespace where nspname = {schema_name}) then
+        create schema {schema};
+    end if;
+end
+$sql$;
 
 create table if not exists {schema}.windlass_version (
     table_name     varchar(63)  not null,
