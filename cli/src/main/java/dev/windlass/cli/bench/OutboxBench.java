@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The outbox: draining, enqueuing and latency, each beside its yardstick. */
 public final class OutboxBench {
+    private static final int WARM_UP = 300_000;
     private static final int[] SESSIONS = {1, 2, 3};
     private static final int[] BATCHES = {100, 500, 1000};
 
@@ -80,8 +81,7 @@ public final class OutboxBench {
         double[] limits = new double[settings.rounds()];
         double[] rates = new double[settings.rounds()];
         int[] best = bestLimit(bench);
-        bench.fill(settings.messages(), settings.payloadBytes());
-        DrainRate.measure(bench, settings.messages()); // for warming up, as the server has by now
+        warmUp(bench);
         for (int round = 0; round < settings.rounds(); round++) {
             limits[round] = limit(bench, best[0], best[1]);
             bench.fill(settings.messages(), settings.payloadBytes());
@@ -100,6 +100,14 @@ public final class OutboxBench {
                     rate.whole(), 100 * rate.whole() / Bench.median(rates), 100 * rate.lastToFirst());
         }
         say("");
+    }
+
+    /** The server has been warmed up by the search for its limit; the JVM compiles for some seconds of work. */
+    private void warmUp(Bench bench) throws Exception {
+        for (int drained = 0; drained < WARM_UP; drained += settings.messages()) {
+            bench.fill(settings.messages(), settings.payloadBytes());
+            DrainRate.measure(bench, settings.messages());
+        }
     }
 
     private int[] bestLimit(Bench bench) throws Exception {
