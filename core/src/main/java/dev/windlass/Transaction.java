@@ -2,7 +2,6 @@ package dev.windlass;
 
 import dev.windlass.runtime.Database;
 import java.sql.Connection;
-import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /** A transaction around a piece of the caller's work: committed when it returns, rolled back when it throws. */
@@ -20,22 +19,12 @@ final class Transaction {
                 result = work.run(connection);
                 connection.commit();
             } catch (Throwable e) {
-                undo(connection, autoCommit, e);
+                Database.undo(connection, autoCommit, e);
                 throw e;
             }
             connection.setAutoCommit(autoCommit);
         }
         afterCommit.run();
         return result;
-    }
-
-    /** A connection that was lost cannot be rolled back; what lost it is what the caller needs to know. */
-    private static void undo(Connection connection, boolean autoCommit, Throwable cause) {
-        try {
-            connection.rollback();
-            connection.setAutoCommit(autoCommit);
-        } catch (SQLException e) {
-            cause.addSuppressed(e);
-        }
     }
 }

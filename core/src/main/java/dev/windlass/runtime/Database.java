@@ -166,6 +166,16 @@ public final class Database {
         }
     }
 
+    /** Rolls back. A connection that was lost cannot be; what lost it is what the caller needs to know. */
+    public static void undo(Connection connection, boolean autoCommit, Throwable cause) {
+        try {
+            connection.rollback();
+            connection.setAutoCommit(autoCommit);
+        } catch (SQLException e) {
+            cause.addSuppressed(e);
+        }
+    }
+
     /** Closes a connection that was kept, with the time-out it came with: not every pool resets that. */
     static void giveBack(Connection connection, int networkTimeout) throws SQLException {
         try (connection) {

@@ -46,21 +46,11 @@ public final class Migrator {
             execute(connection, pendingSql(connection));
             connection.commit();
         } catch (SQLException | RuntimeException e) {
-            undo(connection, autoCommit, e);
+            Database.undo(connection, autoCommit, e);
             throw e;
         }
         connection.setAutoCommit(autoCommit);
         return true;
-    }
-
-    /** A connection that was lost cannot be rolled back; what lost it decides whether to try again. */
-    private static void undo(Connection connection, boolean autoCommit, Exception cause) {
-        try {
-            connection.rollback();
-            connection.setAutoCommit(autoCommit);
-        } catch (SQLException e) {
-            cause.addSuppressed(e);
-        }
     }
 
     private void execute(Connection connection, String sql) throws SQLException {
