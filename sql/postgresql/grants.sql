@@ -2,5 +2,9 @@
 -- What a program that runs Windlass needs, and no more: run this as the owner of the schema, after the migration.
 grant usage on schema "windlass" to "windlass_app";
 grant select on "windlass".windlass_version to "windlass_app";
-grant select, insert, update, delete on "windlass"."outbox", "windlass"."outbox_join", "windlass"."outbox_join_member" to "windlass_app";
+grant select, insert, update, delete
+   on "windlass"."outbox", "windlass"."outbox_join", "windlass"."outbox_join_member", "windlass"."outbox_key",
+      "windlass"."outbox_key_freed", "windlass"."outbox_dedup", "windlass"."outbox_failure", "windlass"."outbox_pause",
+      "windlass"."outbox_action"
+   to "windlass_app";
 grant execute on all functions in schema "windlass" to "windlass_app";

@@ -9,29 +9,35 @@ import java.time.Duration;
  * @param concurrency how many of them this node handles at once, at most
  * @param timeout how long one attempt may take; then the handler is cancelled and interrupted, and the attempt has failed
  * @param retry what happens after a failed attempt
+ * @param failedHead what becomes of the messages behind one that has failed, under the same ordering key
  */
-public record HandlerOptions(int concurrency, Duration timeout, RetryPolicy retry) {
+public record HandlerOptions(int concurrency, Duration timeout, RetryPolicy retry, FailedHead failedHead) {
 
     public HandlerOptions {
         Require.positive("concurrency", concurrency);
         Require.positive("time-out", timeout);
         Require.present("retry policy", retry);
+        Require.present("choice for failed heads", failedHead);
     }
 
-    /** Sixteen at once, ten minutes each, {@linkplain RetryPolicy#defaults() ten attempts}. */
+    /** Sixteen at once, ten minutes each, {@linkplain RetryPolicy#defaults() ten attempts}, failed heads block their key. */
     public static HandlerOptions defaults() {
-        return new HandlerOptions(16, Duration.ofMinutes(10), RetryPolicy.defaults());
+        return new HandlerOptions(16, Duration.ofMinutes(10), RetryPolicy.defaults(), FailedHead.BLOCKS);
     }
 
     public HandlerOptions withConcurrency(int concurrency) {
-        return new HandlerOptions(concurrency, timeout, retry);
+        return new HandlerOptions(concurrency, timeout, retry, failedHead);
     }
 
     public HandlerOptions withTimeout(Duration timeout) {
-        return new HandlerOptions(concurrency, timeout, retry);
+        return new HandlerOptions(concurrency, timeout, retry, failedHead);
     }
 
     public HandlerOptions withRetry(RetryPolicy retry) {
-        return new HandlerOptions(concurrency, timeout, retry);
+        return new HandlerOptions(concurrency, timeout, retry, failedHead);
+    }
+
+    public HandlerOptions withFailedHead(FailedHead failedHead) {
+        return new HandlerOptions(concurrency, timeout, retry, failedHead);
     }
 }

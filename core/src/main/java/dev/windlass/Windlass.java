@@ -6,6 +6,7 @@ import dev.windlass.outbox.OutboxHandler;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxNode;
 import dev.windlass.outbox.OutboxOptions;
+import dev.windlass.outbox.Topic;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Handling;
 import dev.windlass.runtime.Loop;
@@ -268,6 +269,17 @@ public final class Windlass implements AutoCloseable {
         public <T> Builder outboxHandler(
                 String topic, HandlerOptions options, Class<T> type, OutboxHandler.Typed<T> handler) {
             return outboxHandler(topic, options, decoding(type, handler));
+        }
+
+        /** Handles the messages of a typed topic. */
+        public <T> Builder outboxHandler(Topic<T> topic, OutboxHandler.Typed<T> handler) {
+            Require.present("topic", topic);
+            return outboxHandler(topic.name(), topic.type(), handler);
+        }
+
+        public <T> Builder outboxHandler(Topic<T> topic, HandlerOptions options, OutboxHandler.Typed<T> handler) {
+            Require.present("topic", topic);
+            return outboxHandler(topic.name(), options, topic.type(), handler);
         }
 
         private <T> OutboxHandler.Simple decoding(Class<T> type, OutboxHandler.Typed<T> handler) {

@@ -74,6 +74,8 @@ public final class PostgresDialect implements Dialect {
     private static String placeholder(SqlType type) {
         return switch (type) {
             case BOOLEAN, INTEGER, UUID -> "?";
+            case LONG -> "?::bigint";
+            case BOOLEANS -> "?::boolean[]";
             case TEXT -> "?::text";
             case JSON -> "?::jsonb";
             case INSTANT -> "?::timestamptz";
@@ -103,6 +105,7 @@ public final class PostgresDialect implements Dialect {
 
     private static String elementType(SqlType type) {
         return switch (type) {
+            case BOOLEANS -> "bool";
             case INTEGERS -> "int4";
             case UUIDS -> "uuid";
             default -> "text";
@@ -111,6 +114,7 @@ public final class PostgresDialect implements Dialect {
 
     private static Object[] elements(SqlType type, List<?> list) {
         return switch (type) {
+            case BOOLEANS -> list.toArray(new Boolean[0]);
             case INTEGERS -> list.toArray(new Integer[0]);
             case UUIDS, TEXTS -> list.toArray();
             case INSTANTS -> list.stream().map(PostgresDialect::instantText).toArray();

@@ -1,9 +1,11 @@
 package dev.windlass.outbox;
 
+import dev.windlass.FailedHead;
 import dev.windlass.OwnerToken;
 import dev.windlass.WindlassException;
 import java.sql.Connection;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -19,7 +21,11 @@ import java.util.Optional;
  */
 public interface Outbox {
 
-    /** Writes a message in a transaction of its own; it is committed when this returns. */
+    /**
+     * Writes a message in a transaction of its own; it is committed when this returns.
+     *
+     * @return its identifier; under a deduplication key that is taken, that of the message that was first
+     */
     OutboxMessageIdentifier enqueue(OutboxEntry entry);
 
     /** Writes a message in the caller's transaction: it exists if and when the caller commits. */
@@ -31,14 +37,44 @@ public interface Outbox {
     /** Writes many messages in one round trip, in the caller's transaction. */
     List<OutboxMessageIdentifier> enqueueAll(Connection connection, Collection<OutboxEntry> entries);
 
+    /** Writes a message of a typed topic in a transaction of its own. */
+    <T> OutboxMessageIdentifier enqueue(Topic<T> topic, T payload);
+
+    /** Writes a message of a typed topic in the caller's transaction. */
+    <T> OutboxMessageIdentifier enqueue(Connection connection, Topic<T> topic, T payload);
+
     /** Makes an entry of an object, encoded by the codec of this Windlass. */
     OutboxEntry entry(String topic, Object payload);
+
+    /** Makes an entry of a typed topic, for those who want to say more about the message. */
+    <T> OutboxEntry entry(Topic<T> topic, T payload);
 
     /** The message as it is stored now, if there is one. */
     Optional<OutboxMessage> find(OutboxMessageIdentifier id);
 
+    /** The attempts of a message that failed, the oldest first. */
+    List<FailedAttempt> failures(OutboxMessageIdentifier id);
+
     /**
-     * Takes up to {@code batchSize} messages that are ready and due, of whatever topic, the oldest of each first.
+     * Cancels a message that nobody has claimed yet. Returns whether it was; a message that is unknown, in progress or ended
+     * stays as it is.
+     */
+    boolean cancel(OutboxMessageIdentifier id);
+
+    /** The same in the caller's transaction. Until that ends, nobody can claim the message. */
+    boolean cancel(Connection connection, OutboxMessageIdentifier id);
+
+    /** Gives a message that nobody has claimed yet another due time; in the past means now. Returns whether it was changed. */
+    boolean reschedule(OutboxMessageIdentifier id, Instant dueTime);
+
+    /** The same in the caller's transaction. Until that ends, nobody can claim the message. */
+    boolean reschedule(Connection connection, OutboxMessageIdentifier id, Instant dueTime);
+
+    /** Dead letters, erasure, pauses: what is done by hand, and recorded with a name of at most 255 characters. */
+    OutboxOperator operator(String name);
+
+    /**
+     * Takes up to {@code batchSize} messages that are ready and due, of whatever topic is not paused, the oldest of each first.
      *
      * <p>Nobody else gets them until the lease has run out. Take a fresh token for each claim, and {@link #heartbeat} well
      * before the lease ends when the work takes longer.
@@ -62,8 +98,14 @@ public interface Outbox {
     /** Returns messages to ready at once, without a counted attempt, as when the worker stops. Returns how many it held. */
     int release(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids);
 
-    /** Ends messages as failed, with the reason, of which 2,048 characters are kept. Returns how many this owner held. */
+    /**
+     * Ends messages as failed, with the reason, of which 2,048 characters are kept. What waits behind them under an ordering key
+     * waits on. Returns how many this owner held.
+     */
     int fail(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids, String error);
+
+    /** The same, with a choice of what becomes of those that wait behind. */
+    int fail(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids, String error, FailedHead head);
 
     /**
      * Renews leases that have not run out. Returns how many; fewer than given means that the others are lost, and their

@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  * @param dueTime the earliest time of the first attempt; in the past means now
  * @param delay the same as a distance from the database's now; give one of the two
  * @param expiresAt after this time the message is not claimed any more, and fails
+ * @param orderingKey messages with the same key are handled one after another, in the order in which they were written, over
+ *     all topics; up to 255 characters. Whoever writes to a key waits for others who do, until they commit
+ * @param deduplication lets the message be written only if no other was under the same key
  */
 public record OutboxEntry(
         String topic,
@@ -24,10 +27,26 @@ public record OutboxEntry(
         Map<String, String> headers,
         @Nullable Instant dueTime,
         @Nullable Duration delay,
-        @Nullable Instant expiresAt) {
+        @Nullable Instant expiresAt,
+        @Nullable String orderingKey,
+        @Nullable Deduplication deduplication) {
 
     static final int MAX_TOPIC = 255;
     private static final int MAX_CORRELATION_ID = 255;
+    private static final int MAX_KEY = 255;
+
+    /**
+     * One message for each key of a topic within the window, which begins with the first.
+     *
+     * @param key up to 255 characters, for example the number of an order
+     * @param window for how long the key is remembered, whatever becomes of the message
+     */
+    public record Deduplication(String key, Duration window) {
+        public Deduplication {
+            Require.text("deduplication key", key, MAX_KEY);
+            Require.positive("deduplication window", window);
+        }
+    }
 
     public OutboxEntry {
         Require.text("topic", topic, MAX_TOPIC);
@@ -49,33 +68,60 @@ public record OutboxEntry(
         if (expiresAt != null) {
             Require.instant("expiry", expiresAt);
         }
+        if (orderingKey != null) {
+            Require.text("ordering key", orderingKey, MAX_KEY);
+        }
         if (dueTime != null && delay != null) {
             throw new IllegalArgumentException("expected a due time or a delay, got both");
         }
     }
 
     public static OutboxEntry of(String topic, String payload) {
-        return new OutboxEntry(topic, payload, null, Map.of(), null, null, null);
+        return new OutboxEntry(topic, payload, null, Map.of(), null, null, null, null, null);
     }
 
     public OutboxEntry withCorrelationId(@Nullable String correlationId) {
-        return new OutboxEntry(topic, payload, correlationId, headers, dueTime, delay, expiresAt);
+        return new OutboxEntry(
+                topic, payload, correlationId, headers, dueTime, delay, expiresAt, orderingKey, deduplication);
     }
 
     public OutboxEntry withHeaders(Map<String, String> headers) {
-        return new OutboxEntry(topic, payload, correlationId, headers, dueTime, delay, expiresAt);
+        return new OutboxEntry(
+                topic, payload, correlationId, headers, dueTime, delay, expiresAt, orderingKey, deduplication);
     }
 
     public OutboxEntry withDueTime(@Nullable Instant dueTime) {
-        return new OutboxEntry(topic, payload, correlationId, headers, dueTime, null, expiresAt);
+        return new OutboxEntry(
+                topic, payload, correlationId, headers, dueTime, null, expiresAt, orderingKey, deduplication);
     }
 
     public OutboxEntry withDelay(@Nullable Duration delay) {
-        return new OutboxEntry(topic, payload, correlationId, headers, null, delay, expiresAt);
+        return new OutboxEntry(
+                topic, payload, correlationId, headers, null, delay, expiresAt, orderingKey, deduplication);
     }
 
     public OutboxEntry withExpiresAt(@Nullable Instant expiresAt) {
-        return new OutboxEntry(topic, payload, correlationId, headers, dueTime, delay, expiresAt);
+        return new OutboxEntry(
+                topic, payload, correlationId, headers, dueTime, delay, expiresAt, orderingKey, deduplication);
+    }
+
+    public OutboxEntry withOrderingKey(@Nullable String orderingKey) {
+        return new OutboxEntry(
+                topic, payload, correlationId, headers, dueTime, delay, expiresAt, orderingKey, deduplication);
+    }
+
+    /** Writes the message only if none of its topic was written under this key within the window. */
+    public OutboxEntry withDeduplication(String key, Duration window) {
+        return new OutboxEntry(
+                topic,
+                payload,
+                correlationId,
+                headers,
+                dueTime,
+                delay,
+                expiresAt,
+                orderingKey,
+                new Deduplication(key, window));
     }
 
     /** Without payload and headers: what may go into a log. */

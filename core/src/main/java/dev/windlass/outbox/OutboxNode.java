@@ -27,7 +27,9 @@ public final class OutboxNode {
             Telemetry telemetry,
             Workers workers) {
         String channel = Channel.of(windlass.schemaName(), options.tableName());
-        OutboxStore store = new OutboxStore(database, options.tableName(), windlass.nodeName(), options.retention());
+        Announcer announcer = new Announcer(database, channel, workers, windlass.wakeUp());
+        OutboxStore store = new OutboxStore(
+                database, options.tableName(), windlass.nodeName(), options.retention(), announcer::announce);
         dispatcher = new Dispatcher<>(
                 database,
                 background,
@@ -49,9 +51,10 @@ public final class OutboxNode {
                 database,
                 store,
                 dispatcher,
-                new Announcer(database, channel, workers, windlass.wakeUp()),
+                announcer,
                 codec,
-                options.lease());
+                options.lease(),
+                who -> new StoredOperator(database, options.tableName(), who, dispatcher::committed));
     }
 
     public Outbox outbox() {

@@ -8,8 +8,12 @@ public enum OutboxStatus {
     IN_PROGRESS,
     /** 2: handled. */
     DONE,
-    /** 3: given up: attempts used up, refused by the handler, or expired. */
-    FAILED;
+    /** 3: given up: attempts used up, refused by the handler, or expired. A dead letter. */
+    FAILED,
+    /** 4: waits for its turn behind another message of the same ordering key. */
+    WAITING,
+    /** 5: cancelled before it was handled. */
+    CANCELLED;
 
     static OutboxStatus of(int code) {
         return values()[code];

@@ -1,5 +1,7 @@
 package dev.windlass.outbox;
 
+import dev.windlass.FailedHead;
+import dev.windlass.outbox.OutboxEntry.Deduplication;
 import dev.windlass.runtime.Call;
 import dev.windlass.runtime.Claimed;
 import dev.windlass.runtime.Database;
@@ -18,7 +20,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The outbox's routines, called by name. */
@@ -27,8 +31,10 @@ final class OutboxStore implements WorkStore<OutboxMessage> {
     private final String table;
     private final String nodeName;
     private final Duration retention;
+    private final BooleanSupplier announce;
 
-    OutboxStore(Database database, String table, String nodeName, Duration retention) {
+    OutboxStore(Database database, String table, String nodeName, Duration retention, BooleanSupplier announce) {
+        this.announce = announce;
         this.database = database;
         this.table = table;
         this.nodeName = nodeName;
@@ -39,8 +45,10 @@ final class OutboxStore implements WorkStore<OutboxMessage> {
         return database.call(connection, table + "_" + routine);
     }
 
-    void enqueue(Connection connection, UUID id, OutboxEntry entry, boolean notify) throws SQLException {
-        call(connection, "enqueue")
+    /** Returns the id that stands: of this message, or of the one that was first under its deduplication key. */
+    UUID enqueue(Connection connection, UUID id, OutboxEntry entry, boolean notify) throws SQLException {
+        Deduplication once = entry.deduplication();
+        return call(connection, "enqueue")
                 .text(entry.topic())
                 .text(entry.payload())
                 .text(entry.correlationId())
@@ -50,12 +58,17 @@ final class OutboxStore implements WorkStore<OutboxMessage> {
                 .instant(entry.expiresAt())
                 .uuid(id)
                 .bool(notify)
-                .value(row -> id);
+                .text(entry.orderingKey())
+                .text(once == null ? null : once.key())
+                .duration(once == null ? null : once.window())
+                .value(row -> row.getObject(1, UUID.class));
     }
 
-    void enqueueAll(Connection connection, List<UUID> ids, Collection<OutboxEntry> entries, boolean notify)
+    /** Returns the ids that stand, in the order of the entries. */
+    List<UUID> enqueueAll(Connection connection, List<UUID> ids, Collection<OutboxEntry> entries, boolean notify)
             throws SQLException {
-        call(connection, "enqueue_many")
+        List<@Nullable String> keys = optional(entries, entry -> key(entry.deduplication()));
+        return call(connection, "enqueue_all")
                 .uuids(ids)
                 .texts(each(entries, OutboxEntry::topic))
                 .texts(each(entries, OutboxEntry::payload))
@@ -65,7 +78,19 @@ final class OutboxStore implements WorkStore<OutboxMessage> {
                 .durations(optional(entries, OutboxEntry::delay))
                 .instants(optional(entries, OutboxEntry::expiresAt))
                 .bool(notify)
-                .count();
+                .texts(optional(entries, OutboxEntry::orderingKey))
+                .texts(keys)
+                .durations(optional(entries, entry -> window(entry.deduplication())))
+                .value(row ->
+                        keys == null ? ids : List.of((UUID[]) row.getArray(1).getArray()));
+    }
+
+    private static @Nullable String key(@Nullable Deduplication once) {
+        return once == null ? null : once.key();
+    }
+
+    private static @Nullable Duration window(@Nullable Deduplication once) {
+        return once == null ? null : once.window();
     }
 
     boolean exists(Connection connection, UUID id) throws SQLException {
@@ -103,13 +128,16 @@ final class OutboxStore implements WorkStore<OutboxMessage> {
                 row.getString(3),
                 Headers.read(row.getString(5)),
                 Optional.ofNullable(row.getString(4)),
+                Optional.ofNullable(row.getString(15)),
                 instant(row, 6).orElseThrow(),
                 instant(row, 7),
                 instant(row, 8),
                 OutboxStatus.IN_PROGRESS,
                 row.getInt(10),
                 row.getInt(11),
+                row.getInt(16),
                 Optional.ofNullable(row.getString(12)),
+                Optional.empty(),
                 Optional.empty(),
                 Optional.empty());
         return new Claimed<>(
@@ -118,6 +146,7 @@ final class OutboxStore implements WorkStore<OutboxMessage> {
                 message.topic(),
                 message.retryCount(),
                 message.leaseExpiries(),
+                message.orderingKey().isPresent(),
                 new Position(instant(row, 9).orElseThrow(), id),
                 row.getLong(13),
                 row.getLong(14),
@@ -135,7 +164,13 @@ final class OutboxStore implements WorkStore<OutboxMessage> {
                 .uuids(each(held, Held::owner))
                 .text(nodeName)
                 .bool(!retention.isZero())
+                .bool(announces(held.stream()))
                 .count();
+    }
+
+    /** Whether to tell other nodes of what becomes ready when these end. */
+    private boolean announces(Stream<Held> ended) {
+        return ended.anyMatch(Held::ordered) && announce.getAsBoolean();
     }
 
     @Override
@@ -145,16 +180,19 @@ final class OutboxStore implements WorkStore<OutboxMessage> {
                 .uuids(each(failures, failure -> failure.held().owner()))
                 .durations(optional(failures, Failure::retryAfter))
                 .texts(optional(failures, Failure::error))
+                .text(nodeName)
                 .count();
     }
 
     @Override
-    public int fail(Connection connection, List<Failure> failures) throws SQLException {
+    public int fail(Connection connection, List<Ending> endings) throws SQLException {
         return call(connection, "fail")
-                .uuids(each(failures, failure -> failure.held().id()))
-                .uuids(each(failures, failure -> failure.held().owner()))
-                .texts(optional(failures, Failure::error))
+                .uuids(each(endings, ending -> ending.held().id()))
+                .uuids(each(endings, ending -> ending.held().owner()))
+                .texts(each(endings, Ending::error))
                 .text(nodeName)
+                .bools(each(endings, ending -> ending.head() == FailedHead.BLOCKS))
+                .bool(announces(endings.stream().map(Ending::held)))
                 .count();
     }
 
@@ -211,23 +249,46 @@ final class OutboxStore implements WorkStore<OutboxMessage> {
     }
 
     private static OutboxMessage stored(ResultSet row) throws SQLException {
-        OutboxStatus status = OutboxStatus.of(row.getInt("status"));
-        Optional<Instant> endedAt = instant(row, row.findColumn("ended_at"));
         return new OutboxMessage(
                 new OutboxWorkItemIdentifier(row.getObject("id", UUID.class)),
                 row.getString("topic"),
                 row.getString("payload"),
                 Headers.read(row.getString("headers")),
                 Optional.ofNullable(row.getString("correlation_id")),
+                Optional.ofNullable(row.getString("ordering_key")),
                 instant(row, row.findColumn("created_at")).orElseThrow(),
                 instant(row, row.findColumn("due_at")),
                 instant(row, row.findColumn("expires_at")),
-                status,
+                OutboxStatus.of(row.getInt("status")),
                 row.getInt("retry_count"),
                 row.getInt("lease_expiries"),
+                row.getInt("requeues"),
                 Optional.ofNullable(row.getString("last_error")),
-                status == OutboxStatus.DONE ? endedAt : Optional.empty(),
-                Optional.ofNullable(row.getString("processed_by")));
+                instant(row, row.findColumn("ended_at")),
+                Optional.ofNullable(row.getString("processed_by")),
+                instant(row, row.findColumn("erased_at")));
+    }
+
+    List<FailedAttempt> failures(Connection connection, UUID id) throws SQLException {
+        return call(connection, "failures")
+                .uuid(id)
+                .list(row -> new FailedAttempt(
+                        instant(row, row.findColumn("failed_at")).orElseThrow(),
+                        row.getInt("attempt"),
+                        Optional.ofNullable(row.getString("node")),
+                        Optional.ofNullable(row.getString("error"))));
+    }
+
+    boolean cancel(Connection connection, UUID id) throws SQLException {
+        return call(connection, "cancel").uuids(List.of(id)).count() == 1;
+    }
+
+    boolean reschedule(Connection connection, UUID id, Instant dueTime) throws SQLException {
+        return call(connection, "reschedule")
+                        .uuids(List.of(id))
+                        .instant(dueTime)
+                        .count()
+                == 1;
     }
 
     private static <E, T extends @Nullable Object> List<T> each(Collection<E> elements, Function<E, T> property) {

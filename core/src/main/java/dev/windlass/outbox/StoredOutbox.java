@@ -1,5 +1,6 @@
 package dev.windlass.outbox;
 
+import dev.windlass.FailedHead;
 import dev.windlass.OwnerToken;
 import dev.windlass.PayloadCodec;
 import dev.windlass.runtime.Announcer;
@@ -8,11 +9,14 @@ import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Dispatcher;
 import dev.windlass.runtime.ErrorText;
 import dev.windlass.runtime.Require;
+import dev.windlass.runtime.WorkStore.Ending;
 import dev.windlass.runtime.WorkStore.Failure;
 import dev.windlass.runtime.WorkStore.Held;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -34,6 +38,7 @@ final class StoredOutbox implements Outbox {
     private final Announcer announcer;
     private final PayloadCodec codec;
     private final Duration lease;
+    private final Function<String, OutboxOperator> operators;
     private final TimeOrderedIds ids = new TimeOrderedIds();
 
     StoredOutbox(
@@ -42,7 +47,9 @@ final class StoredOutbox implements Outbox {
             Dispatcher<OutboxMessage> dispatcher,
             Announcer announcer,
             PayloadCodec codec,
-            Duration lease) {
+            Duration lease,
+            Function<String, OutboxOperator> operators) {
+        this.operators = operators;
         this.database = database;
         this.store = store;
         this.dispatcher = dispatcher;
@@ -56,13 +63,14 @@ final class StoredOutbox implements Outbox {
         Require.present("outbox entry", entry);
         UUID id = ids.next();
         boolean announce = !dispatcher.hasPlace(entry.topic()) && announcer.announce();
-        onceOnly("enqueue a message of topic " + entry.topic(), id, connection -> {
-            store.enqueue(connection, id, entry, announce);
-            return true;
-        });
-        logEnqueued(entry, id);
+        UUID stands = onceOnly(
+                "enqueue a message of topic " + entry.topic(),
+                entry.deduplication() == null ? id : null,
+                connection -> store.enqueue(connection, id, entry, announce),
+                connection -> id);
+        logEnqueued(entry, stands);
         dispatcher.committed(entry.topic());
-        return new OutboxMessageIdentifier(id);
+        return new OutboxMessageIdentifier(stands);
     }
 
     @Override
@@ -72,13 +80,13 @@ final class StoredOutbox implements Outbox {
         UUID id = ids.next();
         try {
             boolean announce = announcer.announce();
-            store.enqueue(connection, id, entry, announce);
-            logEnqueued(entry, id);
+            UUID stands = store.enqueue(connection, id, entry, announce);
+            logEnqueued(entry, stands);
             signal(connection, entry.topic(), announce);
+            return new OutboxMessageIdentifier(stands);
         } catch (SQLException e) {
             throw database.failure("enqueue a message of topic " + entry.topic(), e);
         }
-        return new OutboxMessageIdentifier(id);
     }
 
     @Override
@@ -89,13 +97,15 @@ final class StoredOutbox implements Outbox {
         }
         List<UUID> made = newIds(all.size());
         boolean announce = announcer.announce();
-        onceOnly("enqueue " + all.size() + " messages", made.get(0), connection -> {
-            store.enqueueAll(connection, made, all, announce);
-            return true;
-        });
+        int plain = firstPlain(all);
+        List<UUID> stand = onceOnly(
+                "enqueue " + all.size() + " messages",
+                plain < 0 ? null : made.get(plain),
+                connection -> store.enqueueAll(connection, made, all, announce),
+                connection -> recall(connection, made, all));
         log.debug("[{}] enqueued {} messages", database.name(), all.size());
         topics(all).forEach(dispatcher::committed);
-        return made.stream().map(OutboxMessageIdentifier::new).toList();
+        return stand.stream().map(OutboxMessageIdentifier::new).toList();
     }
 
     @Override
@@ -108,15 +118,36 @@ final class StoredOutbox implements Outbox {
         List<UUID> made = newIds(all.size());
         try {
             boolean announce = announcer.announce();
-            store.enqueueAll(connection, made, all, announce);
+            List<UUID> stand = store.enqueueAll(connection, made, all, announce);
             log.debug("[{}] enqueued {} messages", database.name(), all.size());
             for (String topic : topics(all).toList()) {
                 signal(connection, topic, announce);
             }
+            return stand.stream().map(OutboxMessageIdentifier::new).toList();
         } catch (SQLException e) {
             throw database.failure("enqueue " + all.size() + " messages", e);
         }
-        return made.stream().map(OutboxMessageIdentifier::new).toList();
+    }
+
+    /** Where the first entry without a deduplication key is; those with one are not written twice in any case. */
+    private static int firstPlain(List<OutboxEntry> entries) {
+        for (int i = 0; i < entries.size(); i++) {
+            if (entries.get(i).deduplication() == null) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    /** The ids that stand, of entries that have all been written: under a deduplication key it may be another. */
+    private List<UUID> recall(Connection connection, List<UUID> made, List<OutboxEntry> entries) throws SQLException {
+        List<UUID> stand = new ArrayList<>(made);
+        for (int i = 0; i < made.size(); i++) {
+            if (entries.get(i).deduplication() != null) {
+                stand.set(i, store.enqueue(connection, made.get(i), entries.get(i), false));
+            }
+        }
+        return stand;
     }
 
     private List<UUID> newIds(int count) {
@@ -127,12 +158,15 @@ final class StoredOutbox implements Outbox {
         return entries.stream().map(OutboxEntry::topic).distinct();
     }
 
-    /** A try whose answer was lost may have been committed; the id tells. */
-    private void onceOnly(String what, UUID id, Database.Work<Boolean> write) {
+    /**
+     * A try whose answer was lost may have been committed; the id tells, if there is one. Then {@code recall} finds out what
+     * the answer was.
+     */
+    private <T> T onceOnly(String what, @Nullable UUID id, Database.Work<T> write, Database.Work<T> recall) {
         boolean[] tried = {false};
-        database.retrying(what, connection -> {
-            if (tried[0] && store.exists(connection, id)) {
-                return true;
+        return database.retrying(what, connection -> {
+            if (id != null && tried[0] && store.exists(connection, id)) {
+                return recall.run(connection);
             }
             tried[0] = true;
             return write.run(connection);
@@ -157,6 +191,21 @@ final class StoredOutbox implements Outbox {
     }
 
     @Override
+    public <T> OutboxMessageIdentifier enqueue(Topic<T> topic, T payload) {
+        return enqueue(entry(topic, payload));
+    }
+
+    @Override
+    public <T> OutboxMessageIdentifier enqueue(Connection connection, Topic<T> topic, T payload) {
+        return enqueue(connection, entry(topic, payload));
+    }
+
+    @Override
+    public <T> OutboxEntry entry(Topic<T> topic, T payload) {
+        return entry(Require.present("topic", topic).name(), payload);
+    }
+
+    @Override
     public OutboxEntry entry(String topic, Object payload) {
         return OutboxEntry.of(topic, codec.encode(Require.present("payload", payload)));
     }
@@ -165,6 +214,64 @@ final class StoredOutbox implements Outbox {
     public Optional<OutboxMessage> find(OutboxMessageIdentifier id) {
         Require.present("message identifier", id);
         return database.retrying("read message " + id.value(), connection -> store.find(connection, id.value()));
+    }
+
+    @Override
+    public List<FailedAttempt> failures(OutboxMessageIdentifier id) {
+        Require.present("message identifier", id);
+        return database.retrying(
+                "read the failures of " + id.value(), connection -> store.failures(connection, id.value()));
+    }
+
+    @Override
+    public boolean cancel(OutboxMessageIdentifier id) {
+        Require.present("message identifier", id);
+        return changed(
+                database.retrying("cancel message " + id.value(), connection -> store.cancel(connection, id.value())));
+    }
+
+    @Override
+    public boolean cancel(Connection connection, OutboxMessageIdentifier id) {
+        Require.present("connection", connection);
+        Require.present("message identifier", id);
+        try {
+            return store.cancel(connection, id.value());
+        } catch (SQLException e) {
+            throw database.failure("cancel message " + id.value(), e);
+        }
+    }
+
+    @Override
+    public boolean reschedule(OutboxMessageIdentifier id, Instant dueTime) {
+        Require.present("message identifier", id);
+        Require.instant("due time", dueTime);
+        return changed(database.retrying(
+                "reschedule message " + id.value(), connection -> store.reschedule(connection, id.value(), dueTime)));
+    }
+
+    @Override
+    public boolean reschedule(Connection connection, OutboxMessageIdentifier id, Instant dueTime) {
+        Require.present("connection", connection);
+        Require.present("message identifier", id);
+        Require.instant("due time", dueTime);
+        try {
+            return store.reschedule(connection, id.value(), dueTime);
+        } catch (SQLException e) {
+            throw database.failure("reschedule message " + id.value(), e);
+        }
+    }
+
+    /** Its successor under a key, or it itself, may be due now. */
+    private boolean changed(boolean changed) {
+        if (changed) {
+            dispatcher.committed();
+        }
+        return changed;
+    }
+
+    @Override
+    public OutboxOperator operator(String name) {
+        return operators.apply(Require.text("name of the operator", name, 255));
     }
 
     @Override
@@ -212,8 +319,14 @@ final class StoredOutbox implements Outbox {
 
     @Override
     public int fail(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids, String error) {
+        return fail(owner, ids, error, FailedHead.BLOCKS);
+    }
+
+    @Override
+    public int fail(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids, String error, FailedHead head) {
+        Require.present("choice for failed heads", head);
         String text = bounded(error);
-        return complete("fail", owner, ids, held -> new Failure(held, null, text), store::fail);
+        return complete("fail", owner, ids, held -> new Ending(held, text, head), store::fail);
     }
 
     private static String bounded(@Nullable String error) {
@@ -240,7 +353,7 @@ final class StoredOutbox implements Outbox {
         Require.present("owner token", owner);
         List<T> items = Require.elements("work item identifiers", ids).stream()
                 .distinct()
-                .map(id -> item.apply(new Held(id.value(), owner.value())))
+                .map(id -> item.apply(new Held(id.value(), owner.value(), true)))
                 .toList();
         return items.isEmpty()
                 ? 0

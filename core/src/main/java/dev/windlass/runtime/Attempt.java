@@ -31,7 +31,7 @@ final class Attempt<M> implements Cancellation {
     }
 
     WorkStore.Held held() {
-        return new WorkStore.Held(claimed.id(), claimed.owner());
+        return new WorkStore.Held(claimed.id(), claimed.owner(), claimed.ordered());
     }
 
     synchronized void begin() {

@@ -31,12 +31,20 @@ public final class Call {
         return argument(SqlType.BOOLEAN, value);
     }
 
+    public Call bools(@Nullable List<@Nullable Boolean> values) {
+        return argument(SqlType.BOOLEANS, values);
+    }
+
     public Call integer(int value) {
         return argument(SqlType.INTEGER, value);
     }
 
     public Call integers(List<Integer> values) {
         return argument(SqlType.INTEGERS, values);
+    }
+
+    public Call number(@Nullable Long value) {
+        return argument(SqlType.LONG, value);
     }
 
     public Call text(@Nullable String value) {
@@ -51,11 +59,11 @@ public final class Call {
         return argument(SqlType.JSON, value);
     }
 
-    public Call uuid(UUID value) {
+    public Call uuid(@Nullable UUID value) {
         return argument(SqlType.UUID, value);
     }
 
-    public Call uuids(List<UUID> values) {
+    public Call uuids(@Nullable List<UUID> values) {
         return argument(SqlType.UUIDS, values);
     }
 

@@ -6,6 +6,7 @@ import java.util.UUID;
  * A message that a claim took.
  *
  * @param owner the token of that claim
+ * @param ordered whether it has an ordering key: others may wait for its end
  * @param position where it stood among the ready
  * @param claimNumber the number of the claim's transaction
  * @param snapshotXmin the oldest transaction that was running in the claim's snapshot
@@ -16,6 +17,7 @@ public record Claimed<M>(
         String topic,
         int retryCount,
         int leaseExpiries,
+        boolean ordered,
         Position position,
         long claimNumber,
         long snapshotXmin,

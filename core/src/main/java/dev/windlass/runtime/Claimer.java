@@ -158,7 +158,10 @@ final class Claimer<M> {
             }
         }
         taken.accept(all, toStart);
-        exhausted.forEach(attempt -> decided.accept(attempt, new Outcome.Fail(reason(attempt))));
+        exhausted.forEach(attempt -> decided.accept(
+                attempt,
+                new Outcome.Fail(
+                        reason(attempt), attempt.lane.handling.options().failedHead())));
         back.forEach(attempt -> decided.accept(attempt, new Outcome.Release()));
     }
 

@@ -44,12 +44,13 @@ final class Completer<M> {
             return attempt.held();
         }
 
-        boolean isReadyAgain() {
-            return outcome instanceof Outcome.Retry || outcome instanceof Outcome.Release;
+        /** It is ready again itself, or the next of its key is. */
+        boolean leavesReady() {
+            return outcome instanceof Outcome.Retry || outcome instanceof Outcome.Release || attempt.claimed.ordered();
         }
     }
 
-    /** Hears of outcomes that have been written, and whether some of the messages are ready again, now or later. */
+    /** Hears of outcomes that have been written, and whether they left messages ready, now or later. */
     @FunctionalInterface
     interface Written<M> {
         void accept(List<Attempt<M>> attempts, boolean anyReady);
@@ -96,7 +97,7 @@ final class Completer<M> {
         }
         again = false;
         List<Attempt<M>> settled = batch.stream().map(Ended::attempt).toList();
-        boolean anyReady = batch.stream().anyMatch(Ended::isReadyAgain);
+        boolean anyReady = batch.stream().anyMatch(Ended::leavesReady);
         batch.clear();
         telemetry.written(database.name(), settled.size());
         written.accept(settled, anyReady);
@@ -155,14 +156,14 @@ final class Completer<M> {
         List<WorkStore.Held> done = new ArrayList<>(outcomes.size());
         List<WorkStore.Held> released = new ArrayList<>();
         List<WorkStore.Failure> retried = new ArrayList<>();
-        List<WorkStore.Failure> failed = new ArrayList<>();
+        List<WorkStore.Ending> failed = new ArrayList<>();
         for (Ended<M> ended : outcomes) {
             if (ended.outcome() instanceof Outcome.Done) {
                 done.add(ended.held());
             } else if (ended.outcome() instanceof Outcome.Retry retry) {
                 retried.add(new WorkStore.Failure(ended.held(), retry.delay(), retry.error()));
             } else if (ended.outcome() instanceof Outcome.Fail fail) {
-                failed.add(new WorkStore.Failure(ended.held(), null, fail.error()));
+                failed.add(new WorkStore.Ending(ended.held(), fail.error(), fail.head()));
             } else {
                 released.add(ended.held());
             }

@@ -19,7 +19,7 @@ public record Handling<M>(Handler<M> handler, HandlerOptions options) {
         String error = errorText(failure);
         if (failure instanceof PermanentFailure
                 || retryCount + 1 >= options.retry().maxAttempts()) {
-            return new Outcome.Fail(error);
+            return new Outcome.Fail(error, options.failedHead());
         }
         Duration delay = failure instanceof RetryAfter after
                 ? after.delay()

@@ -1,5 +1,6 @@
 package dev.windlass.runtime;
 
+import dev.windlass.FailedHead;
 import java.time.Duration;
 
 /** What is to be written about an attempt that has ended. */
@@ -9,7 +10,7 @@ public sealed interface Outcome {
 
     record Retry(Duration delay, String error) implements Outcome {}
 
-    record Fail(String error) implements Outcome {}
+    record Fail(String error, FailedHead head) implements Outcome {}
 
     /** Back to ready without a counted attempt. */
     record Release() implements Outcome {}

@@ -3,8 +3,10 @@ package dev.windlass.runtime;
 /** The types of routine arguments; an engine decides how each is written and bound. */
 public enum SqlType {
     BOOLEAN,
+    BOOLEANS,
     INTEGER,
     INTEGERS,
+    LONG,
     TEXT,
     TEXTS,
     JSON,

@@ -1,5 +1,6 @@
 package dev.windlass.runtime;
 
+import dev.windlass.FailedHead;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -15,14 +16,17 @@ public interface WorkStore<M> {
     /** What there is room for in one topic, and from where to look. */
     record Demand(String topic, int places, Position after) {}
 
-    /** A message and the token it was claimed with. */
-    record Held(UUID id, UUID owner) {}
+    /** A message and the token it was claimed with; if it is ordered, others may wait for its end. */
+    record Held(UUID id, UUID owner, boolean ordered) {}
 
-    /** A failed attempt: when to try again (null: the default, or never), and why it failed. */
+    /** A failed attempt: when to try again (null: the default), and why it failed. */
     record Failure(
             Held held,
             @Nullable Duration retryAfter,
             @Nullable String error) {}
+
+    /** The last attempt: why it failed, and what becomes of those that wait behind. */
+    record Ending(Held held, String error, FailedHead head) {}
 
     List<Claimed<M>> claim(Connection connection, UUID owner, Duration lease, int limit, List<Demand> demands)
             throws SQLException;
@@ -31,7 +35,7 @@ public interface WorkStore<M> {
 
     int abandon(Connection connection, List<Failure> failures) throws SQLException;
 
-    int fail(Connection connection, List<Failure> failures) throws SQLException;
+    int fail(Connection connection, List<Ending> endings) throws SQLException;
 
     int release(Connection connection, List<Held> held) throws SQLException;
 

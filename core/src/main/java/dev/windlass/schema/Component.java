@@ -25,8 +25,13 @@ public record Component(String name, String tableName, int version, int minCompa
         return new Component(
                 "outbox",
                 tableName,
+                2,
                 1,
-                1,
-                List.of(new Step(1, "outbox_table.sql"), new Step(1, "outbox_routines.sql")));
+                List.of(
+                        new Step(1, "outbox_table.sql"),
+                        new Step(2, "outbox_table_2.sql"),
+                        new Step(2, "outbox_routines.sql"),
+                        new Step(2, "outbox_operations.sql"),
+                        new Step(2, "outbox_regrants.sql")));
     }
 }

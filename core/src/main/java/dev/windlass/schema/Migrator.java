@@ -83,8 +83,12 @@ public final class Migrator {
 
     /** The whole SQL for an empty database, for people who run it by other means. */
     public String fullSql() {
-        return template.render("version.sql")
-                + components.stream().map(component -> upgrade(component, 0)).collect(Collectors.joining());
+        return template.render("version.sql") + upgradeSql(0);
+    }
+
+    /** The SQL that brings a database of this version up to date, for people who run it by other means. */
+    public String upgradeSql(int from) {
+        return components.stream().map(component -> upgrade(component, from)).collect(Collectors.joining());
     }
 
     /** What a database user needs to run Windlass, and no more. Run it as the owner of the schema. */

@@ -68,7 +68,7 @@ abstract class BadArgumentsConformance extends OutboxConformance {
                 bad(() -> GOOD.withDelay(Duration.ofMillis(-1)), "expected a delay of zero or more, got PT-0.001S"),
                 bad(() -> GOOD.withDelay(Duration.ofDays(36_501)), "expected a delay of at most 100 years"),
                 bad(
-                        () -> new OutboxEntry("topic", "", null, Map.of(), DUE, Duration.ZERO, null),
+                        () -> new OutboxEntry("topic", "", null, Map.of(), DUE, Duration.ZERO, null, null, null),
                         "expected a due time or a delay, got both"));
     }
 
@@ -84,7 +84,7 @@ abstract class BadArgumentsConformance extends OutboxConformance {
         refused(() -> outbox.enqueue((OutboxEntry) nothing()), "entry, got null");
         refused(() -> outbox.enqueueAll(nothing()), "expected a collection of outbox entries, got null");
         refused(() -> outbox.enqueueAll(Arrays.asList(GOOD, nothing())), "got one with a null in it");
-        refused(() -> outbox.enqueue(nothing(), GOOD), "expected a connection, got null");
+        refused(() -> outbox.enqueue((Connection) nothing(), GOOD), "expected a connection, got null");
         refused(() -> outbox.enqueueAll(nothing(), List.of(GOOD)), "expected a connection, got null");
         refused(() -> outbox.entry("topic", nothing()), "expected a payload, got null");
         refused(() -> outbox.entry(" ", "payload"), "expected a topic, got blank text");

@@ -23,14 +23,16 @@ abstract class FindConformance extends OutboxConformance {
         OutboxWorkItemIdentifier failed = claimed(owner);
         outbox.fail(owner, List.of(failed), "no");
         OutboxWorkItemIdentifier held = claimed(owner);
-        OutboxWorkItemIdentifier ready = workItem(enqueue("topic"));
+        OutboxMessageIdentifier cancelled = enqueue("topic");
+        outbox.cancel(cancelled);
+        OutboxWorkItemIdentifier ready =
+                workItem(outbox.enqueue(OutboxEntry.of("topic", "").withOrderingKey("key")));
+        OutboxWorkItemIdentifier waiting =
+                workItem(outbox.enqueue(OutboxEntry.of("topic", "").withOrderingKey("key")));
 
-        assertThat(List.of(ready, held, done, failed))
-                .extracting(id -> stored(id).status())
-                .containsExactly(OutboxStatus.values());
-        assertThat(List.of(ready, held, done, failed))
-                .extracting(id -> stored(id).id())
-                .containsExactly(ready, held, done, failed);
+        List<OutboxWorkItemIdentifier> all = List.of(ready, held, done, failed, waiting, workItem(cancelled));
+        assertThat(all).extracting(id -> stored(id).status()).containsExactly(OutboxStatus.values());
+        assertThat(all).extracting(id -> stored(id).id()).isEqualTo(all);
     }
 
     @Test

@@ -41,7 +41,7 @@ abstract class OutboxConformance {
 
     /** The routines beneath the public API. */
     OutboxStore store(Duration retention) {
-        return new OutboxStore(database().routines(), "outbox", "node-1", retention);
+        return new OutboxStore(database().routines(), "outbox", "node-1", retention, () -> true);
     }
 
     OutboxMessageIdentifier enqueue(String topic) {

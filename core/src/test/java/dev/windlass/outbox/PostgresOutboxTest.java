@@ -160,4 +160,15 @@ final class PostgresOutboxTest {
             return new PostgresOutboxDatabase(postgres);
         }
     }
+
+    @Nested
+    final class Ordering extends OrderingConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        OutboxDatabase database() {
+            return new PostgresOutboxDatabase(postgres);
+        }
+    }
 }

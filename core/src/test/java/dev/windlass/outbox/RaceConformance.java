@@ -101,7 +101,7 @@ abstract class RaceConformance extends OutboxConformance {
                 List<OutboxWorkItemIdentifier> mine = new ArrayList<>(ids);
                 Collections.shuffle(mine, random);
                 List<WorkStore.Held> held = mine.stream()
-                        .map(id -> new WorkStore.Held(id.value(), owner.value()))
+                        .map(id -> new WorkStore.Held(id.value(), owner.value(), false))
                         .toList();
                 boolean last = rounds.get() > 380;
                 database().routines().once(connection -> switch (last ? random.nextInt(3) : 3) {

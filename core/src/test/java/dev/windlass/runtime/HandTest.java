@@ -35,6 +35,7 @@ final class HandTest {
                             topic,
                             0,
                             leaseExpiries,
+                            false,
                             new Position(Instant.EPOCH, UUID.randomUUID()),
                             1,
                             1,

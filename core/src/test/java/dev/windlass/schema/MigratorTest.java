@@ -39,7 +39,17 @@ final class MigratorTest {
         }
 
         assertThat(database.list("select tablename from pg_tables where schemaname = '%s'"))
-                .containsExactlyInAnyOrder("outbox", "outbox_join", "outbox_join_member", "windlass_version");
+                .containsExactlyInAnyOrder(
+                        "outbox",
+                        "outbox_action",
+                        "outbox_dedup",
+                        "outbox_failure",
+                        "outbox_join",
+                        "outbox_join_member",
+                        "outbox_key",
+                        "outbox_key_freed",
+                        "outbox_pause",
+                        "windlass_version");
         assertThat(database.list("select proname from pg_proc where pronamespace = to_regnamespace('%s')"))
                 .contains(
                         "outbox_enqueue", "outbox_claim", "outbox_ack", "outbox_abandon", "outbox_fail", "outbox_reap");

@@ -14,9 +14,18 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Programs of different versions on one database. */
 final class RollingDeployTest {
-    /** A program whose routines have changed since version 1. */
+    private static final Component NOW = Component.outbox("outbox");
+
+    /** A program whose routines have changed since. */
     private static final Component NEXT = new Component(
-            "outbox", "outbox", 2, 1, List.of(new Step(1, "outbox_table.sql"), new Step(2, "outbox_routines.sql")));
+            "outbox",
+            "outbox",
+            NOW.version() + 1,
+            1,
+            List.of(
+                    new Step(1, "outbox_table.sql"),
+                    new Step(2, "outbox_table_2.sql"),
+                    new Step(NOW.version() + 1, "outbox_routines.sql")));
 
     @RegisterExtension
     final SchemaFixture database = new SchemaFixture();
@@ -52,7 +61,7 @@ final class RollingDeployTest {
         assertThatThrownBy(() -> database.windlass().ensureSchema().start())
                 .isInstanceOf(SchemaException.class)
                 .hasMessageContaining("version 99 of table")
-                .hasMessageContaining("needs a program of schema version 98 or newer, this one has 1")
+                .hasMessageContaining("needs a program of schema version 98 or newer, this one has 2")
                 .hasMessageContaining("upgrade the program");
         assertThat(database.content()).isEqualTo(content);
     }
@@ -61,8 +70,8 @@ final class RollingDeployTest {
     void aNewerProgramRefusesAnOlderDatabaseUntilItIsMigrated() throws SQLException {
         assertThatThrownBy(() -> database.migrator(NEXT).check())
                 .isInstanceOf(SchemaException.class)
-                .hasMessageContaining("expected version 2 of table")
-                .hasMessageContaining("found 1")
+                .hasMessageContaining("expected version 3 of table")
+                .hasMessageContaining("found 2")
                 .hasMessageContaining("windlass migrate");
 
         database.migrator(NEXT).migrate();

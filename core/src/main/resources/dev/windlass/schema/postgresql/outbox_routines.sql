@@ -9,12 +9,17 @@
 -- * Whatever becomes ready is stamped with a time read after the transaction has its number, so that a claimer can prove
 --   that nothing older is still to come (see claim).
 -- * Several rows are locked in the order of their ids, so that two batches cannot deadlock.
+-- * Whatever ends a message that holds an ordering key passes the key on in the same transaction.
 -- * The planner may believe that the table is empty, because it was when somebody counted; it then joins by reading all of
 --   it, a whole backlog perhaps. So rows are found by "id = any (ids)", which is one index scan in the order of the ids
 --   whatever the statistics say; a list that brings more than ids is sorted, and hash-joined to what was found.
 --   Planning again for each call, as PostgreSQL would, doubles the time of a small ack.
 
--- Writes one message. Returns its id.
+-- Writes one message. Returns its id; under a deduplication key that is taken, the id of the message that took it.
+--
+-- Messages of one ordering key are handled one after another, in the order of their sequence, over all topics. The key's row
+-- is held until the commit: whoever writes to the same key waits until then, so that a message committed later never has the
+-- smaller number.
 create or replace function {schema}.{outbox_enqueue}(
     p_topic          text,
     p_payload        text,
@@ -24,25 +29,40 @@ create or replace function {schema}.{outbox_enqueue}(
     p_delay          interval default null,
     p_expires_at     timestamptz default null,
     p_id             uuid default null,
-    p_notify         boolean default true
+    p_notify         boolean default true,
+    p_ordering_key   text default null,
+    p_dedup_key      text default null,
+    p_dedup_window   interval default null
 ) returns uuid
     language plpgsql
 as $sql$
 declare
-    v_now timestamptz;
-    v_id  uuid := p_id;
+    v_now      timestamptz;
+    v_id       uuid := coalesce(p_id, {schema}.{outbox_new_id}());
+    v_first    uuid;
+    v_sequence bigint;
+    v_head     boolean;
 begin
     perform pg_current_xact_id();
-    v_now := clock_timestamp();
-    if v_id is null then -- version 7: 48 bits of time, the rest random
-        v_id := encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
-                    placing substring(int8send(floor(extract(epoch from v_now) * 1000)::bigint) from 3) from 1 for 6),
-                    52, 1), 53, 1), 'hex')::uuid;
+    if p_dedup_key is not null then
+        v_first := {schema}.{outbox_first}(p_topic, p_dedup_key, v_id, p_dedup_window);
+        if v_first is not null then
+            return v_first;
+        end if;
     end if;
+    if p_ordering_key is not null then
+        insert into {schema}.{outbox_key} as k (ordering_key, last_sequence, taken_by)
+        values (p_ordering_key, floor(extract(epoch from clock_timestamp()) * 1000000)::bigint, v_id)
+        on conflict (ordering_key) do update set last_sequence = k.last_sequence + 1
+        returning k.last_sequence, k.taken_by = v_id into v_sequence, v_head;
+    end if;
+    v_now := clock_timestamp();
     insert into {schema}.{outbox}
-        (id, created_at, next_attempt_at, due_at, expires_at, topic, correlation_id, headers, payload)
+        (id, created_at, next_attempt_at, due_at, expires_at, status, topic, correlation_id, headers, payload,
+         ordering_key, ordering_sequence, holds_key)
     values (v_id, v_now, greatest(v_now, coalesce(p_due_at, v_now + p_delay)), coalesce(p_due_at, v_now + p_delay),
-            p_expires_at, p_topic, nullif(p_correlation_id, ''), p_headers, p_payload);
+            p_expires_at, case when v_head is false then 4 else 0 end, p_topic, nullif(p_correlation_id, ''), p_headers, p_payload,
+            p_ordering_key, v_sequence, v_head is true);
     if p_notify then
         perform pg_notify({channel}, p_topic);
     end if;
@@ -50,7 +70,84 @@ begin
 end
 $sql$;
 
--- Writes many messages in one round trip. An array of optional values may be null as a whole. Returns how many.
+-- Writes many messages in one round trip, in the order of the arrays. An array of optional values may be null as a whole.
+-- Returns the ids, in the same order; under deduplication keys that are taken, the ids of the messages that took them.
+create or replace function {schema}.{outbox_enqueue_all}(
+    p_ids             uuid[],
+    p_topics          text[],
+    p_payloads        text[],
+    p_correlation_ids text[] default null,
+    p_headers         text[] default null,
+    p_due_ats         timestamptz[] default null,
+    p_delays          interval[] default null,
+    p_expires_ats     timestamptz[] default null,
+    p_notify          boolean default true,
+    p_ordering_keys   text[] default null,
+    p_dedup_keys      text[] default null,
+    p_dedup_windows   interval[] default null
+) returns uuid[]
+    language plpgsql
+as $sql$
+declare
+    v_now       timestamptz;
+    v_base      bigint;
+    v_ids       uuid[] := coalesce(p_ids, array(select {schema}.{outbox_new_id}() from unnest(p_topics)));
+    v_firsts    uuid[];
+    v_heads     boolean[];
+    v_sequences bigint[];
+begin
+    perform pg_current_xact_id();
+    if p_dedup_keys is not null then
+        v_firsts := {schema}.{outbox_firsts}(p_topics, p_dedup_keys, v_ids, p_dedup_windows);
+    end if;
+    if p_ordering_keys is not null then
+        v_base := floor(extract(epoch from clock_timestamp()) * 1000000)::bigint;
+        with entry as (
+            select e.id, e.ordering_key, e.place,
+                   row_number() over (partition by e.ordering_key order by e.place) as number
+              from unnest(v_ids, p_ordering_keys, v_firsts) with ordinality as e (id, ordering_key, first, place)
+             where e.ordering_key is not null and e.first is null),
+        wanted as (
+            select entry.ordering_key, count(*) as n, (array_agg(entry.id order by entry.place))[1] as id
+              from entry
+             group by entry.ordering_key
+             order by entry.ordering_key),
+        held as (
+            insert into {schema}.{outbox_key} as k (ordering_key, last_sequence, taken_by)
+            select w.ordering_key, v_base + w.n, w.id from wanted w
+            on conflict (ordering_key) do update set last_sequence = k.last_sequence + (excluded.last_sequence - v_base)
+            returning k.ordering_key, k.last_sequence, k.taken_by)
+        select array_agg(held.taken_by = entry.id order by e.place),
+               array_agg(held.last_sequence - wanted.n + entry.number order by e.place)
+          into v_heads, v_sequences
+          from generate_subscripts(v_ids, 1) e (place)
+          left join entry on entry.place = e.place
+          left join wanted on wanted.ordering_key = entry.ordering_key
+          left join held on held.ordering_key = entry.ordering_key;
+    end if;
+    v_now := clock_timestamp();
+    insert into {schema}.{outbox}
+        (id, created_at, next_attempt_at, due_at, expires_at, status, topic, correlation_id, headers, payload,
+         ordering_key, ordering_sequence, holds_key)
+    select e.id, v_now, greatest(v_now, coalesce(e.due_at, v_now + e.delay)), coalesce(e.due_at, v_now + e.delay),
+           e.expires_at, case when e.head is false then 4 else 0 end, e.topic, nullif(e.correlation_id, ''),
+           e.headers::jsonb, e.payload, e.ordering_key, e.sequence, e.head is true
+      from unnest(v_ids, p_topics, p_payloads, p_correlation_ids, p_headers, p_due_ats, p_delays, p_expires_ats,
+                  p_ordering_keys, v_sequences, v_heads, v_firsts)
+           as e (id, topic, payload, correlation_id, headers, due_at, delay, expires_at, ordering_key, sequence, head, first)
+     where e.first is null;
+    if p_notify then
+        perform pg_notify({channel}, t.topic) from (select distinct unnest(p_topics) as topic) t;
+    end if;
+    if v_firsts is null then
+        return v_ids;
+    end if;
+    return array(select coalesce(e.first, e.id) from unnest(v_ids, v_firsts) with ordinality as e (id, first, place)
+                  order by e.place);
+end
+$sql$;
+
+-- As in version 1; programs of that version still call it.
 create or replace function {schema}.{outbox_enqueue_many}(
     p_ids             uuid[],
     p_topics          text[],
@@ -64,29 +161,109 @@ create or replace function {schema}.{outbox_enqueue_many}(
 ) returns integer
     language plpgsql
 as $sql$
+begin
+    return cardinality({schema}.{outbox_enqueue_all}(p_ids, p_topics, p_payloads, p_correlation_ids, p_headers, p_due_ats,
+                                                     p_delays, p_expires_ats, p_notify));
+end
+$sql$;
+
+-- A new id, time-ordered (version 7): 48 bits of time, the rest random.
+create or replace function {schema}.{outbox_new_id}() returns uuid
+    language plpgsql
+as $sql$
+begin
+    return encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
+               placing substring(int8send(floor(extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
+               52, 1), 53, 1), 'hex')::uuid;
+end
+$sql$;
+
+-- Takes a deduplication key for p_window. Returns null, or the id of the message that has it. Of several at once, one takes
+-- it and the others wait for its commit.
+create or replace function {schema}.{outbox_first}(
+    p_topic  text,
+    p_key    text,
+    p_id     uuid,
+    p_window interval
+) returns uuid
+    language plpgsql
+as $sql$
 declare
     v_now   timestamptz;
-    v_count integer;
+    v_first uuid;
 begin
-    perform pg_current_xact_id();
-    v_now := clock_timestamp();
-    insert into {schema}.{outbox}
-        (id, created_at, next_attempt_at, due_at, expires_at, topic, correlation_id, headers, payload)
-    select e.id, v_now, greatest(v_now, coalesce(e.due_at, v_now + e.delay)), coalesce(e.due_at, v_now + e.delay),
-           e.expires_at, e.topic, nullif(e.correlation_id, ''), e.headers::jsonb, e.payload
-      from unnest(p_ids, p_topics, p_payloads, p_correlation_ids, p_headers, p_due_ats, p_delays, p_expires_ats)
-           as e (id, topic, payload, correlation_id, headers, due_at, delay, expires_at);
-    get diagnostics v_count = row_count;
-    if p_notify then
-        perform pg_notify({channel}, t.topic) from (select distinct unnest(p_topics) as topic) t;
-    end if;
-    return v_count;
+    loop
+        v_now := clock_timestamp();
+        insert into {schema}.{outbox_dedup} as d (topic, dedup_key, message_id, expires_at)
+        values (p_topic, p_key, p_id, v_now + p_window)
+        on conflict (topic, dedup_key) do update
+           set message_id = excluded.message_id, expires_at = excluded.expires_at
+         where d.expires_at <= v_now;
+        if found then
+            return null;
+        end if;
+        select d.message_id into v_first from {schema}.{outbox_dedup} d where d.topic = p_topic and d.dedup_key = p_key;
+        if found then
+            return v_first;
+        end if; -- else it was cleaned away this moment
+    end loop;
+end
+$sql$;
+
+-- The same for many, in the order of the arrays; those without a key get null. Of several with one key, the first takes it.
+create or replace function {schema}.{outbox_firsts}(
+    p_topics  text[],
+    p_keys    text[],
+    p_ids     uuid[],
+    p_windows interval[]
+) returns uuid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_now    timestamptz;
+    v_taken  uuid[] := '{}';
+    v_firsts uuid[];
+    v_known  boolean;
+begin
+    loop
+        v_now := clock_timestamp();
+        with taken as (
+            insert into {schema}.{outbox_dedup} as d (topic, dedup_key, message_id, expires_at)
+            select distinct on (e.topic, e.dedup_key) e.topic, e.dedup_key, e.id, v_now + e.dedup_window
+              from unnest(p_topics, p_keys, p_ids, p_windows) with ordinality
+                   as e (topic, dedup_key, id, dedup_window, place)
+             where e.dedup_key is not null
+             order by e.topic, e.dedup_key, e.place
+            on conflict (topic, dedup_key) do update
+               set message_id = excluded.message_id, expires_at = excluded.expires_at
+             where d.expires_at <= v_now
+            returning d.message_id)
+        select v_taken || coalesce(array_agg(taken.message_id), '{}') into v_taken from taken;
+        if cardinality(v_taken) = cardinality(array_remove(p_keys, null)) then
+            return null; -- all are first
+        end if;
+        select array_agg(case when d.message_id = e.id and d.message_id = any (v_taken) then null else d.message_id end
+                         order by e.place),
+               bool_and(d.message_id is not null or e.dedup_key is null)
+          into v_firsts, v_known
+          from unnest(p_topics, p_keys, p_ids) with ordinality as e (topic, dedup_key, id, place)
+          left join {schema}.{outbox_dedup} d on d.topic = e.topic and d.dedup_key = e.dedup_key;
+        if v_known then
+            return v_firsts;
+        end if; -- else one was cleaned away this moment
+    end loop;
 end
 $sql$;
 
 -- Takes up to p_limit ready and due messages, at most p_places[i] of topic p_topics[i], for p_lease. Without topics, of
 -- whatever topic there is, in random order, so that a full one cannot keep the others waiting. Expired messages are left to
--- expire().
+-- expire(); paused topics are left alone.
 --
 -- Under an open snapshot the dead entries of claimed messages stay in the index, and every claim would step over all of
 -- them. So a claimer gives, for each topic, the position (next_attempt_at, id) up to which it knows that nothing is left.
@@ -116,7 +293,9 @@ create or replace function {schema}.{outbox_claim}(
     lease_expiries  integer,
     last_error      varchar,
     claim_xid       bigint,
-    snapshot_xmin   bigint
+    snapshot_xmin   bigint,
+    ordering_key    varchar,
+    requeues        smallint
 )
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -125,9 +304,15 @@ create or replace function {schema}.{outbox_claim}(
     set jit = off
 as $sql$
 declare
-    v_now    timestamptz := clock_timestamp();
-    v_topics text[] := coalesce(p_topics, array(select t from {schema}.{outbox_ready_topics}() t order by random()));
+    v_now    timestamptz;
+    v_topics text[];
+    v_paused text[] := array(select p.topic from {schema}.{outbox_pause} p);
 begin
+    if exists (select from {schema}.{outbox_key_freed}) then
+        perform {schema}.{outbox_settle_keys}();
+    end if;
+    v_topics := coalesce(p_topics, array(select t from {schema}.{outbox_ready_topics}() t order by random()));
+    v_now := clock_timestamp();
     return query
     update {schema}.{outbox} m
        set status = 1, owner_token = p_owner, locked_until = v_now + p_lease
@@ -146,11 +331,12 @@ begin
                        order by r.next_attempt_at, r.id
                        limit coalesce(want.places, p_limit)
                          for update skip locked) f
+                where want.topic <> all (v_paused)
                 limit p_limit))
     returning m.id, m.topic, m.payload, m.correlation_id, m.headers, m.created_at, m.due_at, m.expires_at,
               m.next_attempt_at, m.retry_count, m.lease_expiries, m.last_error,
               (select pg_current_xact_id_if_assigned()::text::bigint),
-              (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint);
+              (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint), m.ordering_key, m.requeues;
 end
 $sql$;
 
@@ -208,7 +394,8 @@ begin
                   and (m.next_attempt_at, m.id) > (want.after_at, want.after_id)
                   and (m.expires_at is null or m.expires_at > v_now)
                 order by m.next_attempt_at, m.id
-                limit 1) f);
+                limit 1) f
+         where not exists (select from {schema}.{outbox_pause} p where p.topic = want.topic));
 end
 $sql$;
 
@@ -216,8 +403,9 @@ $sql$;
 create or replace function {schema}.{outbox_ack}(
     p_ids          uuid[],
     p_owners       uuid[],
-    p_processed_by text,
-    p_keep         boolean
+    p_processed_by text default null,
+    p_keep         boolean default true,
+    p_notify       boolean default true
 ) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -230,38 +418,53 @@ as $sql$
 declare
     v_count  integer;
     v_joined uuid[];
+    v_keys   text[];
+    v_tried  uuid[];
 begin
     if p_keep then
         with ended as (
             update {schema}.{outbox} m
-               set status = 2, owner_token = null, locked_until = null,
+               set status = 2, owner_token = null, locked_until = null, holds_key = false,
                    ended_at = clock_timestamp(), processed_by = p_processed_by
               from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
              where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token
-            returning m.id, m.joined)
-        select count(*), array_agg(ended.id) filter (where ended.joined) into v_count, v_joined from ended;
+            returning m.id, m.joined, m.ordering_key)
+        select count(*), array_agg(ended.id) filter (where ended.joined),
+               array_agg(ended.ordering_key) filter (where ended.ordering_key is not null)
+          into v_count, v_joined, v_keys from ended;
     else
         with ended as (
             delete from {schema}.{outbox} m
              using (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
              where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token
-            returning m.id, m.joined)
-        select count(*), array_agg(ended.id) filter (where ended.joined) into v_count, v_joined from ended;
+            returning m.id, m.joined, m.ordering_key, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+        select count(*), array_agg(ended.id) filter (where ended.joined),
+               array_agg(ended.ordering_key) filter (where ended.ordering_key is not null),
+               array_agg(ended.id) filter (where ended.tried)
+          into v_count, v_joined, v_keys, v_tried from ended;
+        if v_tried is not null then
+            delete from {schema}.{outbox_failure} h where h.message_id = any (v_tried);
+        end if;
     end if;
     if v_joined is not null then
         perform {schema}.{outbox_join_count}(v_joined, 1::smallint);
+    end if;
+    if v_keys is not null then
+        perform {schema}.{outbox_pass_on}(v_keys, p_notify);
     end if;
     return v_count;
 end
 $sql$;
 
--- Returns messages to ready after a failed attempt, which is counted. A null delay means min(2^retry_count s, 60 s).
--- Returns how many.
+-- Returns messages to ready after a failed attempt, which is counted unless p_counted says otherwise. A null delay means
+-- min(2^retry_count s, 60 s). Returns how many.
 create or replace function {schema}.{outbox_abandon}(
-    p_ids    uuid[],
-    p_owners uuid[],
-    p_delays interval[],
-    p_errors text[]
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_delays       interval[] default null,
+    p_errors       text[] default null,
+    p_processed_by text default null,
+    p_counted      boolean[] default null
 ) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -275,13 +478,21 @@ declare
     v_count integer;
 begin
     perform pg_current_xact_id();
-    update {schema}.{outbox} m
-       set status = 0, owner_token = null, locked_until = null, retry_count = m.retry_count + 1,
-           next_attempt_at = clock_timestamp()
-               + coalesce(c.delay, make_interval(secs => least(2 ^ least(m.retry_count, 6), 60))),
-           last_error = coalesce(left(c.error, 2048), m.last_error)
-      from (select * from unnest(p_ids, p_owners, p_delays, p_errors) as u (id, owner_token, delay, error) order by u.id) c
-     where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token;
+    with failed as (
+        update {schema}.{outbox} m
+           set status = 0, owner_token = null, locked_until = null,
+               retry_count = m.retry_count + case when c.counted is false then 0 else 1 end,
+               next_attempt_at = clock_timestamp()
+                   + coalesce(c.delay, make_interval(secs => least(2 ^ least(m.retry_count, 6), 60))),
+               last_error = coalesce(left(c.error, 2048), m.last_error)
+          from (select *
+                  from unnest(p_ids, p_owners, p_delays, p_errors, p_counted)
+                       as u (id, owner_token, delay, error, counted)
+                 order by u.id) c
+         where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token
+        returning m.id, m.retry_count + case when c.counted is false then 1 else 0 end as attempt, c.error)
+    insert into {schema}.{outbox_failure} (message_id, failed_at, attempt, node, error)
+    select failed.id, clock_timestamp(), failed.attempt, left(p_processed_by, 100), left(failed.error, 2048) from failed;
     get diagnostics v_count = row_count;
     return v_count;
 end
@@ -318,12 +529,15 @@ begin
 end
 $sql$;
 
--- Ends messages as failed; they are not claimed again. Returns how many.
+-- Ends messages as failed; they are not claimed again. One that holds an ordering key goes on to hold it, and the others of
+-- that key wait until it is requeued, purged or passed over, unless p_block says otherwise. Returns how many.
 create or replace function {schema}.{outbox_fail}(
     p_ids          uuid[],
     p_owners       uuid[],
-    p_errors       text[],
-    p_processed_by text
+    p_errors       text[] default null,
+    p_processed_by text default null,
+    p_block        boolean[] default null,
+    p_notify       boolean default true
 ) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -336,17 +550,28 @@ as $sql$
 declare
     v_count  integer;
     v_joined uuid[];
+    v_keys   text[];
 begin
     with ended as (
         update {schema}.{outbox} m
            set status = 3, owner_token = null, locked_until = null, ended_at = clock_timestamp(),
+               holds_key = m.holds_key and c.block is not false,
                processed_by = p_processed_by, last_error = coalesce(left(c.error, 2048), m.last_error)
-          from (select * from unnest(p_ids, p_owners, p_errors) as u (id, owner_token, error) order by u.id) c
+          from (select *
+                  from unnest(p_ids, p_owners, p_errors, p_block) as u (id, owner_token, error, block)
+                 order by u.id) c
          where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token
-        returning m.id, m.joined)
-    select count(*), array_agg(ended.id) filter (where ended.joined) into v_count, v_joined from ended;
+        returning m.id, m.joined, m.ended_at, m.retry_count, c.error, case when not m.holds_key then m.ordering_key end as key),
+    recorded as (
+        insert into {schema}.{outbox_failure} (message_id, failed_at, attempt, node, error)
+        select ended.id, ended.ended_at, ended.retry_count + 1, left(p_processed_by, 100), left(ended.error, 2048) from ended)
+    select count(*), array_agg(ended.id) filter (where ended.joined), array_agg(ended.key) filter (where ended.key is not null)
+      into v_count, v_joined, v_keys from ended;
     if v_joined is not null then
         perform {schema}.{outbox_join_count}(v_joined, 2::smallint);
+    end if;
+    if v_keys is not null then
+        perform {schema}.{outbox_pass_on}(v_keys, p_notify);
     end if;
     return v_count;
 end
@@ -391,16 +616,20 @@ begin
     if v_now < pg_postmaster_start_time() + p_quiet then
         return 0;
     end if;
-    update {schema}.{outbox} m
-       set status = 0, owner_token = null, locked_until = null, lease_expiries = m.lease_expiries + 1,
-           next_attempt_at = clock_timestamp()
-     where m.id = any (array(
-               select r.id
-                 from {schema}.{outbox} r
-                where r.status = 1 and r.locked_until <= v_now
-                order by r.locked_until
-                limit p_limit
-                  for update skip locked));
+    with reaped as (
+        update {schema}.{outbox} m
+           set status = 0, owner_token = null, locked_until = null, lease_expiries = m.lease_expiries + 1,
+               next_attempt_at = clock_timestamp()
+         where m.id = any (array(
+                   select r.id
+                     from {schema}.{outbox} r
+                    where r.status = 1 and r.locked_until <= v_now
+                    order by r.locked_until
+                    limit p_limit
+                      for update skip locked))
+        returning m.id, m.next_attempt_at, m.retry_count)
+    insert into {schema}.{outbox_failure} (message_id, failed_at, attempt, error)
+    select reaped.id, reaped.next_attempt_at, reaped.retry_count + 1, 'its lease ran out' from reaped;
     get diagnostics v_count = row_count;
     if v_count > 0 then
         perform pg_notify({channel}, '');
@@ -409,7 +638,7 @@ begin
 end
 $sql$;
 
--- Ends ready messages whose expiry has passed as failed. Returns how many.
+-- Ends messages whose expiry has passed as failed, ready ones and such that wait for their turn. Returns how many.
 create or replace function {schema}.{outbox_expire}(p_limit integer) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -417,30 +646,55 @@ create or replace function {schema}.{outbox_expire}(p_limit integer) returns int
     set enable_bitmapscan = off
 as $sql$
 declare
-    v_now    timestamptz := clock_timestamp();
+    v_now timestamptz := clock_timestamp();
+    v_ids uuid[];
+begin
+    v_ids := array(select r.id
+                     from {schema}.{outbox} r
+                    where r.status = 0 and r.expires_at is not null and r.expires_at <= v_now
+                    order by r.expires_at
+                    limit p_limit
+                      for update skip locked);
+    v_ids := v_ids || array(select r.id
+                              from {schema}.{outbox} r
+                             where r.status = 4 and r.expires_at is not null and r.expires_at <= v_now
+                             order by r.expires_at
+                             limit p_limit - cardinality(v_ids)
+                               for update skip locked);
+    return {schema}.{outbox_end_unclaimed}(v_ids, 3::smallint, 'expired before it was handled');
+end
+$sql$;
+
+-- Ends messages that nobody has claimed; the caller has locked them. Those that held a key pass it on. Returns how many.
+create or replace function {schema}.{outbox_end_unclaimed}(p_ids uuid[], p_status smallint, p_reason text) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_keys   text[] := array(select m.ordering_key from {schema}.{outbox} m where m.id = any (p_ids) and m.holds_key);
     v_count  integer;
     v_joined uuid[];
 begin
     with ended as (
         update {schema}.{outbox} m
-           set status = 3, ended_at = clock_timestamp(), last_error = 'expired before it was handled'
-         where m.id = any (array(
-                   select r.id
-                     from {schema}.{outbox} r
-                    where r.status = 0 and r.expires_at is not null and r.expires_at <= v_now
-                    order by r.expires_at
-                    limit p_limit
-                      for update skip locked))
+           set status = p_status, holds_key = false, ended_at = clock_timestamp(), last_error = p_reason
+         where m.id = any (p_ids)
         returning m.id, m.joined)
     select count(*), array_agg(ended.id) filter (where ended.joined) into v_count, v_joined from ended;
     if v_joined is not null then
         perform {schema}.{outbox_join_count}(v_joined, 2::smallint);
     end if;
+    if cardinality(v_keys) > 0 then
+        perform {schema}.{outbox_pass_on}(v_keys, true);
+    end if;
     return v_count;
 end
 $sql$;
 
--- Deletes messages that have been done for longer than p_keep. Returns how many.
+-- Deletes what has been done or cancelled for longer than p_keep, and deduplication keys whose window is over. Returns how
+-- many messages.
 create or replace function {schema}.{outbox_clean}(p_keep interval, p_limit integer) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -448,19 +702,137 @@ create or replace function {schema}.{outbox_clean}(p_keep interval, p_limit inte
     set enable_bitmapscan = off
 as $sql$
 declare
-    v_before timestamptz := clock_timestamp() - p_keep;
+    v_now    timestamptz := clock_timestamp();
+    v_before timestamptz := v_now - p_keep;
+    v_ids    uuid[];
     v_count  integer;
+    v_tried  uuid[];
 begin
-    delete from {schema}.{outbox} m
-     where m.id = any (array(
-               select r.id
-                 from {schema}.{outbox} r
-                where r.status = 2 and r.ended_at < v_before
-                order by r.ended_at
+    v_ids := array(select r.id
+                     from {schema}.{outbox} r
+                    where r.status = 2 and r.ended_at < v_before
+                    order by r.ended_at
+                    limit p_limit
+                      for update skip locked);
+    v_ids := v_ids || array(select r.id
+                              from {schema}.{outbox} r
+                             where r.status = 5 and r.ended_at < v_before
+                             order by r.ended_at
+                             limit p_limit - cardinality(v_ids)
+                               for update skip locked);
+    with cleaned as (
+        delete from {schema}.{outbox} m
+         where m.id = any (v_ids)
+        returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+    select count(*), array_agg(cleaned.id) filter (where cleaned.tried) into v_count, v_tried from cleaned;
+    if v_tried is not null then
+        delete from {schema}.{outbox_failure} h where h.message_id = any (v_tried);
+    end if;
+    delete from {schema}.{outbox_dedup} d
+     where (d.topic, d.dedup_key) in (
+               select o.topic, o.dedup_key
+                 from {schema}.{outbox_dedup} o
+                where o.expires_at <= v_now
+                order by o.expires_at
                 limit p_limit
-                  for update skip locked));
-    get diagnostics v_count = row_count;
+                  for update skip locked);
     return v_count;
+end
+$sql$;
+
+-- Whoever held these keys has ended: the next in line takes its place, and a key that nobody waits for is forgotten. Who
+-- writes to a key just now cannot be waited for, and what he writes cannot be seen yet: such keys are noted, and the
+-- claims that follow look after them.
+create or replace function {schema}.{outbox_pass_on}(p_keys text[], p_notify boolean) returns void
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_left text[] := {schema}.{outbox_promote}(p_keys, p_notify);
+    v_mine text[];
+    v_idle text[];
+begin
+    if cardinality(v_left) = 0 then
+        return;
+    end if;
+    v_mine := array(select k.ordering_key
+                      from {schema}.{outbox_key} k
+                     where k.ordering_key = any (v_left)
+                     order by k.ordering_key
+                       for update skip locked);
+    v_idle := {schema}.{outbox_promote}(v_mine, p_notify);
+    delete from {schema}.{outbox_key} k where k.ordering_key = any (v_idle);
+    if cardinality(v_mine) < cardinality(v_left) then
+        insert into {schema}.{outbox_key_freed} (ordering_key)
+        select unnest(v_left) except select unnest(v_mine)
+        on conflict do nothing;
+        perform pg_notify({channel}, '');
+    end if;
+end
+$sql$;
+
+-- Makes the first that waits for each of these keys ready; nobody holds them. Returns the keys that nobody waits for, as far
+-- as can be seen: who writes to a key holds its row, so a caller that has locked the row sees all there is.
+create or replace function {schema}.{outbox_promote}(p_keys text[], p_notify boolean) returns text[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_keys   text[];
+    v_topics text[];
+begin
+    perform pg_current_xact_id();
+    with next as (
+        update {schema}.{outbox} m
+           set status = 0, holds_key = true, next_attempt_at = greatest(clock_timestamp(), m.next_attempt_at)
+         where m.id = any (array(
+                   select f.id
+                     from unnest(p_keys) as k (ordering_key)
+                    cross join lateral (
+                          select w.id
+                            from {schema}.{outbox} w
+                           where w.status = 4 and w.ordering_key = k.ordering_key
+                           order by w.ordering_sequence
+                           limit 1
+                             for update) f))
+        returning m.ordering_key, m.topic)
+    select coalesce(array_agg(next.ordering_key), '{}'), array_agg(distinct next.topic) into v_keys, v_topics from next;
+    if p_notify and v_topics is not null then
+        perform pg_notify({channel}, t.topic) from unnest(v_topics) as t (topic);
+    end if;
+    if cardinality(v_keys) = cardinality(p_keys) then
+        return '{}';
+    end if;
+    return array(select unnest(p_keys) except select unnest(v_keys));
+end
+$sql$;
+
+-- Passes on the keys that pass_on() had to leave, as far as nobody is writing to them now.
+create or replace function {schema}.{outbox_settle_keys}() returns void
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_keys text[] := array(select f.ordering_key
+                             from {schema}.{outbox_key_freed} f
+                             join {schema}.{outbox_key} k on k.ordering_key = f.ordering_key
+                            limit 500
+                              for update skip locked);
+    v_idle text[];
+begin
+    v_idle := {schema}.{outbox_promote}(v_keys, true);
+    delete from {schema}.{outbox_key} k where k.ordering_key = any (v_idle);
+    delete from {schema}.{outbox_key_freed} f where f.ordering_key = any (v_keys);
 end
 $sql$;
 

@@ -1,0 +1,28 @@
+package dev.windlass.outbox;
+
+import dev.windlass.runtime.Require;
+
+/**
+ * A topic whose payloads are of one type, so that those who write and those who handle agree at compile time.
+ *
+ * <pre>{@code
+ * static final Topic<OrderPlaced> ORDER_PLACED = Topic.of("order.placed", OrderPlaced.class);
+ *
+ * Windlass.on(dataSource).outboxHandler(ORDER_PLACED, (order, message) -> invoice(order))...
+ * outbox.enqueue(connection, ORDER_PLACED, new OrderPlaced("anna", 4200));
+ * }</pre>
+ *
+ * @param name as in {@link OutboxEntry#topic()}
+ * @param type what payloads are encoded from and decoded to
+ */
+public record Topic<T>(String name, Class<T> type) {
+
+    public Topic {
+        Require.text("topic", name, OutboxEntry.MAX_TOPIC);
+        Require.present("payload type", type);
+    }
+
+    public static <T> Topic<T> of(String name, Class<T> type) {
+        return new Topic<>(name, type);
+    }
+}
