@@ -121,9 +121,9 @@ alter table "windlass"."outbox"
 alter table "windlass"."outbox" validate constraint "outbox_end_check";
 alter table "windlass"."outbox" validate constraint "outbox_key_check";
 
-create unique index "outbox_holder" on "windlass"."outbox" (ordering_key) where holds_key;
 create index "outbox_waiting" on "windlass"."outbox" (ordering_key, ordering_sequence) where status = 4;
 create index "outbox_waiting_expiring" on "windlass"."outbox" (expires_at) where status = 4 and expires_at is not null;
+create index "outbox_blocking" on "windlass"."outbox" (ordering_key) where status = 3 and holds_key;
 create index "outbox_cancelled" on "windlass"."outbox" (ended_at) where status = 5;
 create index "outbox_failed_topic" on "windlass"."outbox" (topic, ended_at, id) where status = 3;
 
@@ -283,7 +283,6 @@ create or replace function "windlass"."outbox_enqueue_all"(
 as $sql$
 declare
     v_now       timestamptz;
-    v_base      bigint;
     v_ids       uuid[] := coalesce(p_ids, array(select "windlass"."outbox_new_id"() from unnest(p_topics)));
     v_firsts    uuid[];
     v_heads     boolean[];
@@ -294,29 +293,8 @@ begin
         v_firsts := "windlass"."outbox_firsts"(p_topics, p_dedup_keys, v_ids, p_dedup_windows);
     end if;
     if p_ordering_keys is not null then
-        v_base := floor(extract(epoch from clock_timestamp()) * 1000000)::bigint;
-        with entry as (
-            select e.id, e.ordering_key, e.place,
-                   row_number() over (partition by e.ordering_key order by e.place) as number
-              from unnest(v_ids, p_ordering_keys, v_firsts) with ordinality as e (id, ordering_key, first, place)
-             where e.ordering_key is not null and e.first is null),
-        wanted as (
-            select entry.ordering_key, count(*) as n, (array_agg(entry.id order by entry.place))[1] as id
-              from entry
-             group by entry.ordering_key
-             order by entry.ordering_key),
-        held as (
-            insert into "windlass"."outbox_key" as k (ordering_key, last_sequence, taken_by)
-            select w.ordering_key, v_base + w.n, w.id from wanted w
-            on conflict (ordering_key) do update set last_sequence = k.last_sequence + (excluded.last_sequence - v_base)
-            returning k.ordering_key, k.last_sequence, k.taken_by)
-        select array_agg(held.taken_by = entry.id order by e.place),
-               array_agg(held.last_sequence - wanted.n + entry.number order by e.place)
-          into v_heads, v_sequences
-          from generate_subscripts(v_ids, 1) e (place)
-          left join entry on entry.place = e.place
-          left join wanted on wanted.ordering_key = entry.ordering_key
-          left join held on held.ordering_key = entry.ordering_key;
+        select h.heads, h.sequences into v_heads, v_sequences
+          from "windlass"."outbox_hold_keys"(v_ids, p_ordering_keys, v_firsts) h;
     end if;
     v_now := clock_timestamp();
     insert into "windlass"."outbox"
@@ -357,6 +335,50 @@ as $sql$
 begin
     return cardinality("windlass"."outbox_enqueue_all"(p_ids, p_topics, p_payloads, p_correlation_ids, p_headers, p_due_ats,
                                                      p_delays, p_expires_ats, p_notify));
+end
+$sql$;
+
+-- Takes the rows of these ordering keys until the end of the transaction, in the order of the keys. Returns, in the order of the
+-- arrays, whether a message found its key free, and its number in the sequence; nulls for those without a key, and for those
+-- that are not first under their deduplication key.
+create or replace function "windlass"."outbox_hold_keys"(
+    p_ids    uuid[],
+    p_keys   text[],
+    p_firsts uuid[],
+    out heads     boolean[],
+    out sequences bigint[]
+)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_nestloop = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_base    bigint := floor(extract(epoch from clock_timestamp()) * 1000000)::bigint;
+    v_keys    text[];
+    v_lasts   bigint[];
+    v_takers  uuid[];
+begin
+    with held as (
+        insert into "windlass"."outbox_key" as k (ordering_key, last_sequence, taken_by)
+        select e.ordering_key, v_base + count(*), (array_agg(e.id order by e.place))[1]
+          from unnest(p_ids, p_keys, p_firsts) with ordinality as e (id, ordering_key, first, place)
+         where e.ordering_key is not null and e.first is null
+         group by e.ordering_key
+         order by e.ordering_key collate "C"
+        on conflict (ordering_key) do update set last_sequence = k.last_sequence + (excluded.last_sequence - v_base)
+        returning k.ordering_key, k.last_sequence, k.taken_by)
+    select array_agg(held.ordering_key), array_agg(held.last_sequence), array_agg(held.taken_by)
+      into v_keys, v_lasts, v_takers from held;
+    select array_agg(numbered.id = k.taken_by order by numbered.place),
+           array_agg(k.last_sequence - numbered.behind order by numbered.place)
+      into heads, sequences
+      from (select e.id, e.place, case when e.first is null then e.ordering_key end as ordering_key,
+                   row_number() over (partition by e.ordering_key, e.first is null order by e.place desc) - 1 as behind
+              from unnest(p_ids, p_keys, p_firsts) with ordinality as e (id, ordering_key, first, place)) numbered
+      left join unnest(v_keys, v_lasts, v_takers) as k (ordering_key, last_sequence, taken_by)
+        on k.ordering_key = numbered.ordering_key;
 end
 $sql$;
 
@@ -404,6 +426,10 @@ end
 $sql$;
 
 -- The same for many, in the order of the arrays; those without a key get null. Of several with one key, the first takes it.
+-- There is a window for each, or one for all. Returns null when all are first.
+--
+-- Keys are new more often than not, and an INSERT that need not look out for conflicts costs two thirds of one that does: so
+-- that is tried first.
 create or replace function "windlass"."outbox_firsts"(
     p_topics  text[],
     p_keys    text[],
@@ -419,28 +445,38 @@ create or replace function "windlass"."outbox_firsts"(
     set jit = off
 as $sql$
 declare
-    v_now    timestamptz;
-    v_taken  uuid[] := '{}';
-    v_firsts uuid[];
-    v_known  boolean;
+    v_windows interval[] := case when cardinality(p_windows) > 1 then p_windows end;
+    v_now     timestamptz;
+    v_taken   uuid[] := '{}';
+    v_firsts  uuid[];
+    v_known   boolean;
 begin
+    begin
+        v_now := clock_timestamp();
+        insert into "windlass"."outbox_dedup" (topic, dedup_key, message_id, expires_at)
+        select e.topic, e.dedup_key, e.id, v_now + coalesce(e.dedup_window, p_windows[1])
+          from unnest(p_topics, p_keys, p_ids, v_windows) as e (topic, dedup_key, id, dedup_window)
+         where e.dedup_key is not null
+         order by e.topic collate "C", e.dedup_key collate "C";
+        return null;
+    exception when unique_violation then
+        null;
+    end;
     loop
         v_now := clock_timestamp();
         with taken as (
             insert into "windlass"."outbox_dedup" as d (topic, dedup_key, message_id, expires_at)
-            select distinct on (e.topic, e.dedup_key) e.topic, e.dedup_key, e.id, v_now + e.dedup_window
-              from unnest(p_topics, p_keys, p_ids, p_windows) with ordinality
+            select distinct on (e.topic collate "C", e.dedup_key collate "C")
+                   e.topic, e.dedup_key, e.id, v_now + coalesce(e.dedup_window, p_windows[1])
+              from unnest(p_topics, p_keys, p_ids, v_windows) with ordinality
                    as e (topic, dedup_key, id, dedup_window, place)
              where e.dedup_key is not null
-             order by e.topic, e.dedup_key, e.place
+             order by e.topic collate "C", e.dedup_key collate "C", e.place
             on conflict (topic, dedup_key) do update
                set message_id = excluded.message_id, expires_at = excluded.expires_at
              where d.expires_at <= v_now
             returning d.message_id)
         select v_taken || coalesce(array_agg(taken.message_id), '{}') into v_taken from taken;
-        if cardinality(v_taken) = cardinality(array_remove(p_keys, null)) then
-            return null; -- all are first
-        end if;
         select array_agg(case when d.message_id = e.id and d.message_id = any (v_taken) then null else d.message_id end
                          order by e.place),
                bool_and(d.message_id is not null or e.dedup_key is null)
@@ -968,7 +1004,8 @@ end
 $sql$;
 
 -- Makes the first that waits for each of these keys ready; nobody holds them. Returns the keys that nobody waits for, as far
--- as can be seen: who writes to a key holds its row, so a caller that has locked the row sees all there is.
+-- as can be seen: who writes to a key holds its row, so a caller that has locked the row sees all there is. The first of a key
+-- may be cancelled or expire this moment; then the search begins again.
 create or replace function "windlass"."outbox_promote"(p_keys text[], p_notify boolean) returns text[]
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -977,32 +1014,42 @@ create or replace function "windlass"."outbox_promote"(p_keys text[], p_notify b
     set jit = off
 as $sql$
 declare
-    v_keys   text[];
+    v_keys   text[] := p_keys;
+    v_found  text[];
+    v_ids    uuid[];
+    v_made   text[];
     v_topics text[];
+    v_idle   text[] := '{}';
 begin
     perform pg_current_xact_id();
-    with next as (
-        update "windlass"."outbox" m
-           set status = 0, holds_key = true, next_attempt_at = greatest(clock_timestamp(), m.next_attempt_at)
-         where m.id = any (array(
-                   select f.id
-                     from unnest(p_keys) as k (ordering_key)
-                    cross join lateral (
-                          select w.id
-                            from "windlass"."outbox" w
-                           where w.status = 4 and w.ordering_key = k.ordering_key
-                           order by w.ordering_sequence
-                           limit 1
-                             for update) f))
-        returning m.ordering_key, m.topic)
-    select coalesce(array_agg(next.ordering_key), '{}'), array_agg(distinct next.topic) into v_keys, v_topics from next;
-    if p_notify and v_topics is not null then
-        perform pg_notify('windlass.windlass.outbox', t.topic) from unnest(v_topics) as t (topic);
-    end if;
-    if cardinality(v_keys) = cardinality(p_keys) then
-        return '{}';
-    end if;
-    return array(select unnest(p_keys) except select unnest(v_keys));
+    loop
+        select array_agg(k.ordering_key) filter (where f.id is not null), array_agg(f.id) filter (where f.id is not null),
+               v_idle || coalesce(array_agg(k.ordering_key) filter (where f.id is null), '{}')
+          into v_found, v_ids, v_idle
+          from unnest(v_keys) as k (ordering_key)
+          left join lateral (
+               select w.id
+                 from "windlass"."outbox" w
+                where w.status = 4 and w.ordering_key = k.ordering_key
+                order by w.ordering_sequence
+                limit 1) f on true;
+        if v_found is null then
+            return v_idle;
+        end if;
+        with made as (
+            update "windlass"."outbox" m
+               set status = 0, holds_key = true, next_attempt_at = greatest(clock_timestamp(), m.next_attempt_at)
+             where m.id = any (v_ids) and m.ended_at is null -- naming status = 4 would invite the index of all that wait
+            returning m.ordering_key, m.topic)
+        select coalesce(array_agg(made.ordering_key), '{}'), array_agg(distinct made.topic) into v_made, v_topics from made;
+        if p_notify and v_topics is not null then
+            perform pg_notify('windlass.windlass.outbox', t.topic) from unnest(v_topics) as t (topic);
+        end if;
+        if cardinality(v_made) = cardinality(v_found) then
+            return v_idle;
+        end if;
+        v_keys := array(select unnest(v_found) except select unnest(v_made));
+    end loop;
 end
 $sql$;
 

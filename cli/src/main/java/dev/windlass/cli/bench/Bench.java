@@ -48,12 +48,21 @@ final class Bench implements AutoCloseable {
         }
     }
 
-    /** An empty table with this many messages, vacuumed, with no checkpoint due: each round starts alike. */
+    /** This many messages in an empty table, vacuumed, with no checkpoint due: each round starts alike. */
     void fill(int messages, int payloadBytes) throws SQLException {
-        execute("truncate " + SCHEMA + ".outbox cascade");
-        execute("call " + SCHEMA + ".fill(" + messages + ", " + payloadBytes + ")");
+        fill(messages, payloadBytes, 0);
+    }
+
+    /** The same, under this many ordering keys in turn; none if zero. */
+    void fill(int messages, int payloadBytes, int keys) throws SQLException {
+        empty();
+        execute("call " + SCHEMA + ".fill(" + messages + ", " + payloadBytes + ", " + keys + ")");
         execute("vacuum analyze " + SCHEMA + ".outbox");
         execute("checkpoint");
+    }
+
+    void empty() throws SQLException {
+        execute("truncate windlass_bench.outbox, windlass_bench.outbox_key, windlass_bench.outbox_dedup cascade");
     }
 
     static double median(double[] values) {

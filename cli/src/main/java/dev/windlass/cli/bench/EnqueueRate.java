@@ -6,9 +6,11 @@ import dev.windlass.outbox.OutboxEntry;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.UUID;
+import java.util.stream.Stream;
 
 /** How fast messages are written inside the caller's transaction, beside bare INSERTs of the same row. */
 final class EnqueueRate {
@@ -21,6 +23,7 @@ final class EnqueueRate {
     private final Bench bench;
     private final int messages;
     private final String payload;
+    private long key;
 
     EnqueueRate(Bench bench, int messages, int payloadBytes) {
         this.bench = bench;
@@ -56,6 +59,25 @@ final class EnqueueRate {
         return measure(connection -> outbox.enqueueAll(connection, entries));
     }
 
+    /** One call for each message, with a deduplication key that is new. */
+    double singleOnce(Outbox outbox) throws SQLException {
+        return measure(connection -> {
+            for (int i = 0; i < PER_TRANSACTION; i++) {
+                outbox.enqueue(connection, once());
+            }
+        });
+    }
+
+    /** One call for a whole transaction, each message with a deduplication key that is new. */
+    double manyOnce(Outbox outbox) throws SQLException {
+        return measure(connection -> outbox.enqueueAll(
+                connection, Stream.generate(this::once).limit(PER_TRANSACTION).toList()));
+    }
+
+    private OutboxEntry once() {
+        return OutboxEntry.of(Bench.TOPIC, payload).withDeduplication("order-" + ++key, Duration.ofDays(1));
+    }
+
     /** One JDBC batch for a whole transaction. */
     double bareBatch() throws SQLException {
         return measure(connection -> {
@@ -77,7 +99,7 @@ final class EnqueueRate {
     }
 
     private double measure(Body body) throws SQLException {
-        bench.execute("truncate windlass_bench.outbox cascade");
+        bench.empty();
         bench.execute("checkpoint");
         try (Connection connection = bench.pool.getConnection()) {
             connection.setAutoCommit(false);

@@ -44,7 +44,7 @@ final class Latency {
     }
 
     private Percentiles sameProcess(Writer writer) throws Exception {
-        bench.execute("truncate windlass_bench.outbox cascade");
+        bench.empty();
         try (Windlass windlass = bench.builder()
                 .outboxHandler(
                         Bench.TOPIC, message -> started(message.messageId().value(), System.nanoTime()))
@@ -55,7 +55,7 @@ final class Latency {
 
     /** Handled by a second process, which this one wakes through the database. */
     Percentiles otherProcess(String url, @Nullable String user, @Nullable String password) throws Exception {
-        bench.execute("truncate windlass_bench.outbox cascade");
+        bench.empty();
         ProcessBuilder command = new ProcessBuilder(
                 ProcessHandle.current().info().command().orElse("java"),
                 "-cp",

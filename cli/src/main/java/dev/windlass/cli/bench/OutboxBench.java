@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 /** The outbox: draining, enqueuing and latency, each beside its yardstick. */
 public final class OutboxBench {
     private static final int WARM_UP = 300_000;
+    private static final int KEYS = 1000;
     private static final int[] SESSIONS = {1, 2, 3};
     private static final int[] BATCHES = {100, 500, 1000};
 
@@ -91,6 +92,7 @@ public final class OutboxBench {
         say(
                 "  median    limit %,9.0f/s   windlass %,9.0f/s   %.0f %%",
                 Bench.median(limits), Bench.median(rates), 100 * Bench.median(rates) / Bench.median(limits));
+        keyed(bench);
         if (settings.openSnapshot()) {
             bench.fill(settings.messages(), settings.payloadBytes());
             DrainRate.Rate rate = DrainRate.measureUnderSnapshot(bench, settings.messages());
@@ -100,6 +102,22 @@ public final class OutboxBench {
                     rate.whole(), 100 * rate.whole() / Bench.median(rates), 100 * rate.lastToFirst());
         }
         say("");
+    }
+
+    /** The same messages under ordering keys, each round beside one without. */
+    private void keyed(Bench bench) throws Exception {
+        double[] plain = new double[settings.rounds()];
+        double[] keyed = new double[settings.rounds()];
+        for (int round = -1; round < settings.rounds(); round++) {
+            int slot = Math.max(0, round); // the first time is for warming up
+            bench.fill(settings.messages(), settings.payloadBytes());
+            plain[slot] = DrainRate.measure(bench, settings.messages()).whole();
+            bench.fill(settings.messages(), settings.payloadBytes(), KEYS);
+            keyed[slot] = DrainRate.measure(bench, settings.messages()).whole();
+        }
+        say(
+                "  under %,d ordering keys    without %,9.0f/s   with %,9.0f/s   %.0f %%",
+                KEYS, Bench.median(plain), Bench.median(keyed), 100 * Bench.median(keyed) / Bench.median(plain));
     }
 
     /** The server has been warmed up by the search for its limit; the JVM compiles for some seconds of work. */
@@ -134,7 +152,7 @@ public final class OutboxBench {
     private void enqueue(Bench bench) throws SQLException {
         say("enqueue in the caller's transaction, 1,000 messages in each, against bare INSERTs of the same row");
         EnqueueRate rate = new EnqueueRate(bench, settings.messages(), settings.payloadBytes());
-        double[][] rates = new double[4][settings.rounds()];
+        double[][] rates = new double[6][settings.rounds()];
         try (Windlass writer = rate.writer()) {
             for (int round = -1; round < settings.rounds(); round++) {
                 int slot = Math.max(0, round); // the first time is for warming up
@@ -142,10 +160,14 @@ public final class OutboxBench {
                 rates[1][slot] = rate.single(writer.outbox());
                 rates[2][slot] = rate.bareBatch();
                 rates[3][slot] = rate.many(writer.outbox());
+                rates[4][slot] = rate.singleOnce(writer.outbox());
+                rates[5][slot] = rate.manyOnce(writer.outbox());
             }
         }
         compare("one by one", "INSERT", rates[0], rates[1]);
         compare("many in a call", "JDBC batch", rates[2], rates[3]);
+        cost("one by one", rates[1], rates[4]);
+        cost("many in a call", rates[3], rates[5]);
         say("");
     }
 
@@ -157,6 +179,12 @@ public final class OutboxBench {
                 Bench.median(bare),
                 Bench.median(windlass),
                 100 * Bench.median(windlass) / Bench.median(bare));
+    }
+
+    private void cost(String what, double[] plain, double[] once) {
+        say(
+                "  %-16s with a deduplication key %,9.0f/s   %.2f times the cost of one without",
+                what, Bench.median(once), Bench.median(plain) / Bench.median(once));
     }
 
     private void latency(Bench bench, String url, @Nullable String user, @Nullable String password) throws Exception {

@@ -13,11 +13,13 @@ import java.util.concurrent.Future;
 final class ServerLimit {
 
     static final String PROCEDURES = """
-            create procedure windlass_bench.fill(p_messages integer, p_bytes integer) language plpgsql as $$
+            create procedure windlass_bench.fill(p_messages integer, p_bytes integer, p_keys integer) language plpgsql as $$
             begin
                 for i in 1 .. (p_messages + 999) / 1000 loop
-                    perform windlass_bench.outbox_enqueue('bench', repeat('x', p_bytes), p_notify => false)
-                       from generate_series(1, least(1000, p_messages - (i - 1) * 1000));
+                    perform windlass_bench.outbox_enqueue(
+                                'bench', repeat('x', p_bytes), p_notify => false,
+                                p_ordering_key => case when p_keys > 0 then 'key ' || n % p_keys end)
+                       from generate_series((i - 1) * 1000, least(i * 1000, p_messages) - 1) n;
                     commit;
                 end loop;
             end $$;

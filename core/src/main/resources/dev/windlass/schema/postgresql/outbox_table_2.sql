@@ -21,9 +21,9 @@ alter table {schema}.{outbox}
 alter table {schema}.{outbox} validate constraint {outbox_end_check};
 alter table {schema}.{outbox} validate constraint {outbox_key_check};
 
-create unique index {outbox_holder} on {schema}.{outbox} (ordering_key) where holds_key;
 create index {outbox_waiting} on {schema}.{outbox} (ordering_key, ordering_sequence) where status = 4;
 create index {outbox_waiting_expiring} on {schema}.{outbox} (expires_at) where status = 4 and expires_at is not null;
+create index {outbox_blocking} on {schema}.{outbox} (ordering_key) where status = 3 and holds_key;
 create index {outbox_cancelled} on {schema}.{outbox} (ended_at) where status = 5;
 create index {outbox_failed_topic} on {schema}.{outbox} (topic, ended_at, id) where status = 3;
 
