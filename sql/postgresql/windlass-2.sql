@@ -407,6 +407,10 @@ declare
     v_now   timestamptz;
     v_first uuid;
 begin
+    if p_window is null then
+        raise exception 'expected a window with the deduplication key "%", got null', p_key
+            using errcode = 'null_value_not_allowed', hint = 'Give p_dedup_window, for example interval ''1 day''.';
+    end if;
     loop
         v_now := clock_timestamp();
         insert into "windlass"."outbox_dedup" as d (topic, dedup_key, message_id, expires_at)
@@ -732,7 +736,7 @@ $sql$;
 create or replace function "windlass"."outbox_release"(
     p_ids    uuid[],
     p_owners uuid[],
-    p_delay  interval
+    p_delay  interval default '0 s'
 ) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -832,7 +836,7 @@ $sql$;
 
 -- Returns messages whose lease ran out to ready, and tells the nodes. Nothing is reaped in the first p_quiet after the server
 -- started: owners that lived through the outage renew, or write their outcome, first. Returns how many.
-create or replace function "windlass"."outbox_reap"(p_quiet interval, p_limit integer) returns integer
+create or replace function "windlass"."outbox_reap"(p_quiet interval, p_limit integer default 1000) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -868,7 +872,7 @@ end
 $sql$;
 
 -- Ends messages whose expiry has passed as failed, ready ones and such that wait for their turn. Returns how many.
-create or replace function "windlass"."outbox_expire"(p_limit integer) returns integer
+create or replace function "windlass"."outbox_expire"(p_limit integer default 1000) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -924,7 +928,7 @@ $sql$;
 
 -- Deletes what has been done or cancelled for longer than p_keep, and deduplication keys whose window is over. Returns how
 -- many messages.
-create or replace function "windlass"."outbox_clean"(p_keep interval, p_limit integer) returns integer
+create or replace function "windlass"."outbox_clean"(p_keep interval, p_limit integer default 1000) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off

@@ -81,6 +81,30 @@ final class PostgresSqlInterfaceTest {
     }
 
     @Test
+    void releaseReapExpireAndCleanNeedNoMoreThanWhatOnlyTheCallerKnows() {
+        OutboxMessageIdentifier id = outbox.enqueue(OutboxEntry.of("topic", "payload"));
+        UUID owner = UUID.randomUUID();
+        database.value(UUID.class, "select id from %s.outbox_claim(?, interval '1 minute', 10)", owner);
+
+        assertThat(database.value(
+                        Integer.class, "select %s.outbox_release(array[?::uuid], array[?::uuid])", id.value(), owner))
+                .isEqualTo(1);
+        assertThat(outbox.claim(OwnerToken.fresh(), LEASE, 10)).hasSize(1);
+        assertThat(database.value(Integer.class, "select %s.outbox_reap(p_quiet => '0 s')"))
+                .isZero();
+        assertThat(database.value(Integer.class, "select %s.outbox_expire()")).isZero();
+        assertThat(database.value(Integer.class, "select %s.outbox_clean(p_keep => '7 days')"))
+                .isZero();
+    }
+
+    @Test
+    void aDeduplicationKeyWithoutAWindowIsRefusedInPlainWords() {
+        assertThatThrownBy(() -> database.execute("select %s.outbox_enqueue('topic', '', p_dedup_key => 'order-7')"))
+                .isInstanceOf(SQLException.class)
+                .hasMessageContaining("expected a window with the deduplication key \"order-7\", got null");
+    }
+
+    @Test
     void valuesOfHeadersThatAreNotTextsAreReadAsTheirText() {
         database.value(UUID.class, """
                 select %s.outbox_enqueue('topic', '', null, '{
