@@ -45,8 +45,7 @@ final class Run {
         try (Connection connection = EmbeddedPostgres.shared().dataSource().getConnection();
                 Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(sql)) {
-            row.next();
-            return row.getString(1);
+            return row.next() ? String.valueOf(row.getString(1)) : "";
         }
     }
 }
