@@ -198,9 +198,10 @@ export class Worker {
     }
     const left = [...this.#inHand.values()];
     left.forEach((held) => held.abort.abort(new Error('the worker is stopping')));
-    await this.pool
-      .query('select windlass.outbox_release($1, $2)', [left.map((held) => held.message.id), left.map((held) => held.owner)])
-      .catch((error) => this.#trouble('release', error));
+    if (left.length > 0) {
+      const values = [left.map((held) => held.message.id), left.map((held) => held.owner)];
+      await this.pool.query('select windlass.outbox_release($1, $2)', values).catch((error) => this.#trouble('release', error));
+    }
   }
   // end::stop
 
@@ -236,7 +237,7 @@ export class Worker {
   #trouble(what, error) {
     if (!this.#finished.signal.aborted) {
       this.#troubled = performance.now();
-      console.error(`could not ${what}, trying again: ${error.message}`);
+      console.error(`could not ${what}: ${error.message}`);
     }
   }
 }
