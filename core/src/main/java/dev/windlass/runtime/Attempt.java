@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
 final class Attempt<M> implements Cancellation {
     final Claimed<M> claimed;
     final Lane<M> lane;
+    /** What its lane's breaker gave it at its start; guarded by the lock of the hand. */
+    int began;
+
     private volatile long leaseUntil;
     private volatile @Nullable Reason cancelled;
     private @Nullable Thread thread;

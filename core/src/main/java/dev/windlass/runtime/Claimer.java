@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
@@ -90,14 +91,23 @@ final class Claimer<M> {
             heartBeat.open();
             boolean sweep = System.nanoTime() - lastSweep >= SWEEP_NANOS;
             wantsRoom = true;
+            OptionalLong restEnds = hand.restEnds(); // before the demands: a rest that ends between is not overslept
             List<WorkStore.Demand> demands = hand.demands(sweep);
-            return demands.isEmpty() ? Loop.PARKED : claim(demands, sweep);
+            return notBeyondRest(restEnds, demands.isEmpty() ? Loop.PARKED : claim(demands, sweep));
         } catch (SQLException e) {
             if (database.dialect().isOutage(e)) {
                 hand.resetBounds();
             }
             throw e;
         }
+    }
+
+    private static Duration notBeyondRest(OptionalLong restEnds, Duration pause) {
+        if (restEnds.isEmpty()) {
+            return pause;
+        }
+        Duration left = Duration.ofNanos(restEnds.getAsLong() - System.nanoTime());
+        return left.compareTo(pause) < 0 ? left : pause;
     }
 
     private Duration claim(List<WorkStore.Demand> demands, boolean sweep) throws SQLException {

@@ -161,7 +161,7 @@ final class Completer<M> {
             if (ended.outcome() instanceof Outcome.Done) {
                 done.add(ended.held());
             } else if (ended.outcome() instanceof Outcome.Retry retry) {
-                retried.add(new WorkStore.Failure(ended.held(), retry.delay(), retry.error()));
+                retried.add(new WorkStore.Failure(ended.held(), retry.delay(), retry.error(), retry.counted()));
             } else if (ended.outcome() instanceof Outcome.Fail fail) {
                 failed.add(new WorkStore.Ending(ended.held(), fail.error(), fail.head()));
             } else {

@@ -1,13 +1,11 @@
 package dev.windlass.runtime;
 
-import dev.windlass.PermanentFailure;
-import dev.windlass.RetryAfter;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.RejectedExecutionException;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,6 +25,7 @@ public final class Dispatcher<M> {
     private final Completer<M> completer;
     private final HeartBeat<M> heartBeat;
     private final Watchdog<M> watchdog;
+    private final HandlerLog handlerLog;
     private final Claimer<M> claimer;
     private final Maintenance<M> maintenance;
     private final Listener listener;
@@ -54,7 +53,14 @@ public final class Dispatcher<M> {
                 answering, store, telemetry, workers, Math.max(options.batchSize(), 100), this::settled);
         heartBeat = new HeartBeat<>(background, store, hand, workers, options.lease());
         watchdog = new Watchdog<>(
-                database.name(), hand, workers, options.lease(), shortestTimeout(handlings), completer::add);
+                database.name(),
+                hand,
+                workers,
+                options.lease(),
+                shortestTimeout(handlings),
+                this::giveUp,
+                this::giveBack);
+        handlerLog = new HandlerLog(database.name(), telemetry);
         claimer = new Claimer<>(
                 answering, store, hand, heartBeat, options, telemetry, workers, this::taken, completer::add);
         maintenance =
@@ -131,12 +137,9 @@ public final class Dispatcher<M> {
     }
 
     private void taken(List<Attempt<M>> all, List<Attempt<M>> toStart) {
-        int hired = hand.take(all, toStart);
-        if (hired < 0) {
-            toStart.forEach(attempt -> completer.add(attempt, new Outcome.Release()));
-            return;
-        }
-        hire(hired);
+        Hand.Taken<M> taken = hand.take(all, toStart);
+        giveBack(taken.back());
+        hire(taken.workers());
         watchdog.wake();
     }
 
@@ -172,68 +175,63 @@ public final class Dispatcher<M> {
     /** Runs one handler. Returns whether this thread may take the next message. */
     private boolean handle(Attempt<M> attempt) {
         attempt.begin();
-        Outcome outcome = outcome(attempt);
+        Result result = run(attempt);
         long took = attempt.end();
-        if (!hand.ended(attempt, took)) {
+        Optional<Breaker.Effect> effect = hand.ended(attempt, took, result);
+        if (effect.isEmpty()) {
+            handlerLog.endedLate(attempt, result);
             return false;
         }
-        completer.add(attempt, outcome);
+        Outcome outcome = attempt.lane.handling.outcome(result, attempt.claimed.retryCount(), effect.get());
+        handlerLog.ended(attempt, result, outcome, effect.get());
+        conclude(attempt, outcome, effect.get());
         telemetry.handled(database.name(), attempt.claimed.topic(), outcome, Duration.ofNanos(took));
         return true;
     }
 
-    private Outcome outcome(Attempt<M> attempt) {
+    private Result run(Attempt<M> attempt) {
         if (attempt.isLost(System.nanoTime())) {
-            return new Outcome.Release();
+            return new Result.Stopped();
         }
         try {
             log.debug("[{}] handling {} of topic {}", database.name(), attempt.claimed.id(), attempt.claimed.topic());
             attempt.lane.handling.handler().handle(attempt.claimed.message(), attempt);
-            return new Outcome.Done();
+            return new Result.Done();
         } catch (Throwable e) {
             return afterFailure(attempt, e);
         }
     }
 
     /** Only a handler's own failure costs an attempt; a shutdown or an outage is not its fault. */
-    private Outcome afterFailure(Attempt<M> attempt, Throwable failure) {
+    private Result afterFailure(Attempt<M> attempt, Throwable failure) {
         if (attempt.isCancelled(Attempt.Reason.SHUTDOWN) || attempt.isCancelled(Attempt.Reason.LEASE_LOST)) {
-            return new Outcome.Release();
+            return new Result.Stopped();
         }
-        boolean decided = failure instanceof PermanentFailure || failure instanceof RetryAfter;
-        Throwable cause = attempt.isCancelled(Attempt.Reason.TIMED_OUT) && !decided
-                ? new IllegalStateException(
-                        "timed out after " + attempt.lane.handling.options().timeout(), failure)
-                : failure;
-        Outcome outcome = attempt.lane.handling.afterFailure(cause, attempt.claimed.retryCount());
-        String next = outcome instanceof Outcome.Retry retry ? "trying again in " + retry.delay() : "not trying again";
-        try {
-            logFailure(attempt, next, cause);
-        } catch (Throwable e) {
-            logFailure(attempt, next + "; its exception cannot be logged", null);
-        }
-        return outcome;
+        Result.Failed failed = new Result.Failed(failure);
+        return attempt.isCancelled(Attempt.Reason.TIMED_OUT) && !failed.isDecision()
+                ? new Result.Failed(new IllegalStateException(
+                        "timed out after " + attempt.lane.handling.options().timeout(), failure))
+                : failed;
     }
 
-    /** A handler that says when to try again has not failed unexpectedly. */
-    private void logFailure(Attempt<M> attempt, String next, @Nullable Throwable cause) {
-        if (cause instanceof RetryAfter) {
-            log.info(
-                    "[{}] the handler of message {} of topic {} put it off: {}",
-                    database.name(),
-                    attempt.claimed.id(),
-                    attempt.claimed.topic(),
-                    next);
-            return;
+    /** Goes on without a handler that does not return, unless too many have been given up. */
+    private void giveUp(Attempt<M> attempt, Result result) {
+        hand.detach(attempt, result).ifPresent(effect -> {
+            handlerLog.givenUp(attempt, result, effect);
+            conclude(attempt, attempt.lane.handling.outcome(result, attempt.claimed.retryCount(), effect), effect);
+        });
+    }
+
+    private void conclude(Attempt<M> attempt, Outcome outcome, Breaker.Effect effect) {
+        completer.add(attempt, outcome);
+        if (effect.isChange()) {
+            giveBack(hand.recall());
+            claimer.wake();
         }
-        log.error(
-                "[{}] the handler of message {} of topic {} failed in attempt {}: {}",
-                database.name(),
-                attempt.claimed.id(),
-                attempt.claimed.topic(),
-                attempt.claimed.retryCount() + 1,
-                next,
-                cause);
+    }
+
+    private void giveBack(List<Attempt<M>> attempts) {
+        attempts.forEach(attempt -> completer.add(attempt, new Outcome.Release()));
     }
 
     /**
@@ -241,7 +239,7 @@ public final class Dispatcher<M> {
      * ready without costing an attempt.
      */
     public void stop() {
-        hand.close().forEach(attempt -> completer.add(attempt, new Outcome.Release()));
+        giveBack(hand.close());
         listener.stop(PATIENCE);
         claimer.stop(PATIENCE);
         maintenance.stop(PATIENCE);
@@ -276,9 +274,7 @@ public final class Dispatcher<M> {
 
     private void giveUpHandlers() {
         for (Attempt<M> attempt : hand.all()) {
-            if (hand.detach(attempt)) {
-                completer.add(attempt, new Outcome.Release());
-            }
+            giveUp(attempt, new Result.Stopped());
         }
     }
 }

@@ -8,9 +8,12 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A <em>suspect</em> is a message whose lease has run out several times: it may be what killed the process each time. It
  * waits until nothing else is in hand, then runs alone, and nothing is claimed meanwhile.
+ *
+ * <p>A lane <em>rests</em> while its {@link Breaker} says so: nothing is claimed for it, and what waits there is given back.
  *
  * <p>A lane is <em>stuck</em> when messages wait in it and nothing has moved for half a lease: its handlers hang, or they take
  * much longer than those before. What waits there is given back, and no more is taken until something moves.
@@ -63,6 +68,9 @@ final class Hand<M> {
         return lanes.containsKey(topic);
     }
 
+    /** What {@link #take} made of claimed messages: how many workers to start, and what to give back. */
+    record Taken<M>(int workers, List<Attempt<M>> back) {}
+
     /** What to claim next, another topic first each time; empty when there is no room. */
     List<WorkStore.Demand> demands(boolean sweep) {
         lock.lock();
@@ -71,10 +79,11 @@ final class Hand<M> {
             if (closed || room <= 0 || suspect != null || isStuck()) {
                 return List.of();
             }
+            long now = System.nanoTime();
             List<WorkStore.Demand> demands = new ArrayList<>(rotation.size());
             for (int i = 0; i < rotation.size(); i++) {
                 Lane<M> lane = rotation.get((nextLane + i) % rotation.size());
-                int places = isStuck(lane) ? 0 : Math.min(room, lane.places(batchSize, lease));
+                int places = isStuck(lane) ? 0 : Math.min(room, lane.places(batchSize, lease, now));
                 if (places > 0) {
                     Position after = sweep ? Position.START : lane.bound.position();
                     demands.add(new WorkStore.Demand(lane.topic, places, after));
@@ -82,6 +91,21 @@ final class Hand<M> {
             }
             nextLane = rotation.isEmpty() ? 0 : (nextLane + 1) % rotation.size();
             return demands;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** When the first lane that rests now may be looked at again, by the monotonic clock. */
+    OptionalLong restEnds() {
+        lock.lock();
+        try {
+            long now = System.nanoTime();
+            OptionalLong left = rotation.stream()
+                    .mapToLong(lane -> lane.breaker.restLeft(now))
+                    .filter(nanos -> nanos > 0)
+                    .min();
+            return left.isPresent() ? OptionalLong.of(now + left.getAsLong()) : left;
         } finally {
             lock.unlock();
         }
@@ -113,12 +137,24 @@ final class Hand<M> {
 
     /** Whether a claim may have left messages of some topic because it had no more room for it. */
     boolean isFull(List<WorkStore.Demand> demands, List<Claimed<M>> claimed) {
-        if (demands.size() < rotation.size()) {
+        if (demands.size() < rotation.size() && lacksRoom(demands)) {
             return true;
         }
         Map<String, Integer> counts = new HashMap<>();
         claimed.forEach(each -> counts.merge(each.topic(), 1, Integer::sum));
         return demands.stream().anyMatch(demand -> counts.getOrDefault(demand.topic(), 0) >= demand.places());
+    }
+
+    /** Whether a lane was not asked for although it does not rest. */
+    private boolean lacksRoom(List<WorkStore.Demand> demands) {
+        Set<String> asked = demands.stream().map(WorkStore.Demand::topic).collect(Collectors.toSet());
+        lock.lock();
+        try {
+            long now = System.nanoTime();
+            return rotation.stream().anyMatch(lane -> !asked.contains(lane.topic) && !lane.rests(now));
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Whether a message of this topic would be started at once. */
@@ -167,18 +203,18 @@ final class Hand<M> {
     }
 
     /**
-     * Takes claimed messages in hand, at most one suspect among those to start. Returns how many workers to start, or -1 if
-     * nothing is taken any more.
+     * Takes claimed messages in hand, at most one suspect among those to start. What may not start is to be given back: all,
+     * when nothing is taken any more, and those of a topic that has begun to rest since they were asked for.
      *
      * @param all what has been claimed
      * @param toStart what of it is to be handled; the outcome of the rest is already known
      */
-    int take(Collection<Attempt<M>> all, Collection<Attempt<M>> toStart) {
+    Taken<M> take(Collection<Attempt<M>> all, Collection<Attempt<M>> toStart) {
         lock.lock();
         try {
             inHand.addAll(all);
             if (closed) {
-                return -1;
+                return new Taken<>(0, List.copyOf(toStart));
             }
             for (Attempt<M> attempt : toStart) {
                 if (isSuspect(attempt.claimed)) {
@@ -189,7 +225,9 @@ final class Hand<M> {
                     enlist(attempt);
                 }
             }
-            return hire();
+            long now = System.nanoTime();
+            List<Attempt<M>> back = recall(now);
+            return new Taken<>(hire(now), back);
         } finally {
             lock.unlock();
         }
@@ -202,10 +240,30 @@ final class Hand<M> {
         attempt.lane.waiting.add(attempt);
     }
 
-    private int hire() {
-        long startable = suspectMayRun() ? 1 : 0;
+    /** Hands back what waits in lanes that rest. */
+    List<Attempt<M>> recall() {
+        lock.lock();
+        try {
+            return recall(System.nanoTime());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private List<Attempt<M>> recall(long now) {
+        List<Attempt<M>> back = new ArrayList<>();
+        if (suspect != null && !suspectStarted && suspect.lane.breaker.allowance(now) == 0) {
+            back.add(suspect);
+            suspect = null;
+        }
+        rotation.forEach(lane -> lane.recall(now, back));
+        return back;
+    }
+
+    private int hire(long now) {
+        long startable = suspectMayRun(now) ? 1 : 0;
         for (Lane<M> lane : rotation) {
-            startable += Math.min(lane.waiting.size(), lane.concurrency() - lane.running);
+            startable += lane.startable(now);
         }
         int hired = (int) Math.max(0, Math.min(startable, concurrency - workers));
         workers += hired;
@@ -223,8 +281,12 @@ final class Hand<M> {
         }
     }
 
-    private boolean suspectMayRun() {
-        return suspect != null && !suspectStarted && !closed && inHand.size() == 1;
+    private boolean suspectMayRun(long now) {
+        return suspect != null
+                && !suspectStarted
+                && !closed
+                && inHand.size() == 1
+                && suspect.lane.breaker.allowance(now) > 0;
     }
 
     /** The next message for a worker; none means that the worker ends. */
@@ -232,14 +294,15 @@ final class Hand<M> {
     Attempt<M> next() {
         lock.lock();
         try {
+            long now = System.nanoTime();
             for (int i = 0; i < rotation.size(); i++) {
                 Lane<M> lane = rotation.get(nextStart);
                 nextStart = (nextStart + 1) % rotation.size();
-                if (lane.canStart()) {
+                if (lane.startable(now) > 0) {
                     return started(lane.waiting.remove());
                 }
             }
-            if (suspect != null && suspectMayRun()) {
+            if (suspect != null && suspectMayRun(now)) {
                 suspectStarted = true;
                 return started(suspect);
             }
@@ -252,23 +315,24 @@ final class Hand<M> {
     }
 
     private Attempt<M> started(Attempt<M> attempt) {
+        attempt.began = attempt.lane.breaker.started();
         attempt.lane.running++;
         attempt.lane.moved();
         return attempt;
     }
 
-    /** A handler has returned. Returns whether its outcome counts and its worker goes on. */
-    boolean ended(Attempt<M> attempt, long tookNanos) {
+    /** A handler has returned. Returns nothing if it had been given up: its outcome does not count, and its worker ends. */
+    Optional<Breaker.Effect> ended(Attempt<M> attempt, long tookNanos, Result result) {
         lock.lock();
         try {
             if (attempt.isDetached()) {
                 detached--;
-                return false;
+                return Optional.empty();
             }
             attempt.lane.running--;
             attempt.lane.moved();
             attempt.lane.took(tookNanos);
-            return true;
+            return Optional.of(attempt.lane.breaker.ended(attempt.began, result, System.nanoTime()));
         } finally {
             lock.unlock();
         }
@@ -276,14 +340,14 @@ final class Hand<M> {
 
     /**
      * Gives up a handler that does not return, so that another can take its place. Only as many as can run at once: beyond
-     * that, a node whose handlers all hang stops taking work instead of collecting threads.
+     * that, a node whose handlers all hang stops taking work instead of collecting threads. Returns nothing if it stays.
      */
-    boolean detach(Attempt<M> attempt) {
+    Optional<Breaker.Effect> detach(Attempt<M> attempt, Result result) {
         lock.lock();
         try {
             boolean tooMany = detached >= concurrency && !closed;
             if (attempt.isDetached() || !attempt.isRunning() || tooMany) {
-                return false;
+                return Optional.empty();
             }
             attempt.detach();
             detached++;
@@ -291,7 +355,7 @@ final class Hand<M> {
             attempt.lane.running--;
             attempt.lane.moved();
             changed.signalAll();
-            return true;
+            return Optional.of(attempt.lane.breaker.ended(attempt.began, result, System.nanoTime()));
         } finally {
             lock.unlock();
         }
@@ -326,7 +390,7 @@ final class Hand<M> {
             if (suspect != null && !inHand.contains(suspect)) {
                 suspect = null;
             }
-            return hire();
+            return hire(System.nanoTime());
         } finally {
             lock.unlock();
         }

@@ -1,6 +1,7 @@
 package dev.windlass.runtime;
 
 import dev.windlass.Cancellation;
+import dev.windlass.Circuit;
 import dev.windlass.HandlerOptions;
 import dev.windlass.PermanentFailure;
 import dev.windlass.RetryAfter;
@@ -15,7 +16,19 @@ public record Handling<M>(Handler<M> handler, HandlerOptions options) {
         void handle(M message, Cancellation cancellation) throws Exception;
     }
 
-    Outcome afterFailure(Throwable failure, int retryCount) {
+    Outcome outcome(Result result, int retryCount, Breaker.Effect effect) {
+        if (result instanceof Result.Done) {
+            return new Outcome.Done();
+        }
+        if (result instanceof Result.Failed failed) {
+            return effect.isCounted()
+                    ? afterFailure(failed.cause(), retryCount)
+                    : spared(failed.cause(), retryCount, effect);
+        }
+        return new Outcome.Release();
+    }
+
+    private Outcome afterFailure(Throwable failure, int retryCount) {
         String error = errorText(failure);
         if (failure instanceof PermanentFailure
                 || retryCount + 1 >= options.retry().maxAttempts()) {
@@ -24,7 +37,20 @@ public record Handling<M>(Handler<M> handler, HandlerOptions options) {
         Duration delay = failure instanceof RetryAfter after
                 ? after.delay()
                 : options.retry().delay(retryCount);
-        return new Outcome.Retry(delay, error);
+        return new Outcome.Retry(delay, error, true);
+    }
+
+    private Outcome spared(Throwable failure, int retryCount, Breaker.Effect effect) {
+        return new Outcome.Retry(sparedDelay(retryCount, effect), errorText(failure), false);
+    }
+
+    /** A probe comes back after the next one: it may be the message that is at fault, and not what the handler needs. */
+    private Duration sparedDelay(int retryCount, Breaker.Effect effect) {
+        Circuit circuit = options.circuit();
+        if (circuit == null || effect != Breaker.Effect.RESTS_ON) {
+            return options.retry().delay(retryCount);
+        }
+        return circuit.rest();
     }
 
     /** Bounded, and without what a database cannot store. */

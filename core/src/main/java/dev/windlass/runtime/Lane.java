@@ -2,12 +2,14 @@ package dev.windlass.runtime;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.List;
 
 /** One topic on this node: its handler, what waits for it, what runs, and up to where it has been claimed. */
 final class Lane<M> {
     final String topic;
     final Handling<M> handling;
     final Bound bound = new Bound();
+    final Breaker breaker;
     final ArrayDeque<Attempt<M>> waiting = new ArrayDeque<>();
     int running;
     private long movedAt = System.nanoTime();
@@ -21,6 +23,7 @@ final class Lane<M> {
     Lane(String topic, Handling<M> handling, int nodeConcurrency) {
         this.topic = topic;
         this.handling = handling;
+        this.breaker = new Breaker(handling.options().circuit());
         this.concurrency = Math.min(nodeConcurrency, handling.options().concurrency());
     }
 
@@ -38,12 +41,25 @@ final class Lane<M> {
         return System.nanoTime() - movedAt > nanos;
     }
 
-    boolean canStart() {
-        return !waiting.isEmpty() && running < concurrency();
+    /** How many of those that wait can start. */
+    int startable(long now) {
+        return Math.min(Math.min(waiting.size(), concurrency - running), breaker.allowance(now));
     }
 
     boolean isFree() {
-        return waiting.isEmpty() && running < concurrency();
+        return waiting.isEmpty() && running < concurrency && breaker.isClosed();
+    }
+
+    /** Whether it wants nothing, however much room there is. */
+    boolean rests(long now) {
+        return breaker.restLeft(now) > 0;
+    }
+
+    /** Hands back what waits and may not start; the first stay. */
+    void recall(long now, List<Attempt<M>> back) {
+        while (waiting.size() > breaker.allowance(now)) {
+            back.add(waiting.removeLast());
+        }
     }
 
     /** Moving average: the last few attempts decide. */
@@ -53,12 +69,13 @@ final class Lane<M> {
 
     /**
      * How many more to claim: as many as can start within a quarter of the lease, judging by how long handlers have taken,
-     * and none while enough are waiting and the claim would be small.
+     * and none while enough are waiting and the claim would be small. Never more than the circuit lets start.
      */
-    int places(int batchSize, Duration lease) {
+    int places(int batchSize, Duration lease, long now) {
         double startable = concurrency() * (lease.toNanos() / 4.0) / Math.max(1, averageNanos);
         int ahead = (int) Math.min(3.0 * batchSize, startable);
         int places = concurrency() + ahead - running - waiting.size();
-        return waiting.size() >= concurrency() && places < batchSize ? 0 : places;
+        int allowed = Math.min(places, breaker.allowance(now) - waiting.size());
+        return waiting.size() >= concurrency() && places < batchSize ? 0 : allowed;
     }
 }

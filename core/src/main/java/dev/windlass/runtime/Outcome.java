@@ -8,7 +8,8 @@ public sealed interface Outcome {
 
     record Done() implements Outcome {}
 
-    record Retry(Duration delay, String error) implements Outcome {}
+    /** Back to ready for another attempt; {@code counted} says whether this one was used up. */
+    record Retry(Duration delay, String error, boolean counted) implements Outcome {}
 
     record Fail(String error, FailedHead head) implements Outcome {}
 

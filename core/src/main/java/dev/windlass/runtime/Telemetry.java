@@ -20,6 +20,9 @@ public interface Telemetry {
 
     default void cleaned(String store, int messages) {}
 
+    /** A topic has begun to rest, or works again. */
+    default void circuit(String store, String topic, boolean open) {}
+
     /** Outcomes that changed nothing, because the lease had gone to somebody else. */
     default void lost(String store, int messages) {}
 }

@@ -3,6 +3,7 @@ package dev.windlass.runtime;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,21 +22,28 @@ final class Watchdog<M> {
 
     private final String store;
     private final Hand<M> hand;
-    private final BiConsumer<Attempt<M>, Outcome> giveUp;
+    private final BiConsumer<Attempt<M>, Result> giveUp;
+    private final Consumer<List<Attempt<M>>> giveBack;
     private final Duration period;
     private final long graceNanos;
     private final Loop loop;
 
+    /**
+     * @param giveUp goes on without a handler, if that is possible
+     * @param giveBack returns messages to ready
+     */
     Watchdog(
             String store,
             Hand<M> hand,
             Workers workers,
             Duration lease,
             Duration shortestTimeout,
-            BiConsumer<Attempt<M>, Outcome> giveUp) {
+            BiConsumer<Attempt<M>, Result> giveUp,
+            Consumer<List<Attempt<M>>> giveBack) {
         this.store = store;
         this.hand = hand;
         this.giveUp = giveUp;
+        this.giveBack = giveBack;
         this.period = clamp(min(shortestTimeout, lease).dividedBy(4));
         this.graceNanos = min(GRACE, lease.dividedBy(3)).toNanos();
         this.loop = new Loop("[" + store + "] watching handlers", workers, this::watch);
@@ -80,8 +88,8 @@ final class Watchdog<M> {
                     attempt.claimed.id(),
                     attempt.claimed.topic());
         }
-        if (overtime > graceNanos && hand.detach(attempt)) {
-            giveUp(attempt);
+        if (overtime > graceNanos) {
+            giveUp.accept(attempt, didNotStop(attempt));
         }
     }
 
@@ -89,20 +97,13 @@ final class Watchdog<M> {
         List<Attempt<M>> stuck = hand.giveBack();
         if (!stuck.isEmpty()) {
             log.info("[{}] gave back {} messages that no handler became free for", store, stuck.size());
-            stuck.forEach(attempt -> giveUp.accept(attempt, new Outcome.Release()));
+            giveBack.accept(stuck);
         }
     }
 
-    private void giveUp(Attempt<M> attempt) {
-        Duration timeout = attempt.lane.handling.options().timeout();
-        log.error(
-                "[{}] the handler of message {} of topic {} does not stop; giving it up, its thread goes on",
-                store,
-                attempt.claimed.id(),
-                attempt.claimed.topic());
-        Throwable failure =
-                new IllegalStateException("timed out after " + timeout + " and did not stop when interrupted");
-        giveUp.accept(attempt, attempt.lane.handling.afterFailure(failure, attempt.claimed.retryCount()));
+    private Result didNotStop(Attempt<M> attempt) {
+        return new Result.Failed(new IllegalStateException(
+                "timed out after " + attempt.lane.handling.options().timeout() + " and did not stop when interrupted"));
     }
 
     void stop(Duration patience) {

@@ -19,11 +19,17 @@ public interface WorkStore<M> {
     /** A message and the token it was claimed with; if it is ordered, others may wait for its end. */
     record Held(UUID id, UUID owner, boolean ordered) {}
 
-    /** A failed attempt: when to try again (null: the default), and why it failed. */
+    /** A failed attempt: when to try again (null: the default), why it failed, and whether it is used up. */
     record Failure(
             Held held,
             @Nullable Duration retryAfter,
-            @Nullable String error) {}
+            @Nullable String error,
+            boolean counted) {
+
+        public Failure(Held held, @Nullable Duration retryAfter, @Nullable String error) {
+            this(held, retryAfter, error, true);
+        }
+    }
 
     /** The last attempt: why it failed, and what becomes of those that wait behind. */
     record Ending(Held held, String error, FailedHead head) {}

@@ -26,6 +26,11 @@
  * message with several expiries is handled alone, so that it cannot take neighbours with it. A database that goes away stops
  * nothing for good: loops back off with jitter, say so once, and go on when it is back. Maintenance then waits for one lease
  * period before it reaps, so that live owners come first.
+ *
+ * <p>A handler that fails throughout, because what it needs is down, can have a circuit: its lane
+ * rests, and then starts one message at a time until one succeeds. It is closed, open or half open, and only the failures that
+ * open it cost attempts. The claimer asks for nothing while a lane rests, and wakes when the rest is over. The state is this
+ * node's own and is not stored: what one node cannot reach, another may.
  */
 @NullMarked
 package dev.windlass.runtime;

@@ -2,6 +2,7 @@ package dev.windlass.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.Circuit;
 import dev.windlass.HandlerOptions;
 import java.time.Duration;
 import java.time.Instant;
@@ -23,6 +24,19 @@ final class HandTest {
                 new Handling<>(
                         (message, cancellation) -> {}, HandlerOptions.defaults().withConcurrency(limit))));
         return new Hand<>(handlings, concurrency, 10, LEASE);
+    }
+
+    /** Topic a rests after one failure, topic b never does. */
+    private static Hand<String> resting(Duration rest) {
+        Handling.Handler<String> handler = (message, cancellation) -> {};
+        Map<String, Handling<String>> handlings = new LinkedHashMap<>();
+        handlings.put("a", new Handling<>(handler, HandlerOptions.defaults().withCircuit(new Circuit(1, rest))));
+        handlings.put("b", new Handling<>(handler, HandlerOptions.defaults()));
+        return new Hand<>(handlings, 16, 10, LEASE);
+    }
+
+    private static List<String> demanded(Hand<String> hand) {
+        return hand.demands(false).stream().map(WorkStore.Demand::topic).toList();
     }
 
     private static List<Attempt<String>> claimed(Hand<String> hand, String topic, int count, int leaseExpiries) {
@@ -53,7 +67,22 @@ final class HandTest {
 
     private static boolean finish(Hand<String> hand, Attempt<String> attempt) {
         long took = attempt.end();
-        return hand.ended(attempt, took);
+        return hand.ended(attempt, took, new Result.Done()).isPresent();
+    }
+
+    private static void fail(Hand<String> hand) {
+        Attempt<String> attempt = start(hand);
+        fail(hand, attempt);
+        hand.settle(List.of(attempt));
+    }
+
+    private static void fail(Hand<String> hand, Attempt<String> attempt) {
+        assertThat(hand.ended(attempt, attempt.end(), new Result.Failed(new IllegalStateException())))
+                .isPresent();
+    }
+
+    private static boolean detach(Hand<String> hand, Attempt<String> attempt) {
+        return hand.detach(attempt, new Result.Stopped()).isPresent();
     }
 
     @Test
@@ -74,7 +103,7 @@ final class HandTest {
     void claimsAheadOnceHandlersAreKnownToBeQuick() {
         Hand<String> hand = hand(5, Map.of("a", 3));
         List<Attempt<String>> first = claimed(hand, "a", 1, 0);
-        assertThat(hand.take(first, first)).isEqualTo(1);
+        assertThat(hand.take(first, first).workers()).isEqualTo(1);
         finish(hand, start(hand));
         hand.settle(first);
         List<WorkStore.Demand> demands = hand.demands(false);
@@ -87,7 +116,7 @@ final class HandTest {
         Hand<String> hand = hand(3, Map.of("a", 2, "b", 2));
         List<Attempt<String>> all = claimed(hand, "a", 5, 0);
         all.addAll(claimed(hand, "b", 5, 0));
-        assertThat(hand.take(all, all)).isEqualTo(3);
+        assertThat(hand.take(all, all).workers()).isEqualTo(3);
         List<Attempt<String>> running = List.of(start(hand), start(hand), start(hand));
         assertThat(running.stream().filter(attempt -> attempt.lane.topic.equals("a")))
                 .hasSizeBetween(1, 2);
@@ -108,7 +137,7 @@ final class HandTest {
         List<Attempt<String>> suspects = claimed(hand, "a", 1, 2);
         List<Attempt<String>> all = new ArrayList<>(suspects);
         all.addAll(others);
-        assertThat(hand.take(all, all)).isEqualTo(2);
+        assertThat(hand.take(all, all).workers()).isEqualTo(2);
         List<Attempt<String>> running = List.of(start(hand), start(hand));
         assertThat(running).containsExactlyInAnyOrderElementsOf(others);
         assertThat(hand.demands(false)).isEmpty();
@@ -128,18 +157,18 @@ final class HandTest {
     void aHandlerThatWasGivenUpMakesRoomAndItsOutcomeDoesNotCount() {
         Hand<String> hand = hand(1, Map.of("a", 1));
         List<Attempt<String>> all = claimed(hand, "a", 3, 0);
-        assertThat(hand.take(all, all)).isEqualTo(1);
+        assertThat(hand.take(all, all).workers()).isEqualTo(1);
         Attempt<String> hung = start(hand);
-        assertThat(hand.detach(all.get(1))).as("it does not run").isFalse();
-        assertThat(hand.detach(hung)).isTrue();
-        assertThat(hand.detach(hung)).isFalse();
+        assertThat(detach(hand, all.get(1))).as("it does not run").isFalse();
+        assertThat(detach(hand, hung)).isTrue();
+        assertThat(detach(hand, hung)).isFalse();
         assertThat(hand.settle(List.of(hung))).isEqualTo(1);
         Attempt<String> second = start(hand);
-        assertThat(hand.detach(second))
+        assertThat(detach(hand, second))
                 .as("as many as can run at once, no more")
                 .isFalse();
         assertThat(finish(hand, hung)).isFalse();
-        assertThat(hand.detach(second)).isTrue();
+        assertThat(detach(hand, second)).isTrue();
     }
 
     @Test
@@ -148,15 +177,15 @@ final class HandTest {
         List<Attempt<String>> all = claimed(hand, "a", 3, 0);
         hand.take(all, all);
         Attempt<String> hung = start(hand);
-        hand.detach(hung);
+        detach(hand, hung);
         hand.settle(List.of(hung));
         Attempt<String> second = start(hand);
         assertThat(hand.close()).containsExactly(all.get(2));
         assertThat(hand.demands(false)).isEmpty();
         List<Attempt<String>> late = claimed(hand, "a", 1, 0);
-        assertThat(hand.take(late, late)).isEqualTo(-1);
+        assertThat(hand.take(late, late)).isEqualTo(new Hand.Taken<>(0, late));
         assertThat(hand.awaitQuiet(Duration.ofMillis(1))).isFalse();
-        assertThat(hand.detach(second)).isTrue();
+        assertThat(detach(hand, second)).isTrue();
         assertThat(hand.awaitQuiet(Duration.ofMillis(1))).isTrue();
     }
 
@@ -164,7 +193,7 @@ final class HandTest {
     void aWorkerThatDidNotComeLeavesItsPlaceToAnother() {
         Hand<String> hand = hand(2, Map.of("a", 2));
         List<Attempt<String>> all = claimed(hand, "a", 2, 0);
-        assertThat(hand.take(all, all)).isEqualTo(2);
+        assertThat(hand.take(all, all).workers()).isEqualTo(2);
         assertThat(hand.settle(List.of())).isZero();
         hand.dismiss(2);
         assertThat(hand.settle(List.of())).isEqualTo(2);
@@ -197,5 +226,73 @@ final class HandTest {
         assertThat(attempt.isLost(now + LEASE.toNanos() + 1_000_000_000)).isFalse();
         attempt.cancel(Attempt.Reason.LEASE_LOST);
         assertThat(attempt.isLost(now)).isTrue();
+    }
+
+    @Test
+    void aLaneThatRestsDemandsNothingAndGivesBackWhatWaits() {
+        Hand<String> hand = resting(Duration.ofHours(1));
+        List<Attempt<String>> all = claimed(hand, "a", 3, 0);
+        all.addAll(claimed(hand, "b", 1, 0));
+        hand.take(all, all);
+        Attempt<String> failing = start(hand);
+        Attempt<String> other = start(hand);
+        assertThat(other.lane.topic).isEqualTo("b");
+        fail(hand, failing);
+        assertThat(hand.recall()).containsExactlyInAnyOrder(all.get(1), all.get(2));
+        assertThat(hand.next()).isNull();
+        hand.settle(all);
+        assertThat(demanded(hand)).containsExactly("b");
+        assertThat(hand.hasPlace("a")).isFalse();
+        assertThat(hand.hasPlace("b")).isTrue();
+        assertThat(hand.restEnds()).isPresent();
+    }
+
+    @Test
+    void whatWasAskedForBeforeTheRestBeganIsGivenBackAtOnce() {
+        Hand<String> hand = resting(Duration.ofHours(1));
+        List<Attempt<String>> first = claimed(hand, "a", 1, 0);
+        hand.take(first, first);
+        List<Attempt<String>> late = claimed(hand, "a", 2, 0);
+        List<Attempt<String>> suspect = claimed(hand, "a", 1, 2);
+        late.addAll(suspect);
+        fail(hand);
+        Hand.Taken<String> taken = hand.take(late, late);
+        assertThat(taken.workers()).isZero();
+        assertThat(taken.back()).containsExactlyInAnyOrderElementsOf(late);
+        hand.settle(late);
+        assertThat(demanded(hand)).as("the suspect waits no more").containsExactly("b");
+    }
+
+    @Test
+    void aLaneAtRestDoesNotMakeAClaimLookFull() {
+        Hand<String> hand = resting(Duration.ofHours(1));
+        List<Attempt<String>> first = claimed(hand, "a", 1, 0);
+        hand.take(first, first);
+        fail(hand);
+        assertThat(hand.isFull(hand.demands(false), List.of())).isFalse();
+    }
+
+    @Test
+    void whenTheRestIsOverOneMessageIsClaimedAndStartedAtATime() {
+        Hand<String> hand = resting(Duration.ofNanos(1));
+        List<Attempt<String>> first = claimed(hand, "a", 1, 0);
+        hand.take(first, first);
+        fail(hand);
+        assertThat(hand.restEnds()).isEmpty();
+        assertThat(hand.demands(false)).contains(new WorkStore.Demand("a", 1, Position.START));
+        List<Attempt<String>> surplus = claimed(hand, "a", 3, 0);
+        Hand.Taken<String> taken = hand.take(surplus, surplus);
+        assertThat(taken.back()).containsExactlyInAnyOrder(surplus.get(1), surplus.get(2));
+        assertThat(demanded(hand)).as("a probe waits").containsExactly("b");
+        Attempt<String> probe = start(hand);
+        assertThat(probe).isSameAs(surplus.get(0));
+        assertThat(demanded(hand)).as("a probe runs").containsExactly("b");
+        assertThat(hand.isFull(hand.demands(false), List.of()))
+                .as("there is more to do once it has ended")
+                .isTrue();
+        finish(hand, probe);
+        hand.settle(surplus);
+        assertThat(hand.demands(false)).anyMatch(demand -> demand.topic().equals("a") && demand.places() > 1);
+        assertThat(hand.hasPlace("a")).isTrue();
     }
 }

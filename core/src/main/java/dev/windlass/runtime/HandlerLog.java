@@ -1,0 +1,120 @@
+package dev.windlass.runtime;
+
+import dev.windlass.Circuit;
+import dev.windlass.RetryAfter;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Tells how handlers fail, and when a topic begins and ends its rest. */
+final class HandlerLog {
+    private static final Logger log = LoggerFactory.getLogger(Dispatcher.class);
+
+    private final String store;
+    private final Telemetry telemetry;
+
+    HandlerLog(String store, Telemetry telemetry) {
+        this.store = store;
+        this.telemetry = telemetry;
+    }
+
+    void ended(Attempt<?> attempt, Result result, Outcome outcome, Breaker.Effect effect) {
+        if (result instanceof Result.Failed failed) {
+            String next = outcome instanceof Outcome.Retry retry
+                    ? "trying again in " + retry.delay() + (retry.counted() ? "" : ", and not counted")
+                    : "not trying again";
+            failed(attempt, failed.cause(), next, effect);
+        }
+        changed(attempt.lane, result, effect);
+    }
+
+    /** The handler had been given up before. */
+    void endedLate(Attempt<?> attempt, Result result) {
+        if (result instanceof Result.Failed failed) {
+            failed(attempt, failed.cause(), "its message had gone on without it", Breaker.Effect.NONE);
+        }
+    }
+
+    /** An exception is the user's code too: it may be impossible to log. */
+    private void failed(Attempt<?> attempt, Throwable cause, String next, Breaker.Effect effect) {
+        try {
+            tell(attempt, cause, next, effect);
+        } catch (Throwable e) {
+            error(attempt, next + "; its exception cannot be logged", null);
+        }
+    }
+
+    /** A handler that says when to try again has not failed unexpectedly, and a probe that fails is told with its circuit. */
+    private void tell(Attempt<?> attempt, Throwable cause, String next, Breaker.Effect effect) {
+        Claimed<?> claimed = attempt.claimed;
+        if (cause instanceof RetryAfter) {
+            log.info(
+                    "[{}] the handler of message {} of topic {} put it off: {}",
+                    store,
+                    claimed.id(),
+                    claimed.topic(),
+                    next);
+        } else if (effect == Breaker.Effect.RESTS_ON) {
+            log.debug("[{}] message {} of topic {} was tried: {}", store, claimed.id(), claimed.topic(), next, cause);
+        } else {
+            error(attempt, next, cause);
+        }
+    }
+
+    private void error(Attempt<?> attempt, String next, @Nullable Throwable cause) {
+        log.error(
+                "[{}] the handler of message {} of topic {} failed in attempt {}: {}",
+                store,
+                attempt.claimed.id(),
+                attempt.claimed.topic(),
+                attempt.claimed.retryCount() + 1,
+                next,
+                cause);
+    }
+
+    void givenUp(Attempt<?> attempt, Result result, Breaker.Effect effect) {
+        if (result instanceof Result.Failed) {
+            log.error(
+                    "[{}] the handler of message {} of topic {} does not stop; giving it up, its thread goes on",
+                    store,
+                    attempt.claimed.id(),
+                    attempt.claimed.topic());
+        }
+        changed(attempt.lane, result, effect);
+    }
+
+    private void changed(Lane<?> lane, Result result, Breaker.Effect effect) {
+        Circuit circuit = lane.handling.options().circuit();
+        if (circuit == null) {
+            return;
+        }
+        String last = result instanceof Result.Failed failed
+                ? failed.cause().getClass().getName()
+                : "";
+        switch (effect) {
+            case OPENED -> {
+                log.warn(
+                        "[{}] the handler of topic {} failed {} times in a row, at last with {}; the topic rests for {} on"
+                                + " this node, then one message is tried",
+                        store,
+                        lane.topic,
+                        circuit.failures(),
+                        last,
+                        circuit.rest());
+                telemetry.circuit(store, lane.topic, true);
+            }
+            case RESTS_ON ->
+                log.warn(
+                        "[{}] the handler of topic {} still fails, with {}; the topic rests for another {}",
+                        store,
+                        lane.topic,
+                        last,
+                        circuit.rest());
+            case CLOSED -> {
+                log.info("[{}] the handler of topic {} works again; the rest is over", store, lane.topic);
+                telemetry.circuit(store, lane.topic, false);
+            }
+            case NONE, SPARED -> {}
+        }
+    }
+}

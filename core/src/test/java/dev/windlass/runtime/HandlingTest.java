@@ -1,0 +1,42 @@
+package dev.windlass.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.windlass.Circuit;
+import dev.windlass.FailedHead;
+import dev.windlass.HandlerOptions;
+import dev.windlass.RetryPolicy;
+import dev.windlass.runtime.Breaker.Effect;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+final class HandlingTest {
+    private static final Duration PAUSE = Duration.ofSeconds(1);
+    private static final Duration REST = Duration.ofMinutes(5);
+    private static final Result FAILED = new Result.Failed(new IllegalStateException("broken"));
+    private static final String ERROR = "java.lang.IllegalStateException: broken";
+
+    private final Handling<String> handling = new Handling<>(
+            (message, cancellation) -> {},
+            HandlerOptions.defaults()
+                    .withRetry(new RetryPolicy(2, PAUSE, PAUSE, 0))
+                    .withCircuit(new Circuit(3, REST)));
+
+    @Test
+    void aFailureThatOpensTheCircuitCountsLikeThoseBeforeIt() {
+        for (Effect effect : new Effect[] {Effect.NONE, Effect.OPENED}) {
+            assertThat(handling.outcome(FAILED, 0, effect)).isEqualTo(new Outcome.Retry(PAUSE, ERROR, true));
+            assertThat(handling.outcome(FAILED, 1, effect)).isEqualTo(new Outcome.Fail(ERROR, FailedHead.BLOCKS));
+        }
+    }
+
+    @Test
+    void aProbeThatFailsComesBackAfterTheNextOneEvenInItsLastAttempt() {
+        assertThat(handling.outcome(FAILED, 1, Effect.RESTS_ON)).isEqualTo(new Outcome.Retry(REST, ERROR, false));
+    }
+
+    @Test
+    void anAttemptFromBeforeTheOpeningIsRepeatedAfterItsUsualPauseEvenIfItWasTheLast() {
+        assertThat(handling.outcome(FAILED, 1, Effect.SPARED)).isEqualTo(new Outcome.Retry(PAUSE, ERROR, false));
+    }
+}
