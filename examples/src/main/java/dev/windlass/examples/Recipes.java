@@ -1,5 +1,6 @@
 package dev.windlass.examples;
 
+import dev.windlass.Circuit;
 import dev.windlass.HandlerOptions;
 import dev.windlass.RetryPolicy;
 import dev.windlass.Windlass;
@@ -85,6 +86,16 @@ final class Recipes {
 
         builder.outboxHandler("newsletter.send", careful, (OutboxMessage message) -> send(message.payload()));
         // end::options
+        return builder;
+    }
+
+    static Windlass.Builder resting(Windlass.Builder builder) {
+        // tag::resting
+        HandlerOptions resting = HandlerOptions.defaults()
+                .withCircuit(Circuit.defaults().withFailures(5).withRest(Duration.ofMinutes(1)));
+
+        builder.outboxHandler("order.published", resting, (OutboxMessage message) -> send(message.payload()));
+        // end::resting
         return builder;
     }
 

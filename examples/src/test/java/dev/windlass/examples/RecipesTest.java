@@ -44,6 +44,14 @@ final class RecipesTest {
     }
 
     @Test
+    void aHandlerThatRestsWhenEverythingFailsHandlesWhatDoesNot() {
+        Windlass windlass = database.start(Recipes.resting(database.windlass()));
+        windlass.outbox().enqueue(OutboxEntry.of("order.published", "7"));
+        database.drain();
+        assertThat(database.messages("order.published")).hasSize(1).allMatch(OutboxMessage::isProcessed);
+    }
+
+    @Test
     void messagesCanBeDueLaterAndExpire() {
         Windlass windlass = database.start(database.windlass()
                 .outboxHandler("reminder.due", message -> {})
