@@ -181,6 +181,7 @@ final class OutboxStore implements WorkStore<OutboxMessage> {
                 .durations(optional(failures, Failure::retryAfter))
                 .texts(optional(failures, Failure::error))
                 .text(nodeName)
+                .bools(each(failures, Failure::counted))
                 .count();
     }
 
@@ -236,6 +237,11 @@ final class OutboxStore implements WorkStore<OutboxMessage> {
                 .instants(each(demands, demand -> demand.after().at()))
                 .uuids(each(demands, demand -> demand.after().id()))
                 .value(row -> Optional.ofNullable(row.getObject(1, Long.class)).map(Duration::ofMillis));
+    }
+
+    @Override
+    public Set<String> pausedTopics(Connection connection) throws SQLException {
+        return new HashSet<>(call(connection, "paused_topics").list(row -> row.getString("topic")));
     }
 
     @Override

@@ -9,6 +9,7 @@ import java.util.OptionalLong;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,6 +17,7 @@ import org.slf4j.LoggerFactory;
 final class Claimer<M> {
     private static final Logger log = LoggerFactory.getLogger(Claimer.class);
     private static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final Duration LEARN_EVERY = Duration.ofSeconds(10);
     private static final Duration ASK_EVERY = Duration.ofMillis(100);
 
     private final Database database;
@@ -28,13 +30,17 @@ final class Claimer<M> {
     private final Loop loop;
     private final BiConsumer<List<Attempt<M>>, List<Attempt<M>>> taken;
     private final BiConsumer<Attempt<M>, Outcome> decided;
+    private final Consumer<List<Attempt<M>>> giveBack;
     private long lastSweep = System.nanoTime() - SWEEP_NANOS;
     private long lastAsked = System.nanoTime() - ASK_EVERY.toNanos();
+    private long lastLearnt;
     private volatile boolean wantsRoom;
+    private volatile boolean pausesChanged = true;
 
     /**
      * @param taken gets all claimed attempts, and those of them that are to be handled
      * @param decided gets attempts whose outcome is clear without handling them
+     * @param giveBack gets attempts whose topic has been paused
      */
     Claimer(
             Database database,
@@ -45,7 +51,9 @@ final class Claimer<M> {
             Telemetry telemetry,
             Workers workers,
             BiConsumer<List<Attempt<M>>, List<Attempt<M>>> taken,
-            BiConsumer<Attempt<M>, Outcome> decided) {
+            BiConsumer<Attempt<M>, Outcome> decided,
+            Consumer<List<Attempt<M>>> giveBack) {
+        this.giveBack = giveBack;
         this.database = database;
         this.store = store;
         this.hand = hand;
@@ -73,6 +81,12 @@ final class Claimer<M> {
         loop.wakeWithin(Pace.QUICK);
     }
 
+    /** Topics have been paused or resumed, or may have been. */
+    void pausesChanged() {
+        pausesChanged = true;
+        loop.wake();
+    }
+
     /** There is room again, which matters only if the lack of it stopped a claim. */
     void roomFreed() {
         if (wantsRoom) {
@@ -91,14 +105,25 @@ final class Claimer<M> {
             heartBeat.open();
             boolean sweep = System.nanoTime() - lastSweep >= SWEEP_NANOS;
             wantsRoom = true;
+            learnPauses();
             OptionalLong restEnds = hand.restEnds(); // before the demands: a rest that ends between is not overslept
             List<WorkStore.Demand> demands = hand.demands(sweep);
-            return notBeyondRest(restEnds, demands.isEmpty() ? Loop.PARKED : claim(demands, sweep));
+            Duration pause = notBeyondRest(restEnds, demands.isEmpty() ? Loop.PARKED : claim(demands, sweep));
+            return hand.isPaused() && pause.compareTo(LEARN_EVERY) > 0 ? LEARN_EVERY : pause;
         } catch (SQLException e) {
             if (database.dialect().isOutage(e)) {
                 hand.resetBounds();
             }
             throw e;
+        }
+    }
+
+    /** A change of pauses is announced; who does not hear it finds out with time. */
+    private void learnPauses() throws SQLException {
+        if (pausesChanged || System.nanoTime() - lastLearnt >= LEARN_EVERY.toNanos()) {
+            pausesChanged = false;
+            giveBack.accept(hand.pause(database.once(store::pausedTopics)));
+            lastLearnt = System.nanoTime();
         }
     }
 

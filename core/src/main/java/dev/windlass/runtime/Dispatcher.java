@@ -12,6 +12,9 @@ import org.slf4j.LoggerFactory;
 /** Claims, handles and completes the work of one table until it is stopped. See the package for how the parts fit. */
 public final class Dispatcher<M> {
     private static final Logger log = LoggerFactory.getLogger(Dispatcher.class);
+    /** The notification that topics have been paused or resumed, as the routines send it. */
+    private static final String PAUSES_CHANGED = "\u0001topics";
+
     private static final Duration PATIENCE = Duration.ofSeconds(5);
     private static final Duration LAST_CALL = Duration.ofSeconds(1);
     private static final Duration LONGEST_CALL = Duration.ofMinutes(1);
@@ -62,7 +65,16 @@ public final class Dispatcher<M> {
                 this::giveBack);
         handlerLog = new HandlerLog(database.name(), telemetry);
         claimer = new Claimer<>(
-                answering, store, hand, heartBeat, options, telemetry, workers, this::taken, completer::add);
+                answering,
+                store,
+                hand,
+                heartBeat,
+                options,
+                telemetry,
+                workers,
+                this::taken,
+                completer::add,
+                this::giveBack);
         maintenance =
                 new Maintenance<>(answering, store, hand.topics(), telemetry, workers, options.lease(), claimer::wake);
         listener = new Listener(background, channel, workers, this::heard, this::listening);
@@ -121,7 +133,9 @@ public final class Dispatcher<M> {
 
     /** A notification without a topic speaks for several writes, some of which may not be committed yet. */
     private void heard(String topic) {
-        if (topic.isEmpty()) {
+        if (topic.equals(PAUSES_CHANGED)) {
+            claimer.pausesChanged();
+        } else if (topic.isEmpty()) {
             claimer.expect();
             claimer.wake();
         } else if (hand.handles(topic)) {
@@ -129,8 +143,10 @@ public final class Dispatcher<M> {
         }
     }
 
+    /** While nobody listened, topics may have been paused or resumed. */
     private void listening(boolean works) {
         listening = works;
+        claimer.pausesChanged();
         Duration longest = options.maxPollingInterval();
         boolean cap = !works && longest.compareTo(MAX_POLLING_WHEN_DEAF) > 0;
         claimer.limitPause(cap ? MAX_POLLING_WHEN_DEAF : longest);

@@ -24,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  * <p>A <em>suspect</em> is a message whose lease has run out several times: it may be what killed the process each time. It
  * waits until nothing else is in hand, then runs alone, and nothing is claimed meanwhile.
  *
- * <p>A lane <em>rests</em> while its {@link Breaker} says so: nothing is claimed for it, and what waits there is given back.
+ * <p>A lane <em>rests</em> while its {@link Breaker} says so, or its topic is paused: nothing is claimed for it, and what waits
+ * there is given back.
  *
  * <p>A lane is <em>stuck</em> when messages wait in it and nothing has moved for half a lease: its handlers hang, or they take
  * much longer than those before. What waits there is given back, and no more is taken until something moves.
@@ -91,6 +92,26 @@ final class Hand<M> {
             }
             nextLane = rotation.isEmpty() ? 0 : (nextLane + 1) % rotation.size();
             return demands;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Stops and starts lanes. What waits in those that are stopped is handed back. */
+    List<Attempt<M>> pause(Set<String> topics) {
+        lock.lock();
+        try {
+            rotation.forEach(lane -> lane.paused = topics.contains(lane.topic));
+            return recall(System.nanoTime());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    boolean isPaused() {
+        lock.lock();
+        try {
+            return rotation.stream().anyMatch(lane -> lane.paused);
         } finally {
             lock.unlock();
         }
@@ -252,7 +273,7 @@ final class Hand<M> {
 
     private List<Attempt<M>> recall(long now) {
         List<Attempt<M>> back = new ArrayList<>();
-        if (suspect != null && !suspectStarted && suspect.lane.breaker.allowance(now) == 0) {
+        if (suspect != null && !suspectStarted && suspect.lane.allowance(now) == 0) {
             back.add(suspect);
             suspect = null;
         }
@@ -282,11 +303,7 @@ final class Hand<M> {
     }
 
     private boolean suspectMayRun(long now) {
-        return suspect != null
-                && !suspectStarted
-                && !closed
-                && inHand.size() == 1
-                && suspect.lane.breaker.allowance(now) > 0;
+        return suspect != null && !suspectStarted && !closed && inHand.size() == 1 && suspect.lane.allowance(now) > 0;
     }
 
     /** The next message for a worker; none means that the worker ends. */

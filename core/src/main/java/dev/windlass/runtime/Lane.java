@@ -12,6 +12,7 @@ final class Lane<M> {
     final Breaker breaker;
     final ArrayDeque<Attempt<M>> waiting = new ArrayDeque<>();
     int running;
+    boolean paused;
     private long movedAt = System.nanoTime();
     private double averageNanos = Double.POSITIVE_INFINITY;
 
@@ -43,21 +44,26 @@ final class Lane<M> {
 
     /** How many of those that wait can start. */
     int startable(long now) {
-        return Math.min(Math.min(waiting.size(), concurrency - running), breaker.allowance(now));
+        return Math.min(Math.min(waiting.size(), concurrency - running), allowance(now));
+    }
+
+    /** How many more may start, if there is room: none while the topic is paused, few while its circuit is open. */
+    int allowance(long now) {
+        return paused ? 0 : breaker.allowance(now);
     }
 
     boolean isFree() {
-        return waiting.isEmpty() && running < concurrency && breaker.isClosed();
+        return waiting.isEmpty() && running < concurrency && breaker.isClosed() && !paused;
     }
 
     /** Whether it wants nothing, however much room there is. */
     boolean rests(long now) {
-        return breaker.restLeft(now) > 0;
+        return paused || breaker.restLeft(now) > 0;
     }
 
     /** Hands back what waits and may not start; the first stay. */
     void recall(long now, List<Attempt<M>> back) {
-        while (waiting.size() > breaker.allowance(now)) {
+        while (waiting.size() > allowance(now)) {
             back.add(waiting.removeLast());
         }
     }
@@ -69,13 +75,13 @@ final class Lane<M> {
 
     /**
      * How many more to claim: as many as can start within a quarter of the lease, judging by how long handlers have taken,
-     * and none while enough are waiting and the claim would be small. Never more than the circuit lets start.
+     * and none while enough are waiting and the claim would be small. Never more than may start.
      */
     int places(int batchSize, Duration lease, long now) {
         double startable = concurrency() * (lease.toNanos() / 4.0) / Math.max(1, averageNanos);
         int ahead = (int) Math.min(3.0 * batchSize, startable);
         int places = concurrency() + ahead - running - waiting.size();
-        int allowed = Math.min(places, breaker.allowance(now) - waiting.size());
+        int allowed = Math.min(places, allowance(now) - waiting.size());
         return waiting.size() >= concurrency() && places < batchSize ? 0 : allowed;
     }
 }

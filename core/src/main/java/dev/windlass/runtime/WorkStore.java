@@ -56,5 +56,8 @@ public interface WorkStore<M> {
 
     Optional<Duration> nextDue(Connection connection, List<Demand> demands) throws SQLException;
 
+    /** The topics that nobody is to claim. */
+    Set<String> pausedTopics(Connection connection) throws SQLException;
+
     Set<String> readyTopics(Connection connection) throws SQLException;
 }

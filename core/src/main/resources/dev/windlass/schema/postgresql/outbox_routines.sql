@@ -496,8 +496,8 @@ begin
 end
 $sql$;
 
--- Returns messages to ready after a failed attempt, which is counted unless p_counted says otherwise. A null delay means
--- min(2^retry_count s, 60 s). Returns how many.
+-- Returns messages to ready after a failed attempt, which is counted and kept in the history unless p_counted says otherwise. A
+-- null delay means min(2^retry_count s, 60 s). Returns how many.
 create or replace function {schema}.{outbox_abandon}(
     p_ids          uuid[],
     p_owners       uuid[],
@@ -530,10 +530,13 @@ begin
                        as u (id, owner_token, delay, error, counted)
                  order by u.id) c
          where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token
-        returning m.id, m.retry_count + case when c.counted is false then 1 else 0 end as attempt, c.error)
-    insert into {schema}.{outbox_failure} (message_id, failed_at, attempt, node, error)
-    select failed.id, clock_timestamp(), failed.attempt, left(p_processed_by, 100), left(failed.error, 2048) from failed;
-    get diagnostics v_count = row_count;
+        returning m.id, m.retry_count as attempt, c.error, c.counted is not false as counted),
+    recorded as (
+        insert into {schema}.{outbox_failure} (message_id, failed_at, attempt, node, error)
+        select failed.id, clock_timestamp(), failed.attempt, left(p_processed_by, 100), left(failed.error, 2048)
+          from failed
+         where failed.counted)
+    select count(*) into v_count from failed;
     return v_count;
 end
 $sql$;
