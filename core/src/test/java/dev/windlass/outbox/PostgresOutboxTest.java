@@ -171,4 +171,15 @@ final class PostgresOutboxTest {
             return new PostgresOutboxDatabase(postgres);
         }
     }
+
+    @Nested
+    final class OrderingLock extends OrderingLockConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        OutboxDatabase database() {
+            return new PostgresOutboxDatabase(postgres);
+        }
+    }
 }

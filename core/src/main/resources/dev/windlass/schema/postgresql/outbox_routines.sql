@@ -53,7 +53,8 @@ begin
     if p_ordering_key is not null then
         insert into {schema}.{outbox_key} as k (ordering_key, last_sequence, taken_by)
         values (p_ordering_key, floor(extract(epoch from clock_timestamp()) * 1000000)::bigint, v_id)
-        on conflict (ordering_key) do update set last_sequence = k.last_sequence + 1
+        on conflict (ordering_key) do update
+           set last_sequence = k.last_sequence + 1, taken_by = '00000000-0000-0000-0000-000000000000'
         returning k.last_sequence, k.taken_by = v_id into v_sequence, v_head;
     end if;
     v_now := clock_timestamp();
@@ -173,8 +174,10 @@ begin
           from unnest(p_ids, p_keys, p_firsts) with ordinality as e (id, ordering_key, first, place)
          where e.ordering_key is not null and e.first is null
          group by e.ordering_key
-         order by e.ordering_key collate "C"
-        on conflict (ordering_key) do update set last_sequence = k.last_sequence + (excluded.last_sequence - v_base)
+         order by e.ordering_key collate "C" -- as requeue does, so that the two cannot deadlock
+        on conflict (ordering_key) do update
+           set last_sequence = k.last_sequence + (excluded.last_sequence - v_base),
+               taken_by = '00000000-0000-0000-0000-000000000000'
         returning k.ordering_key, k.last_sequence, k.taken_by)
     select array_agg(held.ordering_key), array_agg(held.last_sequence), array_agg(held.taken_by)
       into v_keys, v_lasts, v_takers from held;
@@ -310,7 +313,8 @@ $sql$;
 -- How it knows: let F be the number of a claim that reached position P. Whoever stamped a message at or before P did so
 -- before that claim read its clock, and had its own transaction number by then, so that number is below F. Once a later
 -- claim from the old bound reaches past P in a snapshot with xmin > F, all of those transactions had ended in that
--- snapshot, and the claim has seen what they committed. claim_xid is F, snapshot_xmin is xmin.
+-- snapshot, and the claim has seen what they committed. claim_xid is F, snapshot_xmin is xmin. A claim that first settles
+-- keys has its number before it reads the clock again: the positions it reports go no further than the first reading.
 create or replace function {schema}.{outbox_claim}(
     p_owner     uuid,
     p_lease     interval,
@@ -344,15 +348,16 @@ create or replace function {schema}.{outbox_claim}(
     set jit = off
 as $sql$
 declare
-    v_now    timestamptz;
+    v_now    timestamptz := clock_timestamp();
+    v_proved timestamptz := v_now;
     v_topics text[];
     v_paused text[] := array(select p.topic from {schema}.{outbox_pause} p);
 begin
     if exists (select from {schema}.{outbox_key_freed}) then
         perform {schema}.{outbox_settle_keys}();
+        v_now := clock_timestamp();
     end if;
     v_topics := coalesce(p_topics, array(select t from {schema}.{outbox_ready_topics}() t order by random()));
-    v_now := clock_timestamp();
     return query
     update {schema}.{outbox} m
        set status = 1, owner_token = p_owner, locked_until = v_now + p_lease
@@ -374,7 +379,7 @@ begin
                 where want.topic <> all (v_paused)
                 limit p_limit))
     returning m.id, m.topic, m.payload, m.correlation_id, m.headers, m.created_at, m.due_at, m.expires_at,
-              m.next_attempt_at, m.retry_count, m.lease_expiries, m.last_error,
+              least(m.next_attempt_at, v_proved), m.retry_count, m.lease_expiries, m.last_error,
               (select pg_current_xact_id_if_assigned()::text::bigint),
               (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint), m.ordering_key, m.requeues;
 end
@@ -407,7 +412,8 @@ end
 $sql$;
 
 -- How many milliseconds until the next ready message of these topics is due, at most a day; zero or less when one is due
--- now, null when there is none. The bounds are those of claim.
+-- now, null when there is none. The bounds are those of claim. While a key is noted as freed, somebody has to look again soon:
+-- nobody is told when the one who was writing to it rolls back.
 create or replace function {schema}.{outbox_next_due}(
     p_topics    text[],
     p_after_ats timestamptz[],
@@ -422,8 +428,9 @@ create or replace function {schema}.{outbox_next_due}(
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
+    v_due bigint;
 begin
-    return (
+    v_due := (
         select ceil(extract(epoch from min(least(f.next_attempt_at, v_now + interval '1 day')) - v_now) * 1000)
           from unnest(p_topics, p_after_ats, p_after_ids) as want (topic, after_at, after_id)
          cross join lateral (
@@ -436,6 +443,10 @@ begin
                 order by m.next_attempt_at, m.id
                 limit 1) f
          where not exists (select from {schema}.{outbox_pause} p where p.topic = want.topic));
+    if exists (select from {schema}.{outbox_key_freed}) then
+        return least(v_due, 250);
+    end if;
+    return v_due;
 end
 $sql$;
 
@@ -788,38 +799,62 @@ $sql$;
 -- claims that follow look after them.
 create or replace function {schema}.{outbox_pass_on}(p_keys text[], p_notify boolean) returns void
     language plpgsql
+as $sql$
+declare
+    v_left text[] := {schema}.{outbox_hand_over}(p_keys, p_notify);
+begin
+    if cardinality(v_left) > 0 then
+        insert into {schema}.{outbox_key_freed} (ordering_key) select unnest(v_left) on conflict do nothing;
+        perform pg_notify({channel}, '');
+    end if;
+end
+$sql$;
+
+-- Passes on or forgets keys that nobody holds, without waiting for anybody. Returns those that somebody is writing to, or
+-- whose next message somebody has locked.
+--
+-- Who writes to a key holds its row. So what is seen to wait can be promoted without the row, which under a key that is
+-- always being written to is never free; but that nothing waits is known only to who has locked it.
+create or replace function {schema}.{outbox_hand_over}(p_keys text[], p_notify boolean) returns text[]
+    language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set enable_nestloop = on
+    set enable_hashjoin = off
+    set enable_mergejoin = off
     set jit = off
 as $sql$
 declare
-    v_left text[] := {schema}.{outbox_promote}(p_keys, p_notify);
-    v_mine text[];
-    v_idle text[];
+    v_left      text[] := {schema}.{outbox_promote}(p_keys, p_notify);
+    v_mine      text[];
+    v_locked    text[];
+    v_forgotten text[];
 begin
     if cardinality(v_left) = 0 then
-        return;
+        return v_left;
     end if;
     v_mine := array(select k.ordering_key
                       from {schema}.{outbox_key} k
                      where k.ordering_key = any (v_left)
                      order by k.ordering_key
                        for update skip locked);
-    v_idle := {schema}.{outbox_promote}(v_mine, p_notify);
-    delete from {schema}.{outbox_key} k where k.ordering_key = any (v_idle);
-    if cardinality(v_mine) < cardinality(v_left) then
-        insert into {schema}.{outbox_key_freed} (ordering_key)
-        select unnest(v_left) except select unnest(v_mine)
-        on conflict do nothing;
-        perform pg_notify({channel}, '');
-    end if;
+    v_locked := {schema}.{outbox_promote}(v_mine, p_notify);
+    with forgotten as (
+        delete from {schema}.{outbox_key} k
+         where k.ordering_key = any (v_locked)
+           and not exists (select from {schema}.{outbox} w where w.status = 4 and w.ordering_key = k.ordering_key)
+        returning k.ordering_key)
+    select coalesce(array_agg(forgotten.ordering_key), '{}') into v_forgotten from forgotten;
+    return array(select l.ordering_key
+                   from unnest(v_left) as l (ordering_key)
+                  where l.ordering_key <> all (v_forgotten)
+                    and (l.ordering_key <> all (v_mine) or l.ordering_key = any (v_locked)));
 end
 $sql$;
 
--- Makes the first that waits for each of these keys ready; nobody holds them. Returns the keys that nobody waits for, as far
--- as can be seen: who writes to a key holds its row, so a caller that has locked the row sees all there is. The first of a key
--- may be cancelled or expire this moment; then the search begins again.
+-- Makes the first that waits for each of these keys ready; nobody holds them. Returns the keys where it could not: nobody
+-- is seen to wait, or somebody has locked the first, to cancel it perhaps. Whoever ends messages must not wait for him.
 create or replace function {schema}.{outbox_promote}(p_keys text[], p_notify boolean) returns text[]
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -828,65 +863,54 @@ create or replace function {schema}.{outbox_promote}(p_keys text[], p_notify boo
     set jit = off
 as $sql$
 declare
-    v_keys   text[] := p_keys;
-    v_found  text[];
-    v_ids    uuid[];
-    v_made   text[];
+    v_keys   text[];
     v_topics text[];
-    v_idle   text[] := '{}';
+    v_ids    uuid[];
 begin
     perform pg_current_xact_id();
-    loop
-        select array_agg(k.ordering_key) filter (where f.id is not null), array_agg(f.id) filter (where f.id is not null),
-               v_idle || coalesce(array_agg(k.ordering_key) filter (where f.id is null), '{}')
-          into v_found, v_ids, v_idle
-          from unnest(v_keys) as k (ordering_key)
-          left join lateral (
-               select w.id
-                 from {schema}.{outbox} w
-                where w.status = 4 and w.ordering_key = k.ordering_key
-                order by w.ordering_sequence
-                limit 1) f on true;
-        if v_found is null then
-            return v_idle;
-        end if;
-        with made as (
-            update {schema}.{outbox} m
-               set status = 0, holds_key = true, next_attempt_at = greatest(clock_timestamp(), m.next_attempt_at)
-             where m.id = any (v_ids) and m.ended_at is null -- naming status = 4 would invite the index of all that wait
-            returning m.ordering_key, m.topic)
-        select coalesce(array_agg(made.ordering_key), '{}'), array_agg(distinct made.topic) into v_made, v_topics from made;
-        if p_notify and v_topics is not null then
-            perform pg_notify({channel}, t.topic) from unnest(v_topics) as t (topic);
-        end if;
-        if cardinality(v_made) = cardinality(v_found) then
-            return v_idle;
-        end if;
-        v_keys := array(select unnest(v_found) except select unnest(v_made));
-    end loop;
+    v_ids := array(select f.id
+                     from unnest(p_keys) as k (ordering_key)
+                    cross join lateral (
+                          select w.id
+                            from {schema}.{outbox} w
+                           where w.status = 4 and w.ordering_key = k.ordering_key
+                           order by w.ordering_sequence
+                           limit 1) f);
+    with next as (
+        update {schema}.{outbox} m
+           set status = 0, holds_key = true, next_attempt_at = greatest(clock_timestamp(), m.next_attempt_at)
+         where m.id = any (array(
+                   select l.id
+                     from {schema}.{outbox} l
+                    where l.id = any (v_ids)
+                      and l.ended_at is null -- naming status = 4 would invite the index of all that wait
+                      for update skip locked))
+        returning m.ordering_key, m.topic)
+    select coalesce(array_agg(next.ordering_key), '{}'), array_agg(distinct next.topic) into v_keys, v_topics from next;
+    if p_notify and v_topics is not null then
+        perform pg_notify({channel}, t.topic) from unnest(v_topics) as t (topic);
+    end if;
+    if cardinality(v_keys) = cardinality(p_keys) then
+        return '{}';
+    end if;
+    return array(select unnest(p_keys) except select unnest(v_keys));
 end
 $sql$;
 
--- Passes on the keys that pass_on() had to leave, as far as nobody is writing to them now.
+-- Passes on the keys that pass_on() had to leave. Some of many, at random: those at the front may be the ones that cannot be
+-- passed on yet.
 create or replace function {schema}.{outbox_settle_keys}() returns void
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_bitmapscan = off
-    set enable_hashjoin = off
-    set enable_mergejoin = off
-    set jit = off
 as $sql$
 declare
     v_keys text[] := array(select f.ordering_key
                              from {schema}.{outbox_key_freed} f
-                             join {schema}.{outbox_key} k on k.ordering_key = f.ordering_key
+                            order by random()
                             limit 500
                               for update skip locked);
-    v_idle text[];
+    v_left text[] := {schema}.{outbox_hand_over}(v_keys, true);
 begin
-    v_idle := {schema}.{outbox_promote}(v_keys, true);
-    delete from {schema}.{outbox_key} k where k.ordering_key = any (v_idle);
-    delete from {schema}.{outbox_key_freed} f where f.ordering_key = any (v_keys);
+    delete from {schema}.{outbox_key_freed} f where f.ordering_key = any (v_keys) and f.ordering_key <> all (v_left);
 end
 $sql$;
 
