@@ -182,4 +182,15 @@ final class PostgresOutboxTest {
             return new PostgresOutboxDatabase(postgres);
         }
     }
+
+    @Nested
+    final class OrderingRace extends OrderingRaceConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        OutboxDatabase database() {
+            return new PostgresOutboxDatabase(postgres);
+        }
+    }
 }
