@@ -231,6 +231,11 @@ final class OutboxStore implements WorkStore<OutboxMessage> {
     }
 
     @Override
+    public int forget(Connection connection, int limit) throws SQLException {
+        return call(connection, "forget").integer(limit).count();
+    }
+
+    @Override
     public Optional<Duration> nextDue(Connection connection, List<Demand> demands) throws SQLException {
         return call(connection, "next_due")
                 .texts(each(demands, Demand::topic))

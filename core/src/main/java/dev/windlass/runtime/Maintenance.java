@@ -83,6 +83,7 @@ final class Maintenance<M> {
             log.debug("[{}] deleted {} messages that were done", database.name(), cleaned);
             telemetry.cleaned(database.name(), cleaned);
         }
+        inBatches(connection -> store.forget(connection, BATCH));
     }
 
     private int inBatches(Database.Work<Integer> batch) throws SQLException {

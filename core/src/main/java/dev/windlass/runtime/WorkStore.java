@@ -54,6 +54,9 @@ public interface WorkStore<M> {
 
     int clean(Connection connection, int limit) throws SQLException;
 
+    /** Deletes deduplication keys whose window is over. */
+    int forget(Connection connection, int limit) throws SQLException;
+
     Optional<Duration> nextDue(Connection connection, List<Demand> demands) throws SQLException;
 
     /** The topics that nobody is to claim. */

@@ -127,6 +127,7 @@ final class PostgresPlansTest {
         buffers.put("reap", buffers("outbox_reap('0', 10)"));
         buffers.put("expire", buffers("outbox_expire(10)"));
         buffers.put("clean", buffers("outbox_clean('1 day', 10)"));
+        buffers.put("forget", buffers("outbox_forget(10)"));
         buffers.put("next due", buffers("outbox_next_due('{b}', " + START + ")"));
         buffers.put("ready topics", buffers("outbox_ready_topics()"));
         return buffers;

@@ -43,4 +43,18 @@ final class RetentionTest {
         assertThat(database.count("status = 2")).isEqualTo(766 - 8);
         assertThat(database.count("status = 3")).as("failed messages are kept").isEqualTo(20);
     }
+
+    /** With messages that are deleted at once nothing else tells that there is more to do. */
+    @Test
+    void keysWhoseWindowIsOverAreForgottenHoweverManyThereAre() throws Exception {
+        database.execute("""
+                insert into %s.outbox_dedup (topic, dedup_key, message_id, expires_at)
+                select 'a', n::text, gen_random_uuid(),
+                       clock_timestamp() + case when n <= 1234 then interval '-1 s' else interval '1 day' end
+                  from generate_series(1, 1300) n""");
+        database.start(database.windlass()
+                .outbox(OutboxOptions.defaults().withRetention(Duration.ZERO))
+                .outboxHandler("a", message -> {}));
+        eventually().until(() -> database.value(Long.class, "select count(*) from %s.outbox_dedup") == 66);
+    }
 }

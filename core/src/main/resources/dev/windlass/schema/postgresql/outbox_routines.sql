@@ -747,8 +747,7 @@ begin
 end
 $sql$;
 
--- Deletes what has been done or cancelled for longer than p_keep, and deduplication keys whose window is over. Returns how
--- many messages.
+-- Deletes what has been done or cancelled for longer than p_keep. Returns how many.
 create or replace function {schema}.{outbox_clean}(p_keep interval, p_limit integer default 1000) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -756,8 +755,7 @@ create or replace function {schema}.{outbox_clean}(p_keep interval, p_limit inte
     set enable_bitmapscan = off
 as $sql$
 declare
-    v_now    timestamptz := clock_timestamp();
-    v_before timestamptz := v_now - p_keep;
+    v_before timestamptz := clock_timestamp() - p_keep;
     v_ids    uuid[];
     v_count  integer;
     v_tried  uuid[];
@@ -782,6 +780,23 @@ begin
     if v_tried is not null then
         delete from {schema}.{outbox_failure} h where h.message_id = any (v_tried);
     end if;
+    return v_count;
+end
+$sql$;
+
+-- Deletes deduplication keys whose window is over. Returns how many.
+create or replace function {schema}.{outbox_forget}(p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+as $sql$
+declare
+    v_now   timestamptz := clock_timestamp();
+    v_count integer;
+begin
     delete from {schema}.{outbox_dedup} d
      where (d.topic, d.dedup_key) in (
                select o.topic, o.dedup_key
@@ -790,6 +805,7 @@ begin
                 order by o.expires_at
                 limit p_limit
                   for update skip locked);
+    get diagnostics v_count = row_count;
     return v_count;
 end
 $sql$;
