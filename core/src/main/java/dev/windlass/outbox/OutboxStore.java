@@ -146,6 +146,7 @@ final class OutboxStore implements WorkStore<OutboxMessage> {
                 message.topic(),
                 message.retryCount(),
                 message.leaseExpiries(),
+                message.requeues(),
                 message.orderingKey().isPresent(),
                 new Position(instant(row, 9).orElseThrow(), id),
                 row.getLong(13),

@@ -200,10 +200,12 @@ final class Claimer<M> {
         back.forEach(attempt -> decided.accept(attempt, new Outcome.Release()));
     }
 
+    /** An operator who requeues a message wants to see it tried once more, however often that was before. */
     private boolean isExhausted(Attempt<M> attempt) {
         return attempt.claimed.leaseExpiries() >= options.maxLeaseExpiries()
-                || attempt.claimed.retryCount()
-                        >= attempt.lane.handling.options().retry().maxAttempts();
+                || (attempt.claimed.requeues() == 0
+                        && attempt.claimed.retryCount()
+                                >= attempt.lane.handling.options().retry().maxAttempts());
     }
 
     private String reason(Attempt<M> attempt) {

@@ -168,6 +168,7 @@ final class BoundRaceTest {
                                     "topic",
                                     0,
                                     0,
+                                    0,
                                     false,
                                     position,
                                     row.getLong("claim_xid"),

@@ -49,6 +49,7 @@ final class HandTest {
                             topic,
                             0,
                             leaseExpiries,
+                            0,
                             false,
                             new Position(Instant.EPOCH, UUID.randomUUID()),
                             1,
