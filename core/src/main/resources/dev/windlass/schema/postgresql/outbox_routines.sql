@@ -488,7 +488,8 @@ begin
             delete from {schema}.{outbox} m
              using (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
              where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token
-            returning m.id, m.joined, m.ordering_key, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+            returning m.id, m.joined, m.ordering_key,
+                      m.retry_count + m.lease_expiries + m.requeues > 0 or m.last_error is not null as tried)
         select count(*), array_agg(ended.id) filter (where ended.joined),
                array_agg(ended.ordering_key) filter (where ended.ordering_key is not null),
                array_agg(ended.id) filter (where ended.tried)
@@ -535,7 +536,8 @@ begin
                retry_count = m.retry_count + case when c.counted is false then 0 else 1 end,
                next_attempt_at = clock_timestamp()
                    + coalesce(c.delay, make_interval(secs => least(2 ^ least(m.retry_count, 6), 60))),
-               last_error = coalesce(left(c.error, 2048), m.last_error)
+               -- whoever deletes a message looks for its history only if it has an error or a count
+               last_error = coalesce(left(c.error, 2048), m.last_error, case when c.counted is false then 'put off' end)
           from (select *
                   from unnest(p_ids, p_owners, p_delays, p_errors, p_counted)
                        as u (id, owner_token, delay, error, counted)
@@ -733,7 +735,8 @@ declare
 begin
     with ended as (
         update {schema}.{outbox} m
-           set status = p_status, holds_key = false, ended_at = clock_timestamp(), last_error = p_reason
+           set status = p_status, holds_key = false, ended_at = clock_timestamp(),
+               last_error = coalesce(p_reason, m.last_error)
          where m.id = any (p_ids)
         returning m.id, m.joined)
     select count(*), array_agg(ended.id) filter (where ended.joined) into v_count, v_joined from ended;
@@ -775,7 +778,7 @@ begin
     with cleaned as (
         delete from {schema}.{outbox} m
          where m.id = any (v_ids)
-        returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+        returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 or m.last_error is not null as tried)
     select count(*), array_agg(cleaned.id) filter (where cleaned.tried) into v_count, v_tried from cleaned;
     if v_tried is not null then
         delete from {schema}.{outbox_failure} h where h.message_id = any (v_tried);
