@@ -162,7 +162,7 @@ abstract class BadArgumentsConformance extends OutboxConformance {
         return Arguments.of(making, message);
     }
 
-    private static void refused(ThrowingCallable call, String message) {
+    static void refused(ThrowingCallable call, String message) {
         assertThatThrownBy(call)
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith("expected a")
@@ -171,7 +171,7 @@ abstract class BadArgumentsConformance extends OutboxConformance {
 
     /** What a caller without null checks may hand over. */
     @SuppressWarnings({"NullAway", "TypeParameterUnusedInFormals"})
-    private static <T> T nothing() {
+    static <T> T nothing() {
         return null;
     }
 }

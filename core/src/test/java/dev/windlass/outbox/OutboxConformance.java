@@ -68,6 +68,27 @@ abstract class OutboxConformance {
         return claimed.get(0);
     }
 
+    /** Writes a message that fails with this error. */
+    OutboxMessageIdentifier failed(String topic, String error) {
+        OutboxMessageIdentifier id = enqueue(topic);
+        fail(error);
+        return id;
+    }
+
+    /** Writes many messages, and fails them at the same moment. */
+    List<OutboxMessageIdentifier> failed(String topic, int count) {
+        List<OutboxMessageIdentifier> ids = enqueue(topic, count);
+        fail("broken");
+        database().update("update %s.outbox set ended_at = '2025-01-01T00:00:00Z' where topic = ?", topic);
+        return ids;
+    }
+
+    /** Fails all that is ready. */
+    void fail(String error) {
+        OwnerToken owner = OwnerToken.fresh();
+        outbox.fail(owner, claim(owner, 10_000), error);
+    }
+
     static List<OutboxWorkItemIdentifier> ids(Collection<OutboxMessage> messages) {
         return messages.stream().map(OutboxMessage::id).toList();
     }

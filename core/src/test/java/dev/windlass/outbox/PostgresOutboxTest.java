@@ -184,7 +184,117 @@ final class PostgresOutboxTest {
     }
 
     @Nested
+    final class Deduplication extends DeduplicationConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        OutboxDatabase database() {
+            return new PostgresOutboxDatabase(postgres);
+        }
+    }
+
+    @Nested
     final class OrderingRace extends OrderingRaceConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        OutboxDatabase database() {
+            return new PostgresOutboxDatabase(postgres);
+        }
+    }
+
+    @Nested
+    final class DeadLetters extends DeadLettersConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        OutboxDatabase database() {
+            return new PostgresOutboxDatabase(postgres);
+        }
+    }
+
+    @Nested
+    final class Requeue extends RequeueConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        OutboxDatabase database() {
+            return new PostgresOutboxDatabase(postgres);
+        }
+    }
+
+    @Nested
+    final class Purge extends PurgeConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        OutboxDatabase database() {
+            return new PostgresOutboxDatabase(postgres);
+        }
+    }
+
+    @Nested
+    final class FailureHistory extends FailureHistoryConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        OutboxDatabase database() {
+            return new PostgresOutboxDatabase(postgres);
+        }
+    }
+
+    @Nested
+    final class Cancel extends CancelConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        OutboxDatabase database() {
+            return new PostgresOutboxDatabase(postgres);
+        }
+    }
+
+    @Nested
+    final class Reschedule extends RescheduleConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        OutboxDatabase database() {
+            return new PostgresOutboxDatabase(postgres);
+        }
+    }
+
+    @Nested
+    final class Erase extends EraseConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        OutboxDatabase database() {
+            return new PostgresOutboxDatabase(postgres);
+        }
+    }
+
+    @Nested
+    final class Pause extends PauseConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        OutboxDatabase database() {
+            return new PostgresOutboxDatabase(postgres);
+        }
+    }
+
+    @Nested
+    final class BadOperations extends BadOperationsConformance {
         @RegisterExtension
         static final TestDatabase postgres = new TestDatabase();
 

@@ -96,6 +96,27 @@ final class PostgresPlansTest {
         }
     }
 
+    /** One by one would mean a look for the key, the joins and the next in line of each. */
+    @Test
+    void manyMessagesExpireAtThePriceOfTheirRows() throws SQLException {
+        enqueue("a", BACKLOG);
+        expiring("clock_timestamp() + interval '1 hour'", 3000);
+        expiring("clock_timestamp() - interval '1 hour'", 1010);
+        buffers("outbox_expire(10)"); // reads the catalog, too
+
+        long buffers = buffers("outbox_expire(500)");
+
+        assertThat(database.count("status = 3")).isEqualTo(510);
+        assertThat(buffers).isLessThan(500 * 40);
+        assertThat(buffers("outbox_expire(0)")).isLessThan(60);
+    }
+
+    private static void expiring(String when, int count) throws SQLException {
+        database.execute(
+                "select %s.outbox_enqueue_all(null, array_agg('b'::text), array_agg('x'::text), p_expires_ats =>"
+                        + " array_agg(" + when + "), p_notify => false) from generate_series(1, " + count + ")");
+    }
+
     private void prepare(Statistics statistics) throws SQLException {
         switch (statistics) {
             case MISSING -> {}

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 
 /** Many connections at once. */
 abstract class RaceConformance extends OutboxConformance {
-    private static final int RACERS = 8;
+    static final int RACERS = 8;
 
     @Test
     @Shows({"OBX-017", "OBX-098", "OBX-100", "OBX-101"})
@@ -133,7 +133,7 @@ abstract class RaceConformance extends OutboxConformance {
     }
 
     /** Runs the same on every racer, all starting together, and returns what each returned. */
-    private static <T> List<T> race(Callable<T> work) throws Exception {
+    static <T> List<T> race(Callable<T> work) throws Exception {
         ExecutorService racers = Executors.newFixedThreadPool(RACERS);
         try {
             CyclicBarrier start = new CyclicBarrier(RACERS);

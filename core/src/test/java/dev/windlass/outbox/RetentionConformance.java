@@ -6,7 +6,10 @@ import dev.windlass.OwnerToken;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** What time does to messages: expire and clean. */
@@ -35,6 +38,40 @@ abstract class RetentionConformance extends OutboxConformance {
 
         assertThat(expire(10)).isZero();
         assertThat(outbox.ack(owner, List.of(id))).isEqualTo(1);
+    }
+
+    @Test
+    void aMessageWhoseExpiryHasPassedIsNeverHandedOut() {
+        OutboxWorkItemIdentifier old = expiring(-1);
+        OutboxWorkItemIdentifier young = expiring(3600);
+        OwnerToken owner = OwnerToken.fresh();
+
+        assertThat(claim(owner, 10)).containsExactly(young);
+        assertThat(stored(old).status()).isEqualTo(OutboxStatus.READY);
+        outbox.abandon(owner, List.of(young), Duration.ZERO, "not now");
+        database().update("update %s.outbox set expires_at = created_at where id = ?", young.value());
+        assertThat(claim(owner, 10)).isEmpty();
+    }
+
+    @Test
+    void ofExpiryAndClaimsAtOnceOneTakesEachMessage() throws Exception {
+        Instant soon = database().now().plusMillis(300);
+        outbox.enqueueAll(Collections.nCopies(
+                400, OutboxEntry.of("topic", "").withExpiresAt(soon).withDueTime(soon.minusMillis(100))));
+        AtomicInteger claimed = new AtomicInteger();
+        AtomicInteger expired = new AtomicInteger();
+
+        RaceConformance.race(() -> {
+            while (count("status = 0") > 0) {
+                claimed.addAndGet(claim(OwnerToken.fresh(), 3).size());
+                expired.addAndGet(expire(7));
+            }
+            return true;
+        });
+
+        assertThat(claimed.get() + expired.get()).isEqualTo(400);
+        assertThat(count("status = 1")).isEqualTo(claimed.get());
+        assertThat(count("status = 3")).isEqualTo(expired.get());
     }
 
     @Test

@@ -1,0 +1,187 @@
+package dev.windlass.outbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Failed messages, listed and chosen. */
+abstract class DeadLettersConformance extends OutboxConformance {
+    private OutboxOperator anna;
+
+    @BeforeEach
+    void signIn() {
+        anna = outbox.operator("anna");
+    }
+
+    private List<OutboxMessageIdentifier> list(DeadLetterFilter filter) {
+        return ids(anna.deadLetters(filter, 100));
+    }
+
+    private static List<OutboxMessageIdentifier> ids(List<DeadLetter> letters) {
+        return letters.stream().map(DeadLetter::id).toList();
+    }
+
+    private void failedAt(OutboxMessageIdentifier id, String time) {
+        database().update("update %s.outbox set ended_at = cast(? as timestamptz) where id = ?", time, id.value());
+    }
+
+    @Test
+    void failedMessagesAreListedTheLatestFirstAndOthersAreNot() {
+        OutboxMessageIdentifier first = failed("a", "one");
+        OutboxMessageIdentifier second = failed("b", "two");
+        enqueue("a");
+        outbox.cancel(enqueue("a"));
+
+        assertThat(list(DeadLetterFilter.all())).containsExactly(second, first);
+        assertThat(ids(anna.deadLetters(DeadLetterFilter.all(), 1))).containsExactly(second);
+    }
+
+    @Test
+    void aDeadLetterTellsWhatIsKnownOfIt() {
+        OutboxMessageIdentifier id = outbox.enqueue(
+                OutboxEntry.of("a", "secret").withCorrelationId("order 7").withOrderingKey("key"));
+        fail("the printer is on fire");
+        OutboxMessage message = stored(workItem(id));
+
+        DeadLetter letter = anna.deadLetters(DeadLetterFilter.all(), 10).get(0);
+
+        assertThat(letter.id()).isEqualTo(id);
+        assertThat(letter.topic()).isEqualTo("a");
+        assertThat(letter.correlationId()).contains("order 7");
+        assertThat(letter.orderingKey()).contains("key");
+        assertThat(letter.blocksKey()).isTrue();
+        assertThat(letter.createdAt()).isEqualTo(message.createdAt());
+        assertThat(letter.failedAt()).isEqualTo(message.endedAt().orElseThrow());
+        assertThat(letter.failedOn()).contains("node-1");
+        assertThat(letter.error()).contains("the printer is on fire");
+        assertThat(letter.isErased()).isFalse();
+        assertThat(letter.toString()).doesNotContain("printer");
+        anna.erase(List.of(id));
+        assertThat(anna.deadLetters(DeadLetterFilter.all(), 10).get(0).isErased())
+                .isTrue();
+    }
+
+    @Test
+    void aFilterTakesATopicExactly() {
+        OutboxMessageIdentifier id = failed("topic", "x");
+        failed("Topic", "x");
+        failed("topic.more", "x");
+
+        assertThat(list(DeadLetterFilter.all().withTopic("topic"))).containsExactly(id);
+        assertThat(list(DeadLetterFilter.all().withTopic("%"))).isEmpty();
+    }
+
+    @Test
+    void aFilterTakesATimeWithItsBeginningAndWithoutItsEnd() {
+        OutboxMessageIdentifier before = failed("a", "x");
+        OutboxMessageIdentifier at = failed("a", "x");
+        OutboxMessageIdentifier end = failed("a", "x");
+        failedAt(before, "2025-01-01T09:59:59.999999Z");
+        failedAt(at, "2025-01-01T10:00:00Z");
+        failedAt(end, "2025-01-01T11:00:00Z");
+        Instant ten = Instant.parse("2025-01-01T10:00:00Z");
+        DeadLetterFilter from = DeadLetterFilter.all().withFailedFrom(ten);
+
+        for (DeadLetterFilter filter : List.of(from, from.withTopic("a"))) {
+            assertThat(list(filter)).containsExactly(end, at);
+            assertThat(list(filter.withFailedBefore(ten.plusSeconds(3600)))).containsExactly(at);
+            assertThat(list(filter.withFailedFrom(null).withFailedBefore(ten))).containsExactly(before);
+        }
+    }
+
+    @Test
+    void aFilterTakesAPartOfTheErrorInWhateverCase() {
+        OutboxMessageIdentifier timeout = failed("a", "java.net.SocketTimeoutException: Read timed out");
+        failed("a", "refused");
+        DeadLetterFilter filter = DeadLetterFilter.all().withError("sockettimeout");
+
+        assertThat(list(filter)).containsExactly(timeout);
+        assertThat(list(filter.withTopic("a"))).containsExactly(timeout);
+        assertThat(list(filter.withTopic("b"))).isEmpty();
+        assertThat(list(filter.withError("READ TIMED"))).containsExactly(timeout);
+    }
+
+    @Test
+    void whatPatternsAreMadeOfIsPlainTextInAFilter() {
+        OutboxMessageIdentifier percent = failed("a", "100 % full");
+        OutboxMessageIdentifier underscore = failed("a", "no such column a_b");
+        OutboxMessageIdentifier backslash = failed("a", "C:\\temp [x] (y)* .?");
+        failed("a", "plain axb");
+
+        assertThat(list(DeadLetterFilter.all().withError("0 % f"))).containsExactly(percent);
+        assertThat(list(DeadLetterFilter.all().withError("%"))).containsExactly(percent);
+        assertThat(list(DeadLetterFilter.all().withError("a_b"))).containsExactly(underscore);
+        assertThat(list(DeadLetterFilter.all().withError("c:\\TEMP [x] (Y)* .?")))
+                .containsExactly(backslash);
+    }
+
+    @Test
+    void pagesShowEachOfManyThatFailedTogetherOnce() {
+        Set<OutboxMessageIdentifier> all = new HashSet<>(failed("a", 25));
+        all.addAll(failed("b", 10));
+        all.add(failed("a", "later"));
+
+        for (int size : List.of(1, 4, 36, 50)) {
+            assertThat(pages(DeadLetterFilter.all(), size, () -> {}))
+                    .doesNotHaveDuplicates()
+                    .containsExactlyInAnyOrderElementsOf(all);
+        }
+        assertThat(pages(DeadLetterFilter.all().withTopic("a"), 7, () -> {})).hasSize(26);
+    }
+
+    @Test
+    void pagesHaveNeitherGapsNorRepeatsWhileOthersFailAndArePurged() {
+        List<OutboxMessageIdentifier> all = failed("a", 40);
+        Collection<OutboxMessageIdentifier> purged = new ArrayList<>();
+
+        List<OutboxMessageIdentifier> seen = pages(DeadLetterFilter.all(), 5, () -> {
+            failed("a", "new");
+            OutboxMessageIdentifier next = all.get(purged.size());
+            anna.purge(List.of(next));
+            purged.add(next);
+        });
+
+        assertThat(seen).doesNotHaveDuplicates();
+        List<OutboxMessageIdentifier> stayed = new ArrayList<>(all);
+        stayed.removeAll(purged);
+        assertThat(seen).containsAll(stayed);
+        assertThat(all).as("what failed after the first page is on none").containsAll(seen);
+    }
+
+    private List<OutboxMessageIdentifier> pages(DeadLetterFilter filter, int size, Runnable between) {
+        List<OutboxMessageIdentifier> seen = new ArrayList<>();
+        List<DeadLetter> page = anna.deadLetters(filter, size);
+        while (!page.isEmpty()) {
+            assertThat(page).hasSizeLessThanOrEqualTo(size);
+            seen.addAll(ids(page));
+            between.run();
+            page = anna.deadLetters(filter, size, page.get(page.size() - 1));
+        }
+        return seen;
+    }
+
+    @Test
+    void actionsAreListedTheLatestFirstInPages() {
+        for (String topic : List.of("a", "b", "c", "d", "e")) {
+            anna.pause(topic, "");
+        }
+        List<OperatorAction> first = anna.actions(2);
+        List<OperatorAction> second = anna.actions(2, first.get(1));
+        List<OperatorAction> third = anna.actions(2, second.get(1));
+
+        List<OperatorAction> all = new ArrayList<>(first);
+        all.addAll(second);
+        all.addAll(third);
+        assertThat(all).isEqualTo(anna.actions(100)).hasSize(5);
+        assertThat(all.get(0).detail()).contains("\"e\"");
+        assertThat(all).extracting(OperatorAction::number).doesNotHaveDuplicates();
+        assertThat(anna.actions(2, third.get(0))).isEmpty();
+    }
+}
