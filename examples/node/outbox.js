@@ -156,7 +156,10 @@ export class Worker {
     if (performance.now() - this.#troubled > this.options.lease) { // after an outage the living renew first
       await this.pool.query('select windlass.outbox_reap(p_quiet => $1)', [`${this.options.lease} ms`]);
     }
-    await this.pool.query('select windlass.outbox_expire(), windlass.outbox_clean(p_keep => $1)', [this.options.keep]);
+    await this.pool.query(
+      'select windlass.outbox_expire(), windlass.outbox_clean(p_keep => $1), windlass.outbox_forget()',
+      [this.options.keep],
+    );
   }
   // end::maintain
 

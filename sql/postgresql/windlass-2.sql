@@ -242,8 +242,11 @@ begin
         if v_first is not null then
             return v_first;
         end if;
+    elsif p_dedup_window is not null then
+        perform "windlass"."outbox_check_dedup"(p_dedup_key, p_dedup_window);
     end if;
     if p_ordering_key is not null then
+        perform "windlass"."outbox_check_key"(p_ordering_key) where btrim(p_ordering_key) = '';
         insert into "windlass"."outbox_key" as k (ordering_key, last_sequence, taken_by)
         values (p_ordering_key, floor(extract(epoch from clock_timestamp()) * 1000000)::bigint, v_id)
         on conflict (ordering_key) do update
@@ -292,8 +295,11 @@ begin
     perform pg_current_xact_id();
     if p_dedup_keys is not null then
         v_firsts := "windlass"."outbox_firsts"(p_topics, p_dedup_keys, v_ids, p_dedup_windows);
+    elsif p_dedup_windows is not null then
+        perform "windlass"."outbox_check_dedup"(null, w) from unnest(p_dedup_windows) w where w is not null;
     end if;
     if p_ordering_keys is not null then
+        perform "windlass"."outbox_check_key"(k) from unnest(p_ordering_keys) k where btrim(k) = '';
         select h.heads, h.sequences into v_heads, v_sequences
           from "windlass"."outbox_hold_keys"(v_ids, p_ordering_keys, v_firsts) h;
     end if;
@@ -396,6 +402,38 @@ begin
 end
 $sql$;
 
+-- Refuses a deduplication key or a window that cannot be, in words that help. Called only where something is wrong.
+create or replace function "windlass"."outbox_check_dedup"(p_key text, p_window interval) returns void
+    language plpgsql
+as $sql$
+begin
+    if p_key is null or btrim(p_key) = '' then
+        raise exception 'expected a deduplication key, got %', case when p_key is null then 'a window without one' else 'blank text' end
+            using errcode = 'invalid_parameter_value', hint = 'Null, for the key and the window, means no deduplication.';
+    end if;
+    if p_window is null then
+        raise exception 'expected a window with the deduplication key "%", got null', p_key
+            using errcode = 'null_value_not_allowed', hint = 'Give p_dedup_window, for example interval ''1 day''.';
+    elsif p_window <= '0' then
+        raise exception 'expected a positive window with the deduplication key "%", got %', p_key, p_window
+            using errcode = 'invalid_parameter_value',
+                  hint = 'Say for how long the key is to be remembered, for example interval ''1 day''.';
+    end if;
+end
+$sql$;
+
+-- Refuses a blank ordering key.
+create or replace function "windlass"."outbox_check_key"(p_key text) returns void
+    language plpgsql
+as $sql$
+begin
+    if btrim(p_key) = '' then
+        raise exception 'expected an ordering key, got blank text'
+            using errcode = 'invalid_parameter_value', hint = 'Null means that order does not matter.';
+    end if;
+end
+$sql$;
+
 -- Takes a deduplication key for p_window. Returns null, or the id of the message that has it. Of several at once, one takes
 -- it and the others wait for its commit.
 create or replace function "windlass"."outbox_first"(
@@ -410,9 +448,8 @@ declare
     v_now   timestamptz;
     v_first uuid;
 begin
-    if p_window is null then
-        raise exception 'expected a window with the deduplication key "%", got null', p_key
-            using errcode = 'null_value_not_allowed', hint = 'Give p_dedup_window, for example interval ''1 day''.';
+    if btrim(p_key) = '' or (p_window > '0') is not true then
+        perform "windlass"."outbox_check_dedup"(p_key, p_window);
     end if;
     loop
         v_now := clock_timestamp();
@@ -458,6 +495,11 @@ declare
     v_firsts  uuid[];
     v_known   boolean;
 begin
+    perform "windlass"."outbox_check_dedup"(e.dedup_key, coalesce(e.dedup_window, p_windows[1]))
+       from unnest(p_keys, v_windows) as e (dedup_key, dedup_window)
+      where e.dedup_key is null and e.dedup_window is not null
+         or btrim(e.dedup_key) = ''
+         or e.dedup_key is not null and (coalesce(e.dedup_window, p_windows[1]) > '0') is not true;
     begin
         v_now := clock_timestamp();
         insert into "windlass"."outbox_dedup" (topic, dedup_key, message_id, expires_at)
@@ -1171,6 +1213,61 @@ $sql$;
 -- What programs and operators do to messages that nobody is handling. What an operator does is recorded in the same
 -- transaction: who, when, what, and to how many messages.
 
+-- Refuses ids that are not there, which is not the same as none.
+create or replace function "windlass"."outbox_check_ids"(p_ids uuid[]) returns void
+    language plpgsql
+as $sql$
+begin
+    if p_ids is null then
+        raise exception 'expected an array of message ids, got null'
+            using errcode = 'null_value_not_allowed', hint = 'array_agg() of no rows is null; array(select ...) is empty.';
+    end if;
+end
+$sql$;
+
+-- Refuses an operator without a name.
+create or replace function "windlass"."outbox_check_by"(p_by text) returns void
+    language plpgsql
+as $sql$
+begin
+    if p_by is null or btrim(p_by) = '' then
+        raise exception 'expected the name of the operator, got %', case when p_by is null then 'null' else 'blank text' end
+            using errcode = 'invalid_parameter_value', hint = 'Give p_by: what is done is recorded with it.';
+    end if;
+end
+$sql$;
+
+-- Refuses a choice of failed messages that is none, or two at once. To change all, one has to say so: the ids of a query
+-- that found nothing may arrive as null.
+create or replace function "windlass"."outbox_check_choice"(
+    p_by    text,
+    p_ids   uuid[],
+    p_topic text,
+    p_from  timestamptz,
+    p_until timestamptz,
+    p_error text,
+    p_limit integer,
+    p_all   boolean
+) returns void
+    language plpgsql
+as $sql$
+declare
+    v_filter boolean := coalesce(p_topic, p_from::text, p_until::text, p_error) is not null or p_all is true;
+begin
+    perform "windlass"."outbox_check_by"(p_by);
+    if p_ids is null and not v_filter then
+        raise exception 'expected message ids or a filter, got neither'
+            using errcode = 'invalid_parameter_value', hint = 'Give p_all => true to choose every failed message.';
+    elsif p_ids is not null and v_filter then
+        raise exception 'expected message ids or a filter, got both'
+            using errcode = 'invalid_parameter_value', hint = 'Ids choose by themselves; leave the rest out.';
+    elsif (p_limit > 0) is not true then
+        raise exception 'expected a positive limit, got %', coalesce(p_limit::text, 'null')
+            using errcode = 'invalid_parameter_value', hint = 'Leave p_limit out to change up to 1000 messages at a time.';
+    end if;
+end
+$sql$;
+
 -- Ends messages that nobody has claimed as cancelled. Returns how many; others, claimed or ended, stay as they are.
 create or replace function "windlass"."outbox_cancel"(p_ids uuid[]) returns integer
     language plpgsql
@@ -1182,6 +1279,7 @@ declare
                            order by m.id
                              for update);
 begin
+    perform "windlass"."outbox_check_ids"(p_ids);
     return "windlass"."outbox_end_unclaimed"(v_ids, 5::smallint, null);
 end
 $sql$;
@@ -1199,6 +1297,10 @@ declare
     v_due   timestamptz;
     v_count integer;
 begin
+    perform "windlass"."outbox_check_ids"(p_ids);
+    if p_due_at is not null and p_delay is not null then
+        raise exception 'expected a due time or a delay, got both' using errcode = 'invalid_parameter_value';
+    end if;
     perform 1 from "windlass"."outbox" m where m.id = any (p_ids) and m.status in (0, 4) order by m.id for update;
     perform pg_current_xact_id();
     v_now := clock_timestamp();
@@ -1351,8 +1453,15 @@ as $sql$
 declare
     v_action bigint := p_action;
 begin
-    update "windlass"."outbox_action" a set messages = a.messages + p_messages where a.id = p_action;
-    if p_action is null then
+    if p_action is not null then
+        update "windlass"."outbox_action" a
+           set messages = a.messages + p_messages
+         where a.id = p_action and a.acted_by = p_by and a.verb = p_verb;
+        if not found then
+            raise exception 'expected the number of a % by % that is recorded, got %', p_verb, p_by, p_action
+                using errcode = 'invalid_parameter_value', hint = 'Leave p_action out to begin another.';
+        end if;
+    else
         insert into "windlass"."outbox_action" (acted_at, acted_by, verb, messages, detail)
         values (clock_timestamp(), p_by, p_verb, p_messages,
                 jsonb_strip_nulls(p_detail || jsonb_build_object('ids', to_jsonb(p_ids[1:100]))))
@@ -1362,7 +1471,7 @@ begin
 end
 $sql$;
 
--- Makes failed messages ready again: those of p_ids, or up to p_limit that fit the rest. They lose what expiry they had, if
+-- Makes failed messages ready again: those of p_ids, or up to p_limit that fit the rest, or of all if p_all says so. They lose what expiry they had, if
 -- it has passed, and their expired leases; p_reset says whether failed attempts are forgotten too. Under an ordering key that
 -- others hold by now they wait, as the first in line. Erased ones are left out.
 --
@@ -1377,7 +1486,8 @@ create or replace function "windlass"."outbox_requeue"(
     p_error  text default null,
     p_reset  boolean default true,
     p_limit  integer default 1000,
-    p_action bigint default null
+    p_action bigint default null,
+    p_all    boolean default false
 ) returns table (action bigint, messages integer)
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -1391,6 +1501,7 @@ declare
     v_ids   uuid[];
     v_heads uuid[];
 begin
+    perform "windlass"."outbox_check_choice"(p_by, p_ids, p_topic, p_from, p_until, p_error, p_limit, p_all);
     v_ids := "windlass"."outbox_pick_failed"(p_ids, p_topic, p_from, "windlass"."outbox_action_until"(p_action, p_until), p_error,
                                            false, true, p_limit);
     perform pg_current_xact_id();
@@ -1436,7 +1547,8 @@ create or replace function "windlass"."outbox_purge"(
     p_until  timestamptz default null,
     p_error  text default null,
     p_limit  integer default 1000,
-    p_action bigint default null
+    p_action bigint default null,
+    p_all    boolean default false
 ) returns table (action bigint, messages integer)
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -1448,6 +1560,7 @@ declare
     v_ids  uuid[];
     v_keys text[];
 begin
+    perform "windlass"."outbox_check_choice"(p_by, p_ids, p_topic, p_from, p_until, p_error, p_limit, p_all);
     v_ids := "windlass"."outbox_pick_failed"(p_ids, p_topic, p_from, "windlass"."outbox_action_until"(p_action, p_until), p_error,
                                            false, false, p_limit);
     v_keys := array(select m.ordering_key from "windlass"."outbox" m where m.id = any (v_ids) and m.holds_key);
@@ -1472,7 +1585,8 @@ create or replace function "windlass"."outbox_skip"(
     p_until  timestamptz default null,
     p_error  text default null,
     p_limit  integer default 1000,
-    p_action bigint default null
+    p_action bigint default null,
+    p_all    boolean default false
 ) returns table (action bigint, messages integer)
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -1484,6 +1598,7 @@ declare
     v_ids  uuid[];
     v_keys text[];
 begin
+    perform "windlass"."outbox_check_choice"(p_by, p_ids, p_topic, p_from, p_until, p_error, p_limit, p_all);
     v_ids := "windlass"."outbox_pick_failed"(p_ids, p_topic, p_from, "windlass"."outbox_action_until"(p_action, p_until), p_error,
                                            true, false, p_limit);
     with passed as (
@@ -1520,6 +1635,8 @@ declare
                            order by m.id
                              for update);
 begin
+    perform "windlass"."outbox_check_by"(p_by);
+    perform "windlass"."outbox_check_ids"(p_ids);
     update "windlass"."outbox" m set payload = '', headers = null, erased_at = clock_timestamp() where m.id = any (v_ids);
     perform "windlass"."outbox_record"(null, p_by, 'erase', cardinality(v_ids), p_ids, '{}');
     return cardinality(v_ids);
@@ -1533,6 +1650,11 @@ as $sql$
 declare
     v_new boolean;
 begin
+    perform "windlass"."outbox_check_by"(p_by);
+    if p_topic is null or btrim(p_topic) = '' then
+        raise exception 'expected a topic, got %', case when p_topic is null then 'null' else 'blank text' end
+            using errcode = 'invalid_parameter_value', hint = 'Topics are paused one by one.';
+    end if;
     insert into "windlass"."outbox_pause" (topic, paused_at, paused_by, reason)
     values (p_topic, clock_timestamp(), p_by, left(p_reason, 2048))
     on conflict (topic) do nothing;
@@ -1553,6 +1675,7 @@ as $sql$
 declare
     v_paused boolean;
 begin
+    perform "windlass"."outbox_check_by"(p_by);
     delete from "windlass"."outbox_pause" p where p.topic = p_topic;
     v_paused := found;
     if v_paused then

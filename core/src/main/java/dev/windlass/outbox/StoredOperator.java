@@ -111,7 +111,8 @@ final class StoredOperator implements OutboxOperator {
         return filtered(call.uuids(ids), filter)
                 .bool(attempts == Attempts.RESET)
                 .integer(BATCH)
-                .number(action);
+                .number(action)
+                .bool(ids == null);
     }
 
     @Override
@@ -135,11 +136,14 @@ final class StoredOperator implements OutboxOperator {
     }
 
     private static Call byIds(Call call, List<UUID> ids, @Nullable Long action) {
-        return filtered(call.uuids(ids), DeadLetterFilter.all()).integer(BATCH).number(action);
+        return filtered(call.uuids(ids), DeadLetterFilter.all())
+                .integer(BATCH)
+                .number(action)
+                .bool(false);
     }
 
     private static Call byFilter(Call call, DeadLetterFilter filter, @Nullable Long action) {
-        return filtered(call.uuids(null), filter).integer(BATCH).number(action);
+        return filtered(call.uuids(null), filter).integer(BATCH).number(action).bool(true);
     }
 
     /** Adds the arguments of one batch of ids. */

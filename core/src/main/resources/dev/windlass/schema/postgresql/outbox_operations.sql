@@ -1,6 +1,61 @@
 -- What programs and operators do to messages that nobody is handling. What an operator does is recorded in the same
 -- transaction: who, when, what, and to how many messages.
 
+-- Refuses ids that are not there, which is not the same as none.
+create or replace function {schema}.{outbox_check_ids}(p_ids uuid[]) returns void
+    language plpgsql
+as $sql$
+begin
+    if p_ids is null then
+        raise exception 'expected an array of message ids, got null'
+            using errcode = 'null_value_not_allowed', hint = 'array_agg() of no rows is null; array(select ...) is empty.';
+    end if;
+end
+$sql$;
+
+-- Refuses an operator without a name.
+create or replace function {schema}.{outbox_check_by}(p_by text) returns void
+    language plpgsql
+as $sql$
+begin
+    if p_by is null or btrim(p_by) = '' then
+        raise exception 'expected the name of the operator, got %', case when p_by is null then 'null' else 'blank text' end
+            using errcode = 'invalid_parameter_value', hint = 'Give p_by: what is done is recorded with it.';
+    end if;
+end
+$sql$;
+
+-- Refuses a choice of failed messages that is none, or two at once. To change all, one has to say so: the ids of a query
+-- that found nothing may arrive as null.
+create or replace function {schema}.{outbox_check_choice}(
+    p_by    text,
+    p_ids   uuid[],
+    p_topic text,
+    p_from  timestamptz,
+    p_until timestamptz,
+    p_error text,
+    p_limit integer,
+    p_all   boolean
+) returns void
+    language plpgsql
+as $sql$
+declare
+    v_filter boolean := coalesce(p_topic, p_from::text, p_until::text, p_error) is not null or p_all is true;
+begin
+    perform {schema}.{outbox_check_by}(p_by);
+    if p_ids is null and not v_filter then
+        raise exception 'expected message ids or a filter, got neither'
+            using errcode = 'invalid_parameter_value', hint = 'Give p_all => true to choose every failed message.';
+    elsif p_ids is not null and v_filter then
+        raise exception 'expected message ids or a filter, got both'
+            using errcode = 'invalid_parameter_value', hint = 'Ids choose by themselves; leave the rest out.';
+    elsif (p_limit > 0) is not true then
+        raise exception 'expected a positive limit, got %', coalesce(p_limit::text, 'null')
+            using errcode = 'invalid_parameter_value', hint = 'Leave p_limit out to change up to 1000 messages at a time.';
+    end if;
+end
+$sql$;
+
 -- Ends messages that nobody has claimed as cancelled. Returns how many; others, claimed or ended, stay as they are.
 create or replace function {schema}.{outbox_cancel}(p_ids uuid[]) returns integer
     language plpgsql
@@ -12,6 +67,7 @@ declare
                            order by m.id
                              for update);
 begin
+    perform {schema}.{outbox_check_ids}(p_ids);
     return {schema}.{outbox_end_unclaimed}(v_ids, 5::smallint, null);
 end
 $sql$;
@@ -29,6 +85,10 @@ declare
     v_due   timestamptz;
     v_count integer;
 begin
+    perform {schema}.{outbox_check_ids}(p_ids);
+    if p_due_at is not null and p_delay is not null then
+        raise exception 'expected a due time or a delay, got both' using errcode = 'invalid_parameter_value';
+    end if;
     perform 1 from {schema}.{outbox} m where m.id = any (p_ids) and m.status in (0, 4) order by m.id for update;
     perform pg_current_xact_id();
     v_now := clock_timestamp();
@@ -181,8 +241,15 @@ as $sql$
 declare
     v_action bigint := p_action;
 begin
-    update {schema}.{outbox_action} a set messages = a.messages + p_messages where a.id = p_action;
-    if p_action is null then
+    if p_action is not null then
+        update {schema}.{outbox_action} a
+           set messages = a.messages + p_messages
+         where a.id = p_action and a.acted_by = p_by and a.verb = p_verb;
+        if not found then
+            raise exception 'expected the number of a % by % that is recorded, got %', p_verb, p_by, p_action
+                using errcode = 'invalid_parameter_value', hint = 'Leave p_action out to begin another.';
+        end if;
+    else
         insert into {schema}.{outbox_action} (acted_at, acted_by, verb, messages, detail)
         values (clock_timestamp(), p_by, p_verb, p_messages,
                 jsonb_strip_nulls(p_detail || jsonb_build_object('ids', to_jsonb(p_ids[1:100]))))
@@ -192,7 +259,7 @@ begin
 end
 $sql$;
 
--- Makes failed messages ready again: those of p_ids, or up to p_limit that fit the rest. They lose what expiry they had, if
+-- Makes failed messages ready again: those of p_ids, or up to p_limit that fit the rest, or of all if p_all says so. They lose what expiry they had, if
 -- it has passed, and their expired leases; p_reset says whether failed attempts are forgotten too. Under an ordering key that
 -- others hold by now they wait, as the first in line. Erased ones are left out.
 --
@@ -207,7 +274,8 @@ create or replace function {schema}.{outbox_requeue}(
     p_error  text default null,
     p_reset  boolean default true,
     p_limit  integer default 1000,
-    p_action bigint default null
+    p_action bigint default null,
+    p_all    boolean default false
 ) returns table (action bigint, messages integer)
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -221,6 +289,7 @@ declare
     v_ids   uuid[];
     v_heads uuid[];
 begin
+    perform {schema}.{outbox_check_choice}(p_by, p_ids, p_topic, p_from, p_until, p_error, p_limit, p_all);
     v_ids := {schema}.{outbox_pick_failed}(p_ids, p_topic, p_from, {schema}.{outbox_action_until}(p_action, p_until), p_error,
                                            false, true, p_limit);
     perform pg_current_xact_id();
@@ -266,7 +335,8 @@ create or replace function {schema}.{outbox_purge}(
     p_until  timestamptz default null,
     p_error  text default null,
     p_limit  integer default 1000,
-    p_action bigint default null
+    p_action bigint default null,
+    p_all    boolean default false
 ) returns table (action bigint, messages integer)
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -278,6 +348,7 @@ declare
     v_ids  uuid[];
     v_keys text[];
 begin
+    perform {schema}.{outbox_check_choice}(p_by, p_ids, p_topic, p_from, p_until, p_error, p_limit, p_all);
     v_ids := {schema}.{outbox_pick_failed}(p_ids, p_topic, p_from, {schema}.{outbox_action_until}(p_action, p_until), p_error,
                                            false, false, p_limit);
     v_keys := array(select m.ordering_key from {schema}.{outbox} m where m.id = any (v_ids) and m.holds_key);
@@ -302,7 +373,8 @@ create or replace function {schema}.{outbox_skip}(
     p_until  timestamptz default null,
     p_error  text default null,
     p_limit  integer default 1000,
-    p_action bigint default null
+    p_action bigint default null,
+    p_all    boolean default false
 ) returns table (action bigint, messages integer)
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -314,6 +386,7 @@ declare
     v_ids  uuid[];
     v_keys text[];
 begin
+    perform {schema}.{outbox_check_choice}(p_by, p_ids, p_topic, p_from, p_until, p_error, p_limit, p_all);
     v_ids := {schema}.{outbox_pick_failed}(p_ids, p_topic, p_from, {schema}.{outbox_action_until}(p_action, p_until), p_error,
                                            true, false, p_limit);
     with passed as (
@@ -350,6 +423,8 @@ declare
                            order by m.id
                              for update);
 begin
+    perform {schema}.{outbox_check_by}(p_by);
+    perform {schema}.{outbox_check_ids}(p_ids);
     update {schema}.{outbox} m set payload = '', headers = null, erased_at = clock_timestamp() where m.id = any (v_ids);
     perform {schema}.{outbox_record}(null, p_by, 'erase', cardinality(v_ids), p_ids, '{}');
     return cardinality(v_ids);
@@ -363,6 +438,11 @@ as $sql$
 declare
     v_new boolean;
 begin
+    perform {schema}.{outbox_check_by}(p_by);
+    if p_topic is null or btrim(p_topic) = '' then
+        raise exception 'expected a topic, got %', case when p_topic is null then 'null' else 'blank text' end
+            using errcode = 'invalid_parameter_value', hint = 'Topics are paused one by one.';
+    end if;
     insert into {schema}.{outbox_pause} (topic, paused_at, paused_by, reason)
     values (p_topic, clock_timestamp(), p_by, left(p_reason, 2048))
     on conflict (topic) do nothing;
@@ -383,6 +463,7 @@ as $sql$
 declare
     v_paused boolean;
 begin
+    perform {schema}.{outbox_check_by}(p_by);
     delete from {schema}.{outbox_pause} p where p.topic = p_topic;
     v_paused := found;
     if v_paused then

@@ -49,8 +49,11 @@ begin
         if v_first is not null then
             return v_first;
         end if;
+    elsif p_dedup_window is not null then
+        perform {schema}.{outbox_check_dedup}(p_dedup_key, p_dedup_window);
     end if;
     if p_ordering_key is not null then
+        perform {schema}.{outbox_check_key}(p_ordering_key) where btrim(p_ordering_key) = '';
         insert into {schema}.{outbox_key} as k (ordering_key, last_sequence, taken_by)
         values (p_ordering_key, floor(extract(epoch from clock_timestamp()) * 1000000)::bigint, v_id)
         on conflict (ordering_key) do update
@@ -99,8 +102,11 @@ begin
     perform pg_current_xact_id();
     if p_dedup_keys is not null then
         v_firsts := {schema}.{outbox_firsts}(p_topics, p_dedup_keys, v_ids, p_dedup_windows);
+    elsif p_dedup_windows is not null then
+        perform {schema}.{outbox_check_dedup}(null, w) from unnest(p_dedup_windows) w where w is not null;
     end if;
     if p_ordering_keys is not null then
+        perform {schema}.{outbox_check_key}(k) from unnest(p_ordering_keys) k where btrim(k) = '';
         select h.heads, h.sequences into v_heads, v_sequences
           from {schema}.{outbox_hold_keys}(v_ids, p_ordering_keys, v_firsts) h;
     end if;
@@ -203,6 +209,38 @@ begin
 end
 $sql$;
 
+-- Refuses a deduplication key or a window that cannot be, in words that help. Called only where something is wrong.
+create or replace function {schema}.{outbox_check_dedup}(p_key text, p_window interval) returns void
+    language plpgsql
+as $sql$
+begin
+    if p_key is null or btrim(p_key) = '' then
+        raise exception 'expected a deduplication key, got %', case when p_key is null then 'a window without one' else 'blank text' end
+            using errcode = 'invalid_parameter_value', hint = 'Null, for the key and the window, means no deduplication.';
+    end if;
+    if p_window is null then
+        raise exception 'expected a window with the deduplication key "%", got null', p_key
+            using errcode = 'null_value_not_allowed', hint = 'Give p_dedup_window, for example interval ''1 day''.';
+    elsif p_window <= '0' then
+        raise exception 'expected a positive window with the deduplication key "%", got %', p_key, p_window
+            using errcode = 'invalid_parameter_value',
+                  hint = 'Say for how long the key is to be remembered, for example interval ''1 day''.';
+    end if;
+end
+$sql$;
+
+-- Refuses a blank ordering key.
+create or replace function {schema}.{outbox_check_key}(p_key text) returns void
+    language plpgsql
+as $sql$
+begin
+    if btrim(p_key) = '' then
+        raise exception 'expected an ordering key, got blank text'
+            using errcode = 'invalid_parameter_value', hint = 'Null means that order does not matter.';
+    end if;
+end
+$sql$;
+
 -- Takes a deduplication key for p_window. Returns null, or the id of the message that has it. Of several at once, one takes
 -- it and the others wait for its commit.
 create or replace function {schema}.{outbox_first}(
@@ -217,9 +255,8 @@ declare
     v_now   timestamptz;
     v_first uuid;
 begin
-    if p_window is null then
-        raise exception 'expected a window with the deduplication key "%", got null', p_key
-            using errcode = 'null_value_not_allowed', hint = 'Give p_dedup_window, for example interval ''1 day''.';
+    if btrim(p_key) = '' or (p_window > '0') is not true then
+        perform {schema}.{outbox_check_dedup}(p_key, p_window);
     end if;
     loop
         v_now := clock_timestamp();
@@ -265,6 +302,11 @@ declare
     v_firsts  uuid[];
     v_known   boolean;
 begin
+    perform {schema}.{outbox_check_dedup}(e.dedup_key, coalesce(e.dedup_window, p_windows[1]))
+       from unnest(p_keys, v_windows) as e (dedup_key, dedup_window)
+      where e.dedup_key is null and e.dedup_window is not null
+         or btrim(e.dedup_key) = ''
+         or e.dedup_key is not null and (coalesce(e.dedup_window, p_windows[1]) > '0') is not true;
     begin
         v_now := clock_timestamp();
         insert into {schema}.{outbox_dedup} (topic, dedup_key, message_id, expires_at)
