@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -80,13 +81,24 @@ final class OutboxStore implements WorkStore<OutboxMessage> {
                 .bool(notify)
                 .texts(optional(entries, OutboxEntry::orderingKey))
                 .texts(keys)
-                .durations(optional(entries, entry -> window(entry.deduplication())))
+                .durations(windows(entries))
                 .value(row ->
                         keys == null ? ids : List.of((UUID[]) row.getArray(1).getArray()));
     }
 
     private static @Nullable String key(@Nullable Deduplication once) {
         return once == null ? null : once.key();
+    }
+
+    /** One for each entry, or one for all. */
+    private static @Nullable List<@Nullable Duration> windows(Collection<OutboxEntry> entries) {
+        List<@Nullable Duration> windows = optional(entries, entry -> window(entry.deduplication()));
+        if (windows == null) {
+            return null;
+        }
+        List<@Nullable Duration> different =
+                windows.stream().filter(Objects::nonNull).distinct().limit(2).toList();
+        return different.size() == 1 ? different : windows;
     }
 
     private static @Nullable Duration window(@Nullable Deduplication once) {

@@ -260,6 +260,12 @@ begin
     end if;
     loop
         v_now := clock_timestamp();
+        select d.message_id into v_first -- without a lock: who comes second need not wait for who comes third
+          from {schema}.{outbox_dedup} d
+         where d.topic = p_topic and d.dedup_key = p_key and d.expires_at > v_now;
+        if found then
+            return v_first;
+        end if;
         insert into {schema}.{outbox_dedup} as d (topic, dedup_key, message_id, expires_at)
         values (p_topic, p_key, p_id, v_now + p_window)
         on conflict (topic, dedup_key) do update
@@ -267,11 +273,7 @@ begin
          where d.expires_at <= v_now;
         if found then
             return null;
-        end if;
-        select d.message_id into v_first from {schema}.{outbox_dedup} d where d.topic = p_topic and d.dedup_key = p_key;
-        if found then
-            return v_first;
-        end if; -- else it was cleaned away this moment
+        end if; -- else somebody has just taken it
     end loop;
 end
 $sql$;
@@ -297,20 +299,21 @@ create or replace function {schema}.{outbox_firsts}(
 as $sql$
 declare
     v_windows interval[] := case when cardinality(p_windows) > 1 then p_windows end;
+    v_window  interval := case when cardinality(p_windows) = 1 then p_windows[1] end;
     v_now     timestamptz;
     v_taken   uuid[] := '{}';
     v_firsts  uuid[];
     v_known   boolean;
 begin
-    perform {schema}.{outbox_check_dedup}(e.dedup_key, coalesce(e.dedup_window, p_windows[1]))
+    perform {schema}.{outbox_check_dedup}(e.dedup_key, coalesce(e.dedup_window, v_window))
        from unnest(p_keys, v_windows) as e (dedup_key, dedup_window)
       where e.dedup_key is null and e.dedup_window is not null
          or btrim(e.dedup_key) = ''
-         or e.dedup_key is not null and (coalesce(e.dedup_window, p_windows[1]) > '0') is not true;
+         or e.dedup_key is not null and (coalesce(e.dedup_window, v_window) > '0') is not true;
     begin
         v_now := clock_timestamp();
         insert into {schema}.{outbox_dedup} (topic, dedup_key, message_id, expires_at)
-        select e.topic, e.dedup_key, e.id, v_now + coalesce(e.dedup_window, p_windows[1])
+        select e.topic, e.dedup_key, e.id, v_now + coalesce(e.dedup_window, v_window)
           from unnest(p_topics, p_keys, p_ids, v_windows) as e (topic, dedup_key, id, dedup_window)
          where e.dedup_key is not null
          order by e.topic collate "C", e.dedup_key collate "C";
@@ -323,10 +326,12 @@ begin
         with taken as (
             insert into {schema}.{outbox_dedup} as d (topic, dedup_key, message_id, expires_at)
             select distinct on (e.topic collate "C", e.dedup_key collate "C")
-                   e.topic, e.dedup_key, e.id, v_now + coalesce(e.dedup_window, p_windows[1])
+                   e.topic, e.dedup_key, e.id, v_now + coalesce(e.dedup_window, v_window)
               from unnest(p_topics, p_keys, p_ids, v_windows) with ordinality
                    as e (topic, dedup_key, id, dedup_window, place)
-             where e.dedup_key is not null
+              left join {schema}.{outbox_dedup} live
+                     on live.topic = e.topic and live.dedup_key = e.dedup_key and live.expires_at > v_now
+             where e.dedup_key is not null and live.topic is null
              order by e.topic collate "C", e.dedup_key collate "C", e.place
             on conflict (topic, dedup_key) do update
                set message_id = excluded.message_id, expires_at = excluded.expires_at
@@ -531,7 +536,7 @@ begin
              using (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
              where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token
             returning m.id, m.joined, m.ordering_key,
-                      m.retry_count + m.lease_expiries + m.requeues > 0 or m.last_error is not null as tried)
+                      m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
         select count(*), array_agg(ended.id) filter (where ended.joined),
                array_agg(ended.ordering_key) filter (where ended.ordering_key is not null),
                array_agg(ended.id) filter (where ended.tried)
@@ -578,8 +583,7 @@ begin
                retry_count = m.retry_count + case when c.counted is false then 0 else 1 end,
                next_attempt_at = clock_timestamp()
                    + coalesce(c.delay, make_interval(secs => least(2 ^ least(m.retry_count, 6), 60))),
-               -- whoever deletes a message looks for its history only if it has an error or a count
-               last_error = coalesce(left(c.error, 2048), m.last_error, case when c.counted is false then 'put off' end)
+               last_error = coalesce(left(c.error, 2048), m.last_error)
           from (select *
                   from unnest(p_ids, p_owners, p_delays, p_errors, p_counted)
                        as u (id, owner_token, delay, error, counted)
@@ -820,7 +824,7 @@ begin
     with cleaned as (
         delete from {schema}.{outbox} m
          where m.id = any (v_ids)
-        returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 or m.last_error is not null as tried)
+        returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
     select count(*), array_agg(cleaned.id) filter (where cleaned.tried) into v_count, v_tried from cleaned;
     if v_tried is not null then
         delete from {schema}.{outbox_failure} h where h.message_id = any (v_tried);
