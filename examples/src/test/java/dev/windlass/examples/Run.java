@@ -21,13 +21,13 @@ final class Run {
     }
 
     /** Returns the lines that the example printed. */
-    static List<String> example(Program example) throws Exception {
+    static List<String> example(Program example, String... args) throws Exception {
         execute("drop schema if exists windlass cascade; drop schema public cascade; create schema public");
         PrintStream before = System.out;
         ByteArrayOutputStream printed = new ByteArrayOutputStream();
         System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
         try {
-            example.run(new String[0]);
+            example.run(args);
         } finally {
             System.setOut(before);
         }
