@@ -37,8 +37,9 @@ final class SnippetsTest {
     }
 
     @Test
-    void theDocsOfTheOutboxOfSqlAndOfTestingAreMadeOfSnippets() throws IOException {
+    void theDocsAreMadeOfSnippets() throws IOException {
         assertThat(Snippet.in(Files.readString(ROOT.resolve("docs/outbox.md")))).hasSizeGreaterThan(10);
+        assertThat(Snippet.in(Files.readString(ROOT.resolve("docs/relay.md")))).hasSizeGreaterThan(5);
         assertThat(Snippet.in(Files.readString(ROOT.resolve("docs/sql.md")))).hasSizeGreaterThan(10);
         assertThat(Snippet.in(Files.readString(ROOT.resolve("docs/testing.md"))))
                 .isNotEmpty();
