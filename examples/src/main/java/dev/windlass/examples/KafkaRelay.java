@@ -1,6 +1,7 @@
 package dev.windlass.examples;
 
 import dev.windlass.Cancellation;
+import dev.windlass.Circuit;
 import dev.windlass.HandlerOptions;
 import dev.windlass.PermanentFailure;
 import dev.windlass.RetryPolicy;
@@ -12,6 +13,7 @@ import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -50,19 +52,14 @@ public final class KafkaRelay implements OutboxHandler, AutoCloseable {
 
     // tag::settings
     static Map<String, Object> settings(String servers) {
-        return Map.of(
-                ProducerConfig.BOOTSTRAP_SERVERS_CONFIG,
-                servers,
-                ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG,
-                true,
-                ProducerConfig.ACKS_CONFIG,
-                "all",
-                ProducerConfig.MAX_BLOCK_MS_CONFIG,
-                5_000, // send waits for the topic's metadata, or for memory
-                ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG,
-                10_000, // one request, which the producer then repeats
-                ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG,
-                20_000); // all requests for one message
+        Map<String, Object> settings = new HashMap<>();
+        settings.put(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, servers);
+        settings.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true);
+        settings.put(ProducerConfig.ACKS_CONFIG, "all");
+        settings.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, 5_000); // send waits for the topic's metadata, or for memory
+        settings.put(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, 10_000); // one request, which the producer may repeat
+        settings.put(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, 20_000); // all requests for one message
+        return settings;
     }
     // end::settings
 
@@ -118,7 +115,8 @@ public final class KafkaRelay implements OutboxHandler, AutoCloseable {
         // tag::wiring
         HandlerOptions patient = HandlerOptions.defaults()
                 .withTimeout(Duration.ofMinutes(1))
-                .withRetry(RetryPolicy.defaults().withMaxAttempts(10_000)); // about a week, at one a minute
+                .withRetry(RetryPolicy.defaults().withMaxAttempts(1_000))
+                .withCircuit(Circuit.defaults());
 
         try (KafkaRelay relay = new KafkaRelay(topic, settings(servers)); // closed after Windlass
                 Windlass windlass = Windlass.on(dataSource)

@@ -6,6 +6,7 @@ import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.ShutdownSignalException;
 import dev.windlass.Cancellation;
+import dev.windlass.Circuit;
 import dev.windlass.HandlerOptions;
 import dev.windlass.PermanentFailure;
 import dev.windlass.RetryPolicy;
@@ -192,7 +193,8 @@ public final class RabbitRelay implements OutboxHandler, AutoCloseable {
     private static void run(DataSource dataSource, String uri, String exchange) throws Exception {
         HandlerOptions patient = HandlerOptions.defaults()
                 .withTimeout(Duration.ofMinutes(1))
-                .withRetry(RetryPolicy.defaults().withMaxAttempts(10_000));
+                .withRetry(RetryPolicy.defaults().withMaxAttempts(1_000))
+                .withCircuit(Circuit.defaults());
 
         // tag::wiring
         try (RabbitRelay relay = new RabbitRelay(exchange, factory(uri)); // closed after Windlass

@@ -14,7 +14,6 @@ import dev.windlass.outbox.OutboxMessageIdentifier;
 import dev.windlass.testkit.WindlassExtension;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
@@ -178,7 +177,7 @@ final class KafkaRelayTest {
     }
 
     private static KafkaRelay relay(String topic, Map<String, Object> more) {
-        Map<String, Object> settings = new HashMap<>(KafkaRelay.settings(broker.address()));
+        Map<String, Object> settings = KafkaRelay.settings(broker.address());
         settings.putAll(more);
         return new KafkaRelay(topic, settings);
     }
