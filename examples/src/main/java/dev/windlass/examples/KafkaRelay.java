@@ -74,7 +74,7 @@ public final class KafkaRelay implements OutboxHandler, AutoCloseable {
     }
 
     private ProducerRecord<@Nullable String, String> record(OutboxMessage message) {
-        String key = message.correlationId().orElse(null);
+        String key = message.orderingKey().orElse(null);
         return new ProducerRecord<>(topic, null, key, message.payload(), headers(message));
     }
 

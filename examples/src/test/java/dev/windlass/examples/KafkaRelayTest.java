@@ -11,6 +11,7 @@ import dev.windlass.examples.KafkaBroker.Arrived;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
+import dev.windlass.outbox.OutboxStatus;
 import dev.windlass.testkit.WindlassExtension;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -66,6 +67,7 @@ final class KafkaRelayTest {
                 Windlass windlass = start(relay)) {
             full = windlass.outbox()
                     .enqueue(order("7 nach Zürich")
+                            .withOrderingKey("customer-3")
                             .withCorrelationId("order-7")
                             .withHeaders(Map.of("traceparent", "00-1-2-01", "message-id", "the relay's own wins")));
             bare = windlass.outbox().enqueue(order(""));
@@ -74,7 +76,7 @@ final class KafkaRelayTest {
         assertThat(broker.arrived("orders"))
                 .containsExactlyInAnyOrder(
                         new Arrived(
-                                "order-7",
+                                "customer-3",
                                 "7 nach Zürich",
                                 Map.of(
                                         "traceparent", "00-1-2-01",
@@ -133,6 +135,28 @@ final class KafkaRelayTest {
     }
 
     @Test
+    void messagesOfOneKeyArriveInOrderAlsoAfterAFailure() throws Exception {
+        try (KafkaRelay relay = relay("in-order", IMPATIENT);
+                Windlass windlass = start(relay)) {
+            List<OutboxMessageIdentifier> ids = windlass.outbox()
+                    .enqueueAll(List.of(
+                            order("first").withOrderingKey("customer-3"),
+                            order("second").withOrderingKey("customer-3")));
+            database.drain();
+            assertThat(Stored.waitsAfter(windlass, ids.get(0))).contains("Topic in-order not present");
+            assertThat(windlass.outbox().find(ids.get(1)).orElseThrow().status())
+                    .isEqualTo(OutboxStatus.WAITING);
+
+            broker.createTopic("in-order", Map.of());
+            awaitDone(windlass, ids.get(1));
+        }
+        assertThat(broker.arrived("in-order"))
+                .extracting(Arrived::payload)
+                .startsWith("first")
+                .endsWith("second");
+    }
+
+    @Test
     void aMessageThatIsTooLargeFailsForGood() throws Exception {
         broker.createTopic("small", Map.of("max.message.bytes", "1000"));
         try (KafkaRelay relay = relay("small", Map.of());
@@ -154,7 +178,7 @@ final class KafkaRelayTest {
         try (KafkaRelay relay = relay("compacted", Map.of("linger.ms", 300));
                 Windlass windlass = start(relay)) {
             List<OutboxMessageIdentifier> ids = windlass.outbox()
-                    .enqueueAll(List.of(order("keyed").withCorrelationId("order-7"), order("keyless")));
+                    .enqueueAll(List.of(order("keyed").withOrderingKey("customer-3"), order("keyless")));
             database.drain();
             database.advance(Duration.ofMinutes(1));
             database.drain();
