@@ -1,5 +1,7 @@
 package dev.windlass.cli;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +33,21 @@ final class DatabaseOptions {
 
     boolean hasLoginOption() {
         return user != null || password != null;
+    }
+
+    /** The options that lead to the same database again, without a password: one in the URL is masked, another asked for. */
+    List<String> words() {
+        List<String> words = new ArrayList<>();
+        if (url != null) {
+            words.addAll(List.of("--url", Secrets.mask(url)));
+        }
+        if (user != null) {
+            words.addAll(List.of("--user", user));
+        }
+        if (password != null) {
+            words.add("--password");
+        }
+        return words;
     }
 
     Target required(CommandSpec command, Map<String, String> environment) {

@@ -18,8 +18,12 @@ public final class Main {
     }
 
     static CommandLine commandLine(Map<String, String> environment) {
+        return commandLine(environment, new ProcessTerminal());
+    }
+
+    static CommandLine commandLine(Map<String, String> environment, Terminal terminal) {
         DRIVER.setLevel(Level.OFF);
-        WindlassCommand root = new WindlassCommand(environment);
+        WindlassCommand root = new WindlassCommand(environment, terminal);
         return new CommandLine(root)
                 .setParameterExceptionHandler(Failures::wrongUse)
                 .setExecutionExceptionHandler((failure, command, parsed) -> Failures.report(failure, command, root))

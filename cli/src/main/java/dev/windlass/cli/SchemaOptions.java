@@ -3,10 +3,11 @@ package dev.windlass.cli;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassOptions;
 import dev.windlass.outbox.OutboxOptions;
+import java.util.ArrayList;
+import java.util.List;
 import javax.sql.DataSource;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.TypeConversionException;
 
 /** Where in the database Windlass lives. */
 final class SchemaOptions {
@@ -33,6 +34,24 @@ final class SchemaOptions {
                 .outbox(OutboxOptions.defaults().withTableName(table));
     }
 
+    /** For commands that look and change by hand, and handle nothing. */
+    Windlass.Builder passive(DataSource dataSource) {
+        return on(dataSource)
+                .options(WindlassOptions.defaults().withSchemaName(schema).withBackgroundWorkers(false));
+    }
+
+    /** The options that lead here again, as far as they are not the defaults. */
+    List<String> words() {
+        List<String> words = new ArrayList<>();
+        if (!schema.equals("windlass")) {
+            words.addAll(List.of("--schema", schema));
+        }
+        if (!table.equals("outbox")) {
+            words.addAll(List.of("--table", table));
+        }
+        return words;
+    }
+
     /** The table (or a routine named after it), quoted for SQL. */
     String qualified(String suffix) {
         return quoted(schema) + "." + quoted(table + suffix);
@@ -50,23 +69,14 @@ final class SchemaOptions {
     private static final class SchemaName implements ITypeConverter<String> {
         @Override
         public String convert(String value) {
-            return accepted(() -> WindlassOptions.defaults().withSchemaName(value), value);
+            return Accepted.by(() -> WindlassOptions.defaults().withSchemaName(value), value);
         }
     }
 
     private static final class TableName implements ITypeConverter<String> {
         @Override
         public String convert(String value) {
-            return accepted(() -> OutboxOptions.defaults().withTableName(value), value);
-        }
-    }
-
-    private static String accepted(Runnable attempt, String value) {
-        try {
-            attempt.run();
-            return value;
-        } catch (IllegalArgumentException e) {
-            throw new TypeConversionException(String.valueOf(e.getMessage()));
+            return Accepted.by(() -> OutboxOptions.defaults().withTableName(value), value);
         }
     }
 }

@@ -50,19 +50,30 @@ final class StatusCommand implements Callable<Integer> {
             return;
         }
         int width = Math.max(
-                5,
-                topics.stream().mapToInt(topic -> topic.topic().length()).max().orElse(0));
-        String line = "%-" + width + "s  %8s  %8s  %11s  %8s  %8s  %11s%n";
-        out.printf(line, "TOPIC", "READY", "DUE", "IN PROGRESS", "DONE", "FAILED", "OLDEST DUE");
+                5, topics.stream().mapToInt(topic -> name(topic).length()).max().orElse(0));
+        String line = "%-" + width + "s  %8s  %8s  %8s  %11s  %8s  %8s  %12s  %11s%n";
+        out.printf(
+                line,
+                "TOPIC",
+                "READY",
+                "DUE",
+                "WAITING",
+                "IN PROGRESS",
+                "DONE",
+                "FAILED",
+                "BLOCKED KEYS",
+                "OLDEST DUE");
         for (TopicStatus topic : topics) {
             out.printf(
                     line,
-                    topic.topic(),
+                    name(topic),
                     topic.ready(),
                     topic.due(),
+                    topic.waiting(),
                     topic.inProgress(),
                     topic.done(),
                     topic.failed(),
+                    topic.blockedKeys(),
                     topic.oldestDue());
         }
         if (topics.stream().anyMatch(TopicStatus::isCut)) {
@@ -70,5 +81,9 @@ final class StatusCommand implements Callable<Integer> {
                     "A + means at least: counting stops at %,d ready messages of a topic, and at %,d in each other state.%n",
                     TopicStatus.MAX_READY, TopicStatus.MAX_OTHERS);
         }
+    }
+
+    private static String name(TopicStatus topic) {
+        return topic.isPaused() ? topic.topic() + " (paused)" : topic.topic();
     }
 }

@@ -7,10 +7,20 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** One line of the status: numbers as they are shown, with a {@code +} where counting stopped. */
 record TopicStatus(
-        String topic, String ready, String due, String inProgress, String done, String failed, String oldestDue) {
+        String topic,
+        boolean isPaused,
+        String ready,
+        String due,
+        String waiting,
+        String inProgress,
+        String done,
+        String failed,
+        String blockedKeys,
+        String oldestDue) {
 
     static final int MAX_READY = 10_000;
     static final int MAX_OTHERS = 100_000;
@@ -38,36 +48,52 @@ record TopicStatus(
                                 order by m.next_attempt_at, m.id
                                 limit %3$d) r) n),
             others as (
-                (select m.topic, m.status from %1$s m where m.status = 1 order by m.locked_until limit %4$d)
+                (select m.topic, m.status, false as blocks from %1$s m where m.status = 1 order by m.locked_until
+                  limit %4$d)
                 union all
-                (select m.topic, m.status from %1$s m where m.status = 2 order by m.ended_at desc limit %4$d)
+                (select m.topic, m.status, false from %1$s m where m.status = 2 order by m.ended_at desc limit %4$d)
                 union all
-                (select m.topic, m.status from %1$s m where m.status = 3 order by m.ended_at desc, m.id desc
-                  limit %4$d)),
+                (select m.topic, m.status, m.holds_key from %1$s m where m.status = 3 order by m.ended_at desc, m.id desc
+                  limit %4$d)
+                union all
+                (select m.topic, m.status, false from %1$s m where m.status = 4
+                  order by m.ordering_key, m.ordering_sequence limit %4$d)),
             counted as (
                 select o.topic,
                        count(*) filter (where o.status = 1) as in_progress,
                        count(*) filter (where o.status = 2) as done,
-                       count(*) filter (where o.status = 3) as failed
+                       count(*) filter (where o.status = 3) as failed,
+                       count(*) filter (where o.blocks) as blocked_keys,
+                       count(*) filter (where o.status = 4) as waiting
                   from others o
                  group by o.topic)
-            select coalesce(ready.topic, counted.topic) as topic,
+            select coalesce(ready.topic, counted.topic, paused.topic) as topic,
+                   paused.topic is not null as is_paused,
                    coalesce(ready.ready, 0) as ready,
                    coalesce(ready.due, 0) as due,
                    coalesce(counted.in_progress, 0) as in_progress,
                    coalesce(counted.done, 0) as done,
                    coalesce(counted.failed, 0) as failed,
+                   coalesce(counted.blocked_keys, 0) as blocked_keys,
+                   coalesce(counted.waiting, 0) as waiting,
                    sum(counted.in_progress) over () as all_in_progress,
                    sum(counted.done) over () as all_done,
                    sum(counted.failed) over () as all_failed,
+                   sum(counted.waiting) over () as all_waiting,
                    extract(epoch from clock.now - ready.oldest)::bigint as oldest_seconds
               from ready
               full join counted on counted.topic = ready.topic
+              full join %5$s() paused on paused.topic = coalesce(ready.topic, counted.topic)
              cross join clock
              order by 1""";
 
     static List<TopicStatus> read(Connection connection, SchemaOptions schema) throws SQLException {
-        String sql = SQL.formatted(schema.qualified(""), schema.qualified("_ready_topics"), MAX_READY, MAX_OTHERS);
+        String sql = SQL.formatted(
+                schema.qualified(""),
+                schema.qualified("_ready_topics"),
+                MAX_READY,
+                MAX_OTHERS,
+                schema.qualified("_paused_topics"));
         List<TopicStatus> topics = new ArrayList<>();
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             statement.setQueryTimeout(MAX_SECONDS);
@@ -84,11 +110,14 @@ record TopicStatus(
         boolean manyReady = row.getLong("ready") >= MAX_READY;
         return new TopicStatus(
                 row.getString("topic"),
+                row.getBoolean("is_paused"),
                 number(row.getLong("ready"), manyReady),
                 number(row.getLong("due"), manyReady && row.getLong("due") >= MAX_READY),
+                number(row.getLong("waiting"), row.getLong("all_waiting") >= MAX_OTHERS),
                 number(row.getLong("in_progress"), row.getLong("all_in_progress") >= MAX_OTHERS),
                 number(row.getLong("done"), row.getLong("all_done") >= MAX_OTHERS),
                 number(row.getLong("failed"), row.getLong("all_failed") >= MAX_OTHERS),
+                number(row.getLong("blocked_keys"), row.getLong("all_failed") >= MAX_OTHERS),
                 age(row));
     }
 
@@ -112,6 +141,7 @@ record TopicStatus(
     }
 
     boolean isCut() {
-        return List.of(ready, due, inProgress, done, failed).stream().anyMatch(number -> number.endsWith("+"));
+        return Stream.of(ready, due, waiting, inProgress, done, failed, blockedKeys)
+                .anyMatch(number -> number.endsWith("+"));
     }
 }

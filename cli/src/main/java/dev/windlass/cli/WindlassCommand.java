@@ -14,10 +14,17 @@ import picocli.CommandLine.Spec;
         description = "Reliable background work on the database you already have.",
         synopsisSubcommandLabel = "COMMAND",
         versionProvider = Version.class,
-        subcommands = {ServeCommand.class, MigrateCommand.class, StatusCommand.class, BenchCommand.class},
+        subcommands = {
+            ServeCommand.class,
+            MigrateCommand.class,
+            StatusCommand.class,
+            OutboxCommand.class,
+            BenchCommand.class
+        },
         footer = {"", "Each command has its own --help. Start with: windlass serve --demo"})
 final class WindlassCommand implements Runnable {
     private final Map<String, String> environment;
+    private final Terminal terminal;
     private boolean verbose;
 
     @Spec
@@ -36,8 +43,9 @@ final class WindlassCommand implements Runnable {
     @SuppressWarnings("unused")
     private boolean help;
 
-    WindlassCommand(Map<String, String> environment) {
+    WindlassCommand(Map<String, String> environment, Terminal terminal) {
         this.environment = Map.copyOf(environment);
+        this.terminal = terminal;
     }
 
     @Option(
@@ -56,11 +64,20 @@ final class WindlassCommand implements Runnable {
         throw new ParameterException(spec.commandLine(), "expected a command, got none");
     }
 
+    /** The one above a command, however deep that is. */
+    static WindlassCommand above(CommandSpec command) {
+        return (WindlassCommand) command.root().userObject();
+    }
+
     boolean isVerbose() {
         return verbose;
     }
 
     Map<String, String> environment() {
         return environment;
+    }
+
+    Terminal terminal() {
+        return terminal;
     }
 }

@@ -1,0 +1,75 @@
+package dev.windlass.cli;
+
+import dev.windlass.outbox.DeadLetterFilter;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Option;
+
+/** Which dead letters. */
+final class DeadLetterOptions {
+
+    @Option(
+            names = "--topic",
+            paramLabel = "TOPIC",
+            converter = TopicName.class,
+            description = "Only dead letters of this topic.")
+    private @Nullable String topic;
+
+    @Option(
+            names = "--from",
+            paramLabel = "TIME",
+            converter = PastTime.Converter.class,
+            description = "Only what failed then or later: 2026-08-01T10:00:00Z, or 2h or 7d for so long ago.")
+    private @Nullable PastTime from;
+
+    @Option(
+            names = "--until",
+            paramLabel = "TIME",
+            converter = PastTime.Converter.class,
+            description = "Only what failed earlier; written like --from.")
+    private @Nullable PastTime until;
+
+    @Option(
+            names = "--error",
+            paramLabel = "TEXT",
+            converter = ErrorPart.class,
+            description = "Only those with this text somewhere in the last error, in whatever case.")
+    private @Nullable String error;
+
+    boolean isGiven() {
+        return topic != null || from != null || until != null || error != null;
+    }
+
+    DeadLetterFilter filter(OutboxSession session) {
+        return new DeadLetterFilter(
+                topic,
+                from == null ? null : from.at(session::now),
+                until == null ? null : until.at(session::now),
+                error);
+    }
+
+    /** The options that mean the same again later: with times instead of distances. */
+    static List<String> words(DeadLetterFilter filter) {
+        List<String> words = new ArrayList<>();
+        add(words, "--topic", filter.topic());
+        add(words, "--from", filter.failedFrom());
+        add(words, "--until", filter.failedBefore());
+        add(words, "--error", filter.error());
+        return words;
+    }
+
+    private static void add(List<String> words, String option, @Nullable Object value) {
+        if (value != null) {
+            words.addAll(List.of(option, value.toString()));
+        }
+    }
+
+    private static final class ErrorPart implements ITypeConverter<String> {
+        @Override
+        public String convert(String value) {
+            return Accepted.by(() -> DeadLetterFilter.all().withError(value), value);
+        }
+    }
+}

@@ -1,0 +1,104 @@
+package dev.windlass.cli;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.windlass.outbox.DeadLetter;
+import dev.windlass.outbox.FailedAttempt;
+import dev.windlass.outbox.OperatorAction;
+import dev.windlass.outbox.OutboxMessage;
+import dev.windlass.outbox.PausedTopic;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** What commands print for other programs, named as in the library; what is not there is null. */
+final class Json {
+    private static final ObjectMapper MAPPER = new ObjectMapper();
+
+    private Json() {}
+
+    static ObjectNode of(DeadLetter letter) {
+        return MAPPER.createObjectNode()
+                .put("id", letter.id().value().toString())
+                .put("topic", letter.topic())
+                .put("correlationId", text(letter.correlationId()))
+                .put("orderingKey", text(letter.orderingKey()))
+                .put("blocksKey", letter.blocksKey())
+                .put("createdAt", letter.createdAt().toString())
+                .put("failedAt", letter.failedAt().toString())
+                .put("failedOn", text(letter.failedOn()))
+                .put("retryCount", letter.retryCount())
+                .put("leaseExpiries", letter.leaseExpiries())
+                .put("requeues", letter.requeues())
+                .put("error", text(letter.error()))
+                .put("erased", letter.isErased());
+    }
+
+    static ObjectNode of(OutboxMessage message, boolean blocksKey, List<FailedAttempt> failures) {
+        ObjectNode json = MAPPER.createObjectNode()
+                .put("id", message.id().value().toString())
+                .put("topic", message.topic())
+                .put("status", message.status().name())
+                .put("correlationId", text(message.correlationId()))
+                .put("orderingKey", text(message.orderingKey()))
+                .put("blocksKey", blocksKey)
+                .put("createdAt", message.createdAt().toString())
+                .put("dueTime", text(message.dueTime()))
+                .put("expiresAt", text(message.expiresAt()))
+                .put("retryCount", message.retryCount())
+                .put("leaseExpiries", message.leaseExpiries())
+                .put("requeues", message.requeues())
+                .put("lastError", text(message.lastError()))
+                .put("endedAt", text(message.endedAt()))
+                .put("processedBy", text(message.processedBy()))
+                .put("erasedAt", text(message.erasedAt()));
+        failures.forEach(failure -> json.withArray("/failures")
+                .addObject()
+                .put("at", failure.at().toString())
+                .put("attempt", failure.attempt())
+                .put("node", text(failure.node()))
+                .put("error", text(failure.error())));
+        return json;
+    }
+
+    static void addContent(ObjectNode json, OutboxMessage message) {
+        json.put("payload", message.payload());
+        ObjectNode headers = json.putObject("headers");
+        message.headers().forEach(headers::put);
+    }
+
+    static ObjectNode of(PausedTopic paused) {
+        return MAPPER.createObjectNode()
+                .put("topic", paused.topic())
+                .put("since", paused.since().toString())
+                .put("by", paused.by())
+                .put("reason", text(paused.reason()));
+    }
+
+    static ObjectNode of(OperatorAction action) {
+        ObjectNode json = MAPPER.createObjectNode()
+                .put("number", action.number())
+                .put("at", action.at().toString())
+                .put("by", action.by())
+                .put("verb", action.verb())
+                .put("messages", action.messages());
+        return json.set("detail", read(action.detail()));
+    }
+
+    static JsonNode read(String json) {
+        try {
+            return MAPPER.readTree(json);
+        } catch (JsonProcessingException e) {
+            throw new CommandFailure(
+                    "expected JSON from the database, got something else at "
+                            + e.getLocation().offsetDescription(),
+                    e);
+        }
+    }
+
+    private static @Nullable String text(Optional<?> value) {
+        return value.map(Object::toString).orElse(null);
+    }
+}

@@ -1,0 +1,68 @@
+package dev.windlass.cli;
+
+import dev.windlass.Windlass;
+import dev.windlass.outbox.DeadLetter;
+import dev.windlass.outbox.DeadLetterFilter;
+import dev.windlass.outbox.Outbox;
+import dev.windlass.outbox.OutboxMessage;
+import dev.windlass.outbox.OutboxMessageIdentifier;
+import dev.windlass.outbox.OutboxOperator;
+import dev.windlass.outbox.OutboxStatus;
+import java.io.PrintWriter;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.Optional;
+
+/**
+ * One command at work on an outbox.
+ *
+ * @param width how many columns a table may take
+ */
+record OutboxSession(Windlass windlass, Target target, PrintWriter out, int width) {
+    static final int WIDTH_OF_A_FILE = 160;
+    private static final int NEIGHBOURS = 1_000;
+
+    Outbox outbox() {
+        return windlass.outbox();
+    }
+
+    /** For looking only, which nobody records. */
+    OutboxOperator reader() {
+        return outbox().operator("windlass");
+    }
+
+    /** By the database's clock, which is the one that stored times were read from. */
+    Instant now() {
+        try (Connection connection = target.connect();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("select clock_timestamp()")) {
+            row.next();
+            return row.getObject(1, OffsetDateTime.class).toInstant();
+        } catch (SQLException e) {
+            throw CommandFailure.of("read the time of " + target, e);
+        }
+    }
+
+    /** A message as a dead letter, if it is one: only there it is said whether it blocks its key. */
+    Optional<DeadLetter> deadLetter(OutboxMessageIdentifier id) {
+        return outbox().find(id).flatMap(this::deadLetter);
+    }
+
+    Optional<DeadLetter> deadLetter(OutboxMessage message) {
+        if (message.status() != OutboxStatus.FAILED) {
+            return Optional.empty();
+        }
+        Instant failedAt = message.endedAt().orElseThrow();
+        DeadLetterFilter sameTime = DeadLetterFilter.all()
+                .withTopic(message.topic())
+                .withFailedFrom(failedAt)
+                .withFailedBefore(failedAt.plusNanos(1_000));
+        return reader().deadLetters(sameTime, NEIGHBOURS).stream()
+                .filter(letter -> letter.id().equals(message.messageId()))
+                .findFirst();
+    }
+}

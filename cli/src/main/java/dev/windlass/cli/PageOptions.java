@@ -1,0 +1,48 @@
+package dev.windlass.cli;
+
+import java.io.PrintWriter;
+import java.util.List;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.TypeConversionException;
+
+/** How much of a list is shown, and how. */
+final class PageOptions {
+    private static final int MOST = 10_000;
+
+    @Option(
+            names = "--limit",
+            paramLabel = "N",
+            defaultValue = "50",
+            converter = Limit.class,
+            description = "Show at most so many (default: ${DEFAULT-VALUE}).")
+    int limit = 50;
+
+    @Option(names = "--json", description = "Print one JSON object per line.")
+    boolean json;
+
+    List<String> words() {
+        return json
+                ? List.of("--limit", Integer.toString(limit), "--json")
+                : List.of("--limit", Integer.toString(limit));
+    }
+
+    /** Beside the list, where that is for programs. */
+    void sayNext(CommandSpec command, OutboxSession session, String next) {
+        PrintWriter where = json ? command.commandLine().getErr() : session.out();
+        where.println("next page: " + next);
+        where.flush();
+    }
+
+    private static final class Limit implements ITypeConverter<Integer> {
+        @Override
+        public Integer convert(String value) {
+            int limit = value.matches("\\d{1,6}") ? Integer.parseInt(value) : 0;
+            if (limit < 1 || limit > MOST) {
+                throw new TypeConversionException("expected a number from 1 to %,d, got '%s'".formatted(MOST, value));
+            }
+            return limit;
+        }
+    }
+}

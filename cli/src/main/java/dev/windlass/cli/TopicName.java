@@ -1,0 +1,13 @@
+package dev.windlass.cli;
+
+import dev.windlass.outbox.DeadLetterFilter;
+import picocli.CommandLine.ITypeConverter;
+
+/** Reads the name of a topic. */
+final class TopicName implements ITypeConverter<String> {
+
+    @Override
+    public String convert(String value) {
+        return Accepted.by(() -> DeadLetterFilter.all().withTopic(value), value);
+    }
+}
