@@ -15,20 +15,19 @@ final class CancelCommand implements Callable<Integer> {
     @Mixin
     private OutboxAccess access = new OutboxAccess();
 
-    @Parameters(paramLabel = "ID", arity = "1..*", converter = MessageId.class, description = "The messages.")
-    private List<OutboxMessageIdentifier> given = List.of();
+    @Parameters(paramLabel = "ID", arity = "1..*", description = "The messages.")
+    private List<String> given = List.of();
 
     @Override
     public Integer call() throws Exception {
-        return access.with(this::cancel);
+        List<OutboxMessageIdentifier> ids = MessageId.each(given, access).stream()
+                .sorted(Comparator.comparing(id -> id.value().toString()))
+                .toList();
+        return access.with(session -> cancel(session, ids));
     }
 
     /** In one transaction, so that a failure leaves all as they were; in one order, so that two of these never deadlock. */
-    private int cancel(OutboxSession session) throws Exception {
-        List<OutboxMessageIdentifier> ids = given.stream()
-                .distinct()
-                .sorted(Comparator.comparing(id -> id.value().toString()))
-                .toList();
+    private int cancel(OutboxSession session, List<OutboxMessageIdentifier> ids) throws Exception {
         int cancelled = session.windlass().inTransaction(connection -> {
             int count = 0;
             for (OutboxMessageIdentifier id : ids) {
@@ -36,7 +35,6 @@ final class CancelCommand implements Callable<Integer> {
             }
             return count;
         });
-        return Fitting.report(
-                session, "cancelled", "they are unknown, being handled, or have ended", ids.size(), cancelled);
+        return Fitting.report(session, "cancelled", "unknown, being handled, or ended", ids.size(), cancelled);
     }
 }

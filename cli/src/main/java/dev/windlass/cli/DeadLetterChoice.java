@@ -20,9 +20,10 @@ final class DeadLetterChoice {
     @Parameters(
             paramLabel = "ID",
             arity = "0..*",
-            converter = MessageId.class,
             description = "The dead letters, or choose them by the options below.")
-    private List<OutboxMessageIdentifier> given = List.of();
+    private List<String> given = List.of();
+
+    private List<OutboxMessageIdentifier> ids = List.of();
 
     @Mixin
     private DeadLetterOptions which = new DeadLetterOptions();
@@ -45,6 +46,7 @@ final class DeadLetterChoice {
             throw access.wrongUse("expected ids, or a filter (--topic, --from, --until, --error), or --all, got "
                     + (ways == 0 ? "none of them" : "more than one of them"));
         }
+        ids = MessageId.each(given, access);
     }
 
     boolean isByIds() {
@@ -53,10 +55,6 @@ final class DeadLetterChoice {
 
     boolean isDryRun() {
         return dryRun;
-    }
-
-    private List<OutboxMessageIdentifier> ids() {
-        return given.stream().distinct().toList();
     }
 
     DeadLetterFilter filter(OutboxSession session) {
@@ -73,8 +71,7 @@ final class DeadLetterChoice {
 
     private int changeIds(DeadLetterChange change, OutboxSession session) {
         OutboxOperator operator = session.outbox().operator(actor.name());
-        return Fitting.report(
-                session, change.participle(), change.misfits(), ids().size(), change.apply(operator, ids()));
+        return Fitting.report(session, change.participle(), change.misfits(), ids.size(), change.apply(operator, ids));
     }
 
     int changeFiltered(DeadLetterChange change, OutboxSession session, DeadLetterFilter filter) {
@@ -86,7 +83,7 @@ final class DeadLetterChoice {
     /** Looks at a bounded number of dead letters, however many there are. */
     String count(DeadLetterChange change, OutboxSession session, DeadLetterFilter filter) {
         if (isByIds()) {
-            return deadLetters(ids().stream()
+            return deadLetters(ids.stream()
                     .map(session::deadLetter)
                     .flatMap(Optional::stream)
                     .filter(change::fits)

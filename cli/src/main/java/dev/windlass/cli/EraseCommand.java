@@ -14,8 +14,8 @@ final class EraseCommand implements Callable<Integer> {
     @Mixin
     private OutboxAccess access = new OutboxAccess();
 
-    @Parameters(paramLabel = "ID", arity = "1..*", converter = MessageId.class, description = "The messages.")
-    private List<OutboxMessageIdentifier> given = List.of();
+    @Parameters(paramLabel = "ID", arity = "1..*", description = "The messages.")
+    private List<String> given = List.of();
 
     @Mixin
     private YesOption yes = new YesOption();
@@ -26,20 +26,16 @@ final class EraseCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         yes.requireAWayToAsk(access);
-        return access.with(this::erase);
+        List<OutboxMessageIdentifier> ids = MessageId.each(given, access);
+        return access.with(session -> erase(session, ids));
     }
 
-    private int erase(OutboxSession session) {
-        List<OutboxMessageIdentifier> ids = given.stream().distinct().toList();
-        if (!yes.isGiven(access, "erase what " + ids.size() + " messages say, for good?")) {
+    private int erase(OutboxSession session, List<OutboxMessageIdentifier> ids) {
+        if (!yes.isGiven(access, "erase payload and headers of " + Fitting.messages(ids.size()) + " for good?")) {
             throw new CommandFailure("expected the answer yes, got another; nothing was erased");
         }
         int erased = session.outbox().operator(actor.name()).erase(ids);
         return Fitting.report(
-                session,
-                "erased",
-                "they are unknown, have not ended (cancel them first), or were erased before",
-                ids.size(),
-                erased);
+                session, "erased", "unknown, not ended (cancel it first), or erased before", ids.size(), erased);
     }
 }

@@ -7,19 +7,22 @@ final class Fitting {
 
     /** Returns the exit code: something was done, or it is a failure. */
     static int report(OutboxSession session, String participle, String misfits, int asked, int changed) {
-        String why = misfits + "; 'windlass outbox show ID' tells";
         if (changed == 0) {
-            throw new CommandFailure("%s none of %s: %s".formatted(participle, messages(asked), why));
+            throw new CommandFailure("%s none of %s: each is %s; look at one with 'windlass outbox show ID'"
+                    .formatted(participle, messages(asked), misfits));
         }
         if (changed == asked) {
             session.out().printf("%s %s%n", participle, messages(changed));
         } else {
-            session.out().printf("%s %d of %s; as for the rest: %s%n", participle, changed, messages(asked), why);
+            session.out()
+                    .printf(
+                            "%s %d of %s; the rest is %s: look with 'windlass outbox show ID'%n",
+                            participle, changed, messages(asked), misfits);
         }
         return 0;
     }
 
-    private static String messages(int count) {
+    static String messages(int count) {
         return count == 1 ? "1 message" : count + " messages";
     }
 }

@@ -45,7 +45,7 @@ final class PurgeCommand implements Callable<Integer>, DeadLetterChange {
 
     @Override
     public String misfits() {
-        return "they are unknown, or have not failed";
+        return "unknown, or not failed";
     }
 
     @Override

@@ -44,7 +44,7 @@ final class RequeueCommand implements Callable<Integer>, DeadLetterChange {
 
     @Override
     public String misfits() {
-        return "they are unknown, have not failed, or were erased";
+        return "unknown, not failed, or erased";
     }
 
     @Override

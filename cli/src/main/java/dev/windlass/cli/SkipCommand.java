@@ -39,7 +39,7 @@ final class SkipCommand implements Callable<Integer>, DeadLetterChange {
 
     @Override
     public String misfits() {
-        return "they are unknown, have not failed, or block no ordering key";
+        return "unknown, not failed, or in nobody's way";
     }
 
     @Override

@@ -13,10 +13,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class ConnectionTest {
 
     @ParameterizedTest
-    @ValueSource(strings = {"serve", "migrate", "status"})
-    void closedPortIsOneSentenceWithoutThePassword(String command) throws IOException {
+    @ValueSource(strings = {"serve", "migrate", "status", "outbox dead", "outbox paused"})
+    void closedPortIsOneSentenceWithoutThePassword(String words) throws IOException {
         String url = "jdbc:postgresql://127.0.0.1:" + closedPort() + "/db?password=hidden";
-        Ran ran = Ran.windlass(command, "--url", url, "--user", "me");
+        Ran ran = Ran.windlass((words + " --user me --url " + url).split(" ", -1));
         assertThat(ran.exitCode()).isEqualTo(1);
         assertThat(ran.out()).isEmpty();
         assertThat(ran.err())

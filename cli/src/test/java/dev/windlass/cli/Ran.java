@@ -12,11 +12,28 @@ record Ran(int exitCode, String out, String err) {
         return windlass(Map.of(), arguments);
     }
 
+    /** With somebody in front of the screen who answers like this. */
+    static Ran answering(boolean yes, String... arguments) {
+        return windlass(Map.of(), new Answer(true, yes), arguments);
+    }
+
     static Ran windlass(Map<String, String> environment, String... arguments) {
+        return windlass(environment, new Answer(false, false), arguments);
+    }
+
+    private record Answer(boolean isThere, boolean yes) implements Terminal {
+        @Override
+        public boolean confirms(String question) {
+            return yes;
+        }
+    }
+
+    private static Ran windlass(Map<String, String> environment, Terminal terminal, String... arguments) {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
-        CommandLine command =
-                Main.commandLine(environment).setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
+        CommandLine command = Main.commandLine(environment, terminal)
+                .setOut(new PrintWriter(out, true))
+                .setErr(new PrintWriter(err, true));
         int exitCode = command.execute(arguments);
         return new Ran(exitCode, out.toString(), err.toString());
     }

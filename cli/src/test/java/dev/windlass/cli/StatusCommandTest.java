@@ -58,8 +58,39 @@ final class StatusCommandTest {
             assertThat(ran.out().lines().map(String::strip))
                     .satisfiesExactly(
                             head -> assertThat(head).startsWith("TOPIC"),
-                            a -> assertThat(a).matches("a\\.topic +1 +0 +0 +0 +0 +-"),
-                            b -> assertThat(b).matches("b\\.topic +1 +1 +1 +1 +1 +\\d+ s"));
+                            a -> assertThat(a).matches("a\\.topic +1 +0 +0 +0 +0 +0 +0 +-"),
+                            b -> assertThat(b).matches("b\\.topic +1 +1 +0 +1 +1 +1 +0 +\\d+ s"));
+        }
+    }
+
+    @Test
+    void whatWaitsBehindAKeyAndTheKeysThatAreBlockedAreCounted() {
+        try (Windlass windlass = passive()) {
+            Outbox outbox = windlass.outbox();
+            for (int i = 0; i < 3; i++) {
+                outbox.enqueue(OutboxEntry.of("keyed", "").withOrderingKey("a"));
+            }
+            OwnerToken owner = OwnerToken.fresh();
+            outbox.fail(
+                    owner,
+                    List.of(outbox.claim(owner, Duration.ofMinutes(1), 1).get(0).id()),
+                    "for a reason");
+            assertThat(status().out().lines().skip(1))
+                    .singleElement()
+                    .satisfies(line -> assertThat(line).matches("keyed +0 +0 +2 +0 +0 +1 +1 +-"));
+        }
+    }
+
+    @Test
+    void pausedTopicsAreMarkedAlsoWithoutMessages() {
+        try (Windlass windlass = passive()) {
+            windlass.outbox().enqueue(OutboxEntry.of("busy", ""));
+            windlass.outbox().operator("me").pause("busy", "");
+            windlass.outbox().operator("me").pause("empty", "");
+            assertThat(status().out().lines().skip(1))
+                    .satisfiesExactly(
+                            busy -> assertThat(busy).matches("busy \\(paused\\) +1 +1 +0 .*"),
+                            empty -> assertThat(empty).matches("empty \\(paused\\) +0 +0 +0 .*"));
         }
     }
 
@@ -74,10 +105,10 @@ final class StatusCommandTest {
             String out = status().out();
             assertThat(out.lines().filter(line -> line.startsWith("big")))
                     .singleElement()
-                    .satisfies(line -> assertThat(line).matches("big +10000\\+ +10000\\+ +0 +0 +0 .*"));
+                    .satisfies(line -> assertThat(line).matches("big +10000\\+ +10000\\+ +0 +0 +0 +0 +0 .*"));
             assertThat(out.lines().filter(line -> line.startsWith("small")))
                     .singleElement()
-                    .satisfies(line -> assertThat(line).matches("small +1 +1 +0 +0 +0 .*"));
+                    .satisfies(line -> assertThat(line).matches("small +1 +1 +0 +0 +0 +0 +0 .*"));
             assertThat(out).contains("A + means at least");
         }
     }

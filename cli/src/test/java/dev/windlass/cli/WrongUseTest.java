@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
 
 final class WrongUseTest {
 
@@ -84,12 +86,71 @@ final class WrongUseTest {
 
     @Test
     void everyCommandAndOptionHasALineOfHelp() {
-        Main.commandLine(Map.of()).getSubcommands().forEach((name, command) -> {
-            assertThat(Ran.windlass(name, "--help").out()).startsWith("Usage: windlass " + name);
-            assertThat(command.getCommandSpec().usageMessage().description()).hasSize(1);
-            assertThat(command.getCommandSpec().options())
-                    .allSatisfy(option -> assertThat(option.description()).hasSize(1));
+        assertHelp(Main.commandLine(Map.of()), "windlass");
+    }
+
+    private static void assertHelp(CommandLine above, String words) {
+        above.getSubcommands().forEach((name, command) -> {
+            String path = words + " " + name;
+            assertThat(Ran.windlass((path + " --help")
+                                    .replaceFirst("^windlass ", "")
+                                    .split(" ", -1))
+                            .out())
+                    .startsWith("Usage: " + path);
+            assertThat(command.getCommandSpec().usageMessage().description()).isNotEmpty();
+            assertThat(command.getCommandSpec().args())
+                    .allSatisfy(argument -> assertThat(argument.description()).hasSize(1));
+            assertHelp(command, path);
         });
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+            outbox                                     | expected one of dead, show
+            outbox deed                                | 'deed'
+            outbox dead                                | expected a database, got none
+            outbox dead --from yesterday               | '--from': expected a time such as
+            outbox dead --from 2026-08-01              | got '2026-08-01'
+            outbox dead --until 2w                     | '--until': expected a time such as
+            outbox dead --limit 0                      | expected a number from 1 to 10,000, got '0'
+            outbox dead --limit many                   | got 'many'
+            outbox dead --limit 10001                  | got '10001'
+            outbox dead --after 1-1-1-1-1              | '--after': expected the id of a message
+            outbox dead --after soon/ID                | '--after': expected the id of a message
+            outbox dead --topic=                       | '--topic': expected a topic, got blank text
+            outbox dead --error=                       | '--error': expected an error text, got blank text
+            outbox show                                | Missing required parameter: 'ID'
+            outbox show 1-1-1-1-1                      | expected the id of a message
+            outbox requeue                             | or --all, got none of them
+            outbox requeue --all --topic a             | or --all, got more than one of them
+            outbox requeue ID --topic a                | got more than one of them
+            outbox requeue ID --as=                    | '--as': expected a name, got blank text
+            outbox requeue x                           | expected the id of a message
+            outbox purge                               | got none of them
+            outbox purge --all                         | expected --yes, since this cannot be undone
+            outbox skip                                | got none of them
+            outbox skip --all --keep-attempts          | --keep-attempts
+            outbox cancel                              | Missing required parameter: 'ID'
+            outbox cancel x                            | expected the id of a message
+            outbox cancel ID x                         | expected the id of a message such as
+            outbox erase ID x --yes                    | got 'x'
+            outbox reschedule ID                       | expected --at or --in, got none of them
+            outbox reschedule ID --at soon             | '--at': expected a time such as
+            outbox reschedule ID --in soon             | '--in': expected a distance in time such as
+            outbox reschedule ID --in -2h              | '--in': expected a distance in time such as
+            outbox reschedule ID --in 2h --at 2026-08-01T10:00:00Z | expected --at or --in, got both
+            outbox erase                               | Missing required parameter: 'ID'
+            outbox erase ID                            | expected --yes, since this cannot be undone
+            outbox pause                               | Missing required parameter: 'TOPIC'
+            outbox resume                              | Missing required parameter: 'TOPIC'
+            outbox paused x                            | 'x'
+            outbox actions --after x                   | 'x' is not a long
+            """)
+    void outboxCommandsRefuseWhatTheyCannotRead(String words, String why) {
+        assertRefused(
+                Ran.windlass(words.replace(" ID", " 0197c3a2-8f10-7abc-9def-0123456789ab")
+                        .split(" ", -1)),
+                why);
     }
 
     private static void assertRefused(Ran ran, String why) {

@@ -1,0 +1,375 @@
+package dev.windlass.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.windlass.OwnerToken;
+import dev.windlass.Windlass;
+import dev.windlass.WindlassOptions;
+import dev.windlass.embedded.EmbeddedPostgres;
+import dev.windlass.outbox.Outbox;
+import dev.windlass.outbox.OutboxEntry;
+import dev.windlass.outbox.OutboxMessage;
+import dev.windlass.outbox.OutboxMessageIdentifier;
+import dev.windlass.outbox.OutboxStatus;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+final class OutboxCommandTest {
+    private static final EmbeddedPostgres SERVER = EmbeddedPostgres.shared();
+    private static final String NOBODY = "0197c3a2-8f10-7abc-9def-0123456789ab";
+
+    private final Windlass windlass = passive();
+    private final Outbox outbox = windlass.outbox();
+
+    @AfterEach
+    void clean() throws SQLException {
+        windlass.close();
+        Sql.execute(SERVER.dataSource(), "drop schema if exists outbox_command_test cascade");
+    }
+
+    @Test
+    void deadListsTheLatestFirstInOneLineEach() {
+        dead("a", "first\nsecond\u001b[31m line");
+        dead("b", "x".repeat(1_000));
+        Ran ran = outbox("dead");
+        assertThat(ran.exitCode()).isZero();
+        assertThat(ran.out().lines())
+                .satisfiesExactly(
+                        head -> assertThat(head).matches("ID +TOPIC +FAILED AT +ATTEMPTS +KEY +ERROR"),
+                        b -> assertThat(b).contains("  b  ").endsWith("x...").hasSize(OutboxSession.WIDTH_OF_A_FILE),
+                        a -> assertThat(a).contains("  a  ").endsWith("  1         -    first second [31m line"));
+    }
+
+    @Test
+    void deadMarksWhatBlocksItsKey() {
+        outbox.enqueue(OutboxEntry.of("a", "").withOrderingKey("k"));
+        fail("no");
+        assertThat(outbox("dead").out()).contains("  k (blocks)  no");
+    }
+
+    @Test
+    void deadSaysWhenThereAreNone() {
+        assertThat(outbox("dead").out().strip()).isEqualTo("no dead letters");
+        assertThat(outbox("dead", "--json").out()).isEmpty();
+    }
+
+    @Test
+    void deadIsFilteredByTopicErrorAndTime() {
+        dead("a", "Time-out");
+        dead("b", "refused");
+        assertThat(topics("--topic", "a")).containsExactly("a");
+        assertThat(topics("--error", "time-OUT")).containsExactly("a");
+        assertThat(topics("--from", "1h")).containsExactly("b", "a");
+        assertThat(topics("--until", "1h ago")).isEmpty();
+        assertThat(topics("--from", "2020-01-01T00:00:00Z", "--until", "2020-01-02T00:00:00+02:00"))
+                .isEmpty();
+    }
+
+    @Test
+    void aTimeThatEndsBeforeItBeginsIsWrongUse() {
+        Ran ran = outbox("dead", "--from", "1h", "--until", "2h");
+        assertThat(ran.exitCode()).isEqualTo(2);
+        assertThat(ran.err()).contains("expected a time that begins before it ends");
+    }
+
+    @Test
+    void theLineBelowAFullPageIsTheCommandForTheNextAlsoWhenItsLastMessageIsGone() {
+        OutboxMessageIdentifier first = dead("it's a topic", "1");
+        OutboxMessageIdentifier second = dead("it's a topic", "2");
+        dead("other", "3");
+        List<String> lines = outbox("dead", "--topic", "it's a topic", "--limit", "1")
+                .out()
+                .lines()
+                .toList();
+        assertThat(lines).hasSize(3);
+        assertThat(lines.get(1)).startsWith(second.value().toString());
+        assertThat(lines.get(2))
+                .startsWith("next page: windlass outbox dead --url " + SERVER.jdbcUrl() + " --user postgres --schema ")
+                .contains(" --topic 'it'\\''s a topic' ");
+        outbox.operator("me").purge(List.of(second));
+        String position = lines.get(2).replaceFirst(".* --after ", "");
+        assertThat(outbox("dead", "--topic", "it's a topic", "--limit", "1", "--after", position)
+                        .out())
+                .contains(first.value().toString());
+    }
+
+    @Test
+    void aPageAlsoBeginsAfterAnId() {
+        OutboxMessageIdentifier first = dead("a", "1");
+        OutboxMessageIdentifier second = dead("a", "2");
+        assertThat(outbox("dead", "--after", text(second)).out())
+                .contains(text(first))
+                .doesNotContain(text(second));
+        Ran gone = outbox("dead", "--after", NOBODY);
+        assertThat(gone.exitCode()).isEqualTo(1);
+        assertThat(gone.err()).contains("expected a dead letter to begin after, but " + NOBODY);
+    }
+
+    @Test
+    void jsonIsEscapedAndAloneOnTheOutput() {
+        dead("a", "say \"no\"\n");
+        Ran ran = outbox("dead", "--json", "--limit", "1");
+        assertThat(Json.read(ran.out()).get("error").asText()).isEqualTo("say \"no\"\n");
+        assertThat(ran.out()).hasLineCount(1);
+        assertThat(ran.err()).startsWith("next page: ").contains(" --json ");
+    }
+
+    @Test
+    void showTellsPayloadAndHeadersOnlyWhenAsked() {
+        OutboxMessageIdentifier id = outbox.enqueue(OutboxEntry.of("a", "my\npayload")
+                .withOrderingKey("k")
+                .withCorrelationId("order-7")
+                .withHeaders(Map.of("trace", "my-header")));
+        fail("why");
+        assertThat(outbox("show", text(id)).out())
+                .containsPattern("status +failed")
+                .containsPattern("correlation id +order-7")
+                .containsPattern("ordering key +k \\(blocks")
+                .containsPattern("Z  1 .*  why")
+                .doesNotContain("payload")
+                .doesNotContain("my-header");
+        assertThat(outbox("show", text(id), "--json").out())
+                .doesNotContain("payload")
+                .doesNotContain("my-header");
+        assertThat(outbox("show", text(id), "--payload").out())
+                .contains("trace: my-header")
+                .containsPattern(" +my\\R +payload");
+        assertThat(Json.read(outbox("show", text(id), "--payload", "--json").out())
+                        .get("payload")
+                        .asText())
+                .isEqualTo("my\npayload");
+    }
+
+    @Test
+    void showOfAnUnknownMessageFails() {
+        Ran ran = outbox("show", NOBODY);
+        assertThat(ran.exitCode()).isEqualTo(1);
+        assertThat(ran.err())
+                .startsWith("windlass: expected a message with id " + NOBODY)
+                .hasLineCount(1);
+    }
+
+    @Test
+    void requeueByIdSaysHowManyFitted() {
+        OutboxMessageIdentifier id = dead("a", "no");
+        Ran some = outbox("requeue", text(id), NOBODY, "--as", "anna");
+        assertThat(some.exitCode()).isZero();
+        assertThat(some.out()).startsWith("requeued 1 of 2 messages; the rest is unknown, not failed, or erased");
+        assertThat(status(id)).isEqualTo(OutboxStatus.READY);
+        assertThat(outbox.operator("x").actions(1).get(0).by()).isEqualTo("anna");
+        Ran none = outbox("requeue", text(id), NOBODY);
+        assertThat(none.exitCode()).isEqualTo(1);
+        assertThat(none.err())
+                .startsWith("windlass: requeued none of 2 messages: each is unknown")
+                .hasLineCount(1);
+    }
+
+    @Test
+    void requeueKeepsAttemptsWhenAsked() {
+        OutboxMessageIdentifier id = outbox.enqueue(OutboxEntry.of("a", ""));
+        OwnerToken owner = OwnerToken.fresh();
+        outbox.abandon(owner, List.of(claim(owner).id()), Duration.ZERO, "once");
+        fail("twice");
+        assertThat(outbox("requeue", text(id), "--keep-attempts").exitCode()).isZero();
+        assertThat(outbox.find(id).orElseThrow().retryCount()).isEqualTo(1);
+        fail("again");
+        assertThat(outbox("requeue", "--all").out().strip()).isEqualTo("requeued 1 dead letter");
+        assertThat(outbox.find(id).orElseThrow().retryCount()).isZero();
+    }
+
+    @Test
+    void dryRunCountsWhatFitsAndChangesNothing() {
+        OutboxMessageIdentifier plain = dead("a", "no");
+        OutboxMessageIdentifier erased = dead("b", "no");
+        outbox.enqueue(OutboxEntry.of("c", "").withOrderingKey("k"));
+        OutboxMessageIdentifier blocking = fail("no");
+        outbox.operator("me").erase(List.of(erased));
+        assertThat(outbox("requeue", "--all", "--dry-run").out().strip()).isEqualTo("would requeue 2 dead letters");
+        assertThat(outbox("purge", "--all", "--dry-run").out().strip()).isEqualTo("would purge 3 dead letters");
+        assertThat(outbox("skip", "--all", "--dry-run").out().strip()).isEqualTo("would skip 1 dead letter");
+        assertThat(outbox("skip", text(plain), text(blocking), NOBODY, "--dry-run")
+                        .out()
+                        .strip())
+                .isEqualTo("would skip 1 dead letter");
+        assertThat(outbox("purge", "--topic", "a", "--dry-run").out().strip()).isEqualTo("would purge 1 dead letter");
+        assertThat(topics()).containsExactly("c", "b", "a");
+    }
+
+    @Test
+    void dryRunStopsCountingAtALimitAndSaysSo() throws SQLException {
+        Sql.execute(SERVER.dataSource(), """
+                insert into outbox_command_test.outbox (id, created_at, next_attempt_at, ended_at, status, topic, payload)
+                select gen_random_uuid(), now(), now(), now(), 3, 'big', '' from generate_series(1, 10001)""");
+        assertThat(outbox("requeue", "--all", "--dry-run").out().strip())
+                .isEqualTo("would requeue at least 10,000 dead letters");
+    }
+
+    @Test
+    void purgeByFilterAsksAndPurgeByIdDoesNot() {
+        OutboxMessageIdentifier id = dead("a", "no");
+        dead("b", "no");
+        Ran refused = outbox("purge", "--topic", "b");
+        assertThat(refused.exitCode()).isEqualTo(2);
+        assertThat(refused.err()).contains("expected --yes");
+        Ran no = Ran.answering(false, words("purge", "--topic", "b"));
+        assertThat(no.exitCode()).isEqualTo(1);
+        assertThat(no.err()).contains("nothing was purged");
+        assertThat(topics()).containsExactly("b", "a");
+        assertThat(outbox("purge", text(id)).out().strip()).isEqualTo("purged 1 message");
+        assertThat(Ran.answering(true, words("purge", "--topic", "b")).out().strip())
+                .isEqualTo("purged 1 dead letter");
+        assertThat(topics()).isEmpty();
+        assertThat(outbox("purge", "--all", "--yes").out().strip()).isEqualTo("purged 0 dead letters");
+    }
+
+    @Test
+    void skipLetsTheNextOfTheKeyGoOn() {
+        outbox.enqueue(OutboxEntry.of("a", "").withOrderingKey("k"));
+        OutboxMessageIdentifier next = outbox.enqueue(OutboxEntry.of("a", "").withOrderingKey("k"));
+        OutboxMessageIdentifier head = fail("no");
+        assertThat(status(next)).isEqualTo(OutboxStatus.WAITING);
+        assertThat(outbox("skip", text(head)).exitCode()).isZero();
+        assertThat(status(next)).isEqualTo(OutboxStatus.READY);
+        assertThat(outbox("skip", text(head)).exitCode()).isEqualTo(1);
+        assertThat(outbox("skip", "--topic", "a").out().strip()).isEqualTo("skipped 0 dead letters");
+    }
+
+    @Test
+    void cancelEndsWhatNobodyHasClaimed() {
+        OutboxMessageIdentifier id = outbox.enqueue(OutboxEntry.of("a", ""));
+        Ran ran = outbox("cancel", text(id), text(id), NOBODY);
+        assertThat(ran.exitCode()).isZero();
+        assertThat(ran.out()).startsWith("cancelled 1 of 2 messages");
+        assertThat(status(id)).isEqualTo(OutboxStatus.CANCELLED);
+        assertThat(outbox("cancel", text(id)).exitCode()).isEqualTo(1);
+    }
+
+    @Test
+    void rescheduleMovesTheDueTime() {
+        OutboxMessageIdentifier id = outbox.enqueue(OutboxEntry.of("a", ""));
+        assertThat(outbox("reschedule", text(id), "--at", "2999-01-01T00:00:00Z")
+                        .exitCode())
+                .isZero();
+        assertThat(outbox.find(id).orElseThrow().dueTime()).contains(Instant.parse("2999-01-01T00:00:00Z"));
+        assertThat(outbox("reschedule", text(id), "--in", "2h").exitCode()).isZero();
+        assertThat(outbox.find(id).orElseThrow().dueTime().orElseThrow())
+                .isBetween(
+                        outbox.find(id).orElseThrow().createdAt().plus(Duration.ofHours(2)),
+                        outbox.find(id).orElseThrow().createdAt().plus(Duration.ofHours(3)));
+        Ran unknown = outbox("reschedule", NOBODY, "--in", "2h");
+        assertThat(unknown.exitCode()).isEqualTo(1);
+        assertThat(unknown.err()).contains("expected a message that nobody has claimed yet, but " + NOBODY);
+    }
+
+    @Test
+    void eraseTakesThePayloadAfterAYes() {
+        outbox.enqueue(OutboxEntry.of("a", "personal"));
+        OutboxMessageIdentifier id = fail("no");
+        assertThat(Ran.answering(false, words("erase", text(id))).exitCode()).isEqualTo(1);
+        assertThat(outbox.find(id).orElseThrow().payload()).isEqualTo("personal");
+        assertThat(outbox("erase", text(id), "--yes").out().strip()).isEqualTo("erased 1 message");
+        assertThat(outbox.find(id).orElseThrow().payload()).isEmpty();
+        assertThat(outbox("erase", text(id), "--yes").exitCode()).isEqualTo(1);
+    }
+
+    @Test
+    void pauseAndResumeSayWhatWasBefore() {
+        assertThat(outbox("paused").out().strip()).isEqualTo("no paused topics");
+        assertThat(outbox("pause", "a", "--reason", "the provider is down", "--as", "anna")
+                        .out()
+                        .strip())
+                .isEqualTo("paused topic a");
+        assertThat(outbox("pause", "a").out())
+                .startsWith("topic a was paused already, since ")
+                .contains(" by anna");
+        assertThat(outbox("paused").out().lines().skip(1))
+                .singleElement()
+                .satisfies(line -> assertThat(line).matches("a +\\S+Z  anna  the provider is down"));
+        assertThat(outbox("resume", "a").out().strip()).isEqualTo("resumed topic a");
+        assertThat(outbox("resume", "a").out()).startsWith("topic a was not paused");
+    }
+
+    @Test
+    void actionsTellWhoDidWhatToHowMany() {
+        dead("a", "no");
+        outbox("requeue", "--topic", "a", "--as", "anna");
+        outbox("pause", "b");
+        assertThat(outbox("actions").out().lines().skip(1))
+                .satisfiesExactly(
+                        pause -> assertThat(pause)
+                                .containsPattern(" \\S+@\\S+ +pause +0 ")
+                                .contains("topic b"),
+                        requeue -> assertThat(requeue)
+                                .containsPattern(" anna +requeue +1 ")
+                                .contains("topic a"));
+        Ran page = outbox("actions", "--limit", "1");
+        String number = page.out().strip().replaceFirst("(?s).*next page: .* --after ", "");
+        assertThat(outbox("actions", "--after", number).out())
+                .contains("requeue")
+                .doesNotContain("pause");
+        assertThat(Json.read(outbox("actions", "--json", "--after", number).out())
+                        .at("/detail/topic")
+                        .asText())
+                .isEqualTo("a");
+    }
+
+    private OutboxMessageIdentifier dead(String topic, String error) {
+        outbox.enqueue(OutboxEntry.of(topic, ""));
+        return fail(error);
+    }
+
+    private OutboxMessageIdentifier fail(String error) {
+        OwnerToken owner = OwnerToken.fresh();
+        OutboxMessage claimed = claim(owner);
+        outbox.fail(owner, List.of(claimed.id()), error);
+        return claimed.messageId();
+    }
+
+    private OutboxMessage claim(OwnerToken owner) {
+        return outbox.claim(owner, Duration.ofMinutes(1), 1).get(0);
+    }
+
+    private OutboxStatus status(OutboxMessageIdentifier id) {
+        return outbox.find(id).orElseThrow().status();
+    }
+
+    private static String text(OutboxMessageIdentifier id) {
+        return id.value().toString();
+    }
+
+    private static List<String> topics(String... options) {
+        List<String> words = new ArrayList<>(List.of("dead", "--json"));
+        words.addAll(List.of(options));
+        return outbox(words.toArray(String[]::new))
+                .out()
+                .lines()
+                .map(line -> Json.read(line).get("topic").asText())
+                .toList();
+    }
+
+    private static Ran outbox(String... words) {
+        return Ran.windlass(words(words));
+    }
+
+    private static String[] words(String... words) {
+        List<String> all = new ArrayList<>(List.of("outbox"));
+        all.addAll(List.of(words));
+        all.addAll(List.of("--url", SERVER.jdbcUrl(), "--user", "postgres", "--schema", "outbox_command_test"));
+        return all.toArray(String[]::new);
+    }
+
+    private static Windlass passive() {
+        return Windlass.on(SERVER.dataSource())
+                .options(WindlassOptions.defaults()
+                        .withSchemaName("outbox_command_test")
+                        .withEnsureSchema(true)
+                        .withBackgroundWorkers(false))
+                .start();
+    }
+}
