@@ -67,10 +67,15 @@ final class PurgeCommand implements Callable<Integer>, DeadLetterChange {
         if (choice.isByIds() || choice.isDryRun()) {
             return choice.change(this, session);
         }
-        DeadLetterFilter filter = choice.filter(session);
+        DeadLetterFilter filter = untilNow(choice.filter(session), session);
         if (!yes.isGiven(access, "purge " + choice.count(this, session, filter) + " for good?")) {
             throw new CommandFailure("expected the answer yes, got another; nothing was purged");
         }
         return choice.changeFiltered(this, session, filter);
+    }
+
+    /** What fails while the question stands was not part of it. */
+    private static DeadLetterFilter untilNow(DeadLetterFilter filter, OutboxSession session) {
+        return filter.failedBefore() == null ? filter.withFailedBefore(session.now()) : filter;
     }
 }

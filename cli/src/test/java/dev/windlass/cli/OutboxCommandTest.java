@@ -217,15 +217,25 @@ final class OutboxCommandTest {
         Ran refused = outbox("purge", "--topic", "b");
         assertThat(refused.exitCode()).isEqualTo(2);
         assertThat(refused.err()).contains("expected --yes");
-        Ran no = Ran.answering(false, words("purge", "--topic", "b"));
+        Ran no = Ran.answering(() -> false, words("purge", "--topic", "b"));
         assertThat(no.exitCode()).isEqualTo(1);
         assertThat(no.err()).contains("nothing was purged");
         assertThat(topics()).containsExactly("b", "a");
         assertThat(outbox("purge", text(id)).out().strip()).isEqualTo("purged 1 message");
-        assertThat(Ran.answering(true, words("purge", "--topic", "b")).out().strip())
+        assertThat(Ran.answering(() -> true, words("purge", "--topic", "b"))
+                        .out()
+                        .strip())
                 .isEqualTo("purged 1 dead letter");
         assertThat(topics()).isEmpty();
         assertThat(outbox("purge", "--all", "--yes").out().strip()).isEqualTo("purged 0 dead letters");
+    }
+
+    @Test
+    void purgeTakesOnlyWhatHadFailedWhenItAsked() {
+        dead("a", "before");
+        Ran ran = Ran.answering(() -> dead("a", "after").value().version() == 7, words("purge", "--all"));
+        assertThat(ran.out().strip()).isEqualTo("purged 1 dead letter");
+        assertThat(outbox("dead").out()).contains("after").doesNotContain("before");
     }
 
     @Test
@@ -271,7 +281,8 @@ final class OutboxCommandTest {
     void eraseTakesThePayloadAfterAYes() {
         outbox.enqueue(OutboxEntry.of("a", "personal"));
         OutboxMessageIdentifier id = fail("no");
-        assertThat(Ran.answering(false, words("erase", text(id))).exitCode()).isEqualTo(1);
+        assertThat(Ran.answering(() -> false, words("erase", text(id))).exitCode())
+                .isEqualTo(1);
         assertThat(outbox.find(id).orElseThrow().payload()).isEqualTo("personal");
         assertThat(outbox("erase", text(id), "--yes").out().strip()).isEqualTo("erased 1 message");
         assertThat(outbox.find(id).orElseThrow().payload()).isEmpty();

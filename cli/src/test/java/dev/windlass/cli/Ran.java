@@ -3,6 +3,7 @@ package dev.windlass.cli;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 import picocli.CommandLine;
 
 /** What a command left behind. */
@@ -13,18 +14,18 @@ record Ran(int exitCode, String out, String err) {
     }
 
     /** With somebody in front of the screen who answers like this. */
-    static Ran answering(boolean yes, String... arguments) {
+    static Ran answering(BooleanSupplier yes, String... arguments) {
         return windlass(Map.of(), new Answer(true, yes), arguments);
     }
 
     static Ran windlass(Map<String, String> environment, String... arguments) {
-        return windlass(environment, new Answer(false, false), arguments);
+        return windlass(environment, new Answer(false, () -> false), arguments);
     }
 
-    private record Answer(boolean isThere, boolean yes) implements Terminal {
+    private record Answer(boolean isThere, BooleanSupplier yes) implements Terminal {
         @Override
         public boolean confirms(String question) {
-            return yes;
+            return yes.getAsBoolean();
         }
     }
 
