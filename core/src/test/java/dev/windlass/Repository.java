@@ -24,6 +24,10 @@ public final class Repository {
                 .hasContent(content);
     }
 
+    public static String read(String path) throws IOException {
+        return Files.readString(ROOT.resolve(path));
+    }
+
     private static Path root() {
         Path directory = Path.of("").toAbsolutePath();
         while (!Files.isDirectory(directory.resolve(".mvn"))) {

@@ -70,6 +70,11 @@ final class Child implements AutoCloseable {
         process.destroyForcibly().waitFor();
     }
 
+    /** After its end: until all that it said has been read. */
+    void awaitOutput() throws InterruptedException {
+        reader.join();
+    }
+
     /** Lets it close its Windlass and end. */
     int end() throws IOException, InterruptedException {
         process.outputWriter().close();
