@@ -1101,7 +1101,11 @@ begin
     with forgotten as (
         delete from "windlass"."outbox_key" k
          where k.ordering_key = any (v_locked)
-           and not exists (select from "windlass"."outbox" w where w.status = 4 and w.ordering_key = k.ordering_key)
+           and (select w.id
+                  from "windlass"."outbox" w
+                 where w.status = 4 and w.ordering_key = k.ordering_key
+                 order by w.ordering_sequence
+                 limit 1) is null -- "not exists" becomes a join that reads all that wait, under whatever key
         returning k.ordering_key)
     select coalesce(array_agg(forgotten.ordering_key), '{}') into v_forgotten from forgotten;
     return array(select l.ordering_key

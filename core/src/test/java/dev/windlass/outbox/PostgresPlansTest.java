@@ -72,6 +72,69 @@ final class PostgresPlansTest {
     }
 
     @Test
+    void aKeyWithAHundredThousandWaitingMessagesCostsTheOthersNothing() throws SQLException {
+        for (int i = 0; i < 10; i++) {
+            buffersOfOneOfAKey("small");
+        }
+        Map<String, Long> without = buffersOfOneOfAKey("small");
+        enqueueOrdered("a", "big", 100_000);
+        Map<String, Long> with = buffersOfOneOfAKey("small");
+        buffers("outbox_claim(" + OWNER + ", '1 min', 1, '{a}', '{1}', " + START + ")");
+        with.put("ack in the big key", buffers("outbox_ack(" + held(1) + ", 'me', true)"));
+        without.put("ack in the big key", without.getOrDefault("ack of one before another", 0L));
+
+        assertThat(with)
+                .allSatisfy((verb, buffers) -> assertThat(buffers)
+                        .as("%s without the big key: %s", verb, without.get(verb))
+                        .isLessThan(3 * without.getOrDefault(verb, 0L) + 20));
+    }
+
+    /** Claims look whether a topic is paused and whether a key was left over: two empty tables. */
+    @Test
+    void messagesWithoutAKeyDoNotPayForOrder() throws SQLException {
+        for (int i = 0; i < 10; i++) {
+            buffersOfEachVerb();
+        }
+        enqueue("b", 20);
+        String tables = "select sum(seq_scan + coalesce(idx_scan, 0))::bigint from pg_stat_xact_user_tables"
+                + " where schemaname = '" + database.schema() + "' and relname in ('outbox_key', 'outbox_dedup',"
+                + " 'outbox_failure', 'outbox_action')";
+        connection.setAutoCommit(false);
+        try {
+            long before = number(tables);
+            long claim = buffers(CLAIM + START + ")");
+            String mine = "(select array_agg(id) from \"" + database.schema() + "\".outbox where owner_token = " + OWNER
+                    + "), array_fill(" + OWNER + "::uuid, array[10])";
+            buffers("outbox_ack(" + mine + ", 'me', true)");
+
+            assertThat(number(tables)).isEqualTo(before);
+            assertThat(claim).isLessThan(200);
+        } finally {
+            connection.rollback();
+            connection.setAutoCommit(true);
+        }
+    }
+
+    /** Two messages of a key, one after the other. */
+    private Map<String, Long> buffersOfOneOfAKey(String key) throws SQLException {
+        enqueueOrdered("b", key, 2);
+        Map<String, Long> buffers = new LinkedHashMap<>();
+        buffers.put("claim", buffers(CLAIM + START + ")"));
+        buffers.put("ack of one before another", buffers("outbox_ack(" + held(1) + ", 'me', true)"));
+        buffers.put("claim of the promoted", buffers(CLAIM + START + ")"));
+        buffers.put("ack of the last", buffers("outbox_ack(" + held(1) + ", 'me', true)"));
+        return buffers;
+    }
+
+    private long number(String sql) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(sql)) {
+            row.next();
+            return row.getLong(1);
+        }
+    }
+
+    @Test
     @Shows("OBX-119")
     void aClaimFromABoundDoesNotStepOverWhatWasHandledUnderAnOpenSnapshot() throws SQLException {
         enqueue("b", 3000);
@@ -155,9 +218,13 @@ final class PostgresPlansTest {
     }
 
     private static String held() {
+        return held(10);
+    }
+
+    private static String held(int count) {
         String ids = database.value(
                 String.class, "select array_agg(id)::text from %s.outbox where owner_token = " + OWNER + "::uuid");
-        return "'" + ids + "', array_fill(" + OWNER + "::uuid, array[10])";
+        return "'" + ids + "', array_fill(" + OWNER + "::uuid, array[" + count + "])";
     }
 
     /** The buffers a call touches, what happens inside of the routine included. */
@@ -181,5 +248,14 @@ final class PostgresPlansTest {
                     array_agg(gen_random_uuid()), array_agg('{topic}'::text), array_agg(repeat('x', 200)),
                     null, null, null, null, null, false)
                   from generate_series(1, {count})""".replace("{topic}", topic).replace("{count}", Integer.toString(count)));
+    }
+
+    private static void enqueueOrdered(String topic, String key, int count) throws SQLException {
+        database.execute(
+                """
+                select %s.outbox_enqueue_all(
+                    null, array_agg('{topic}'::text), array_agg('x'::text), p_notify => false,
+                    p_ordering_keys => array_agg('{key}'::text))
+                  from generate_series(1, {count})""".replace("{topic}", topic).replace("{key}", key).replace("{count}", Integer.toString(count)));
     }
 }
