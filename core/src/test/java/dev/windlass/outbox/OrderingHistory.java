@@ -29,12 +29,7 @@ public final class OrderingHistory {
     private record Start(UUID id, long at) {}
 
     private record Row(
-            UUID id,
-            String key,
-            long sequence,
-            int status,
-            boolean blocks,
-            @Nullable Long endedAt) {}
+            UUID id, String key, boolean blocks, @Nullable Long endedAt) {}
 
     private final String schema;
     private final Map<UUID, Long> committed = new ConcurrentHashMap<>();
@@ -169,20 +164,17 @@ public final class OrderingHistory {
     /** The messages of each key, in the order of their sequence. Those that were purged are gone, with what they could tell. */
     private Map<String, List<Row>> rows(Connection owner) throws SQLException {
         Map<String, List<Row>> rows = new HashMap<>();
-        try (PreparedStatement statement = owner.prepareStatement(
-                        "select id, ordering_key, ordering_sequence, status, holds_key and status = 3,"
-                                + " floor(extract(epoch from ended_at) * 1000000)::bigint from \"" + schema
-                                + "\".outbox where ordering_key is not null order by ordering_sequence");
+        try (PreparedStatement statement = owner.prepareStatement("select id, ordering_key, holds_key and status = 3,"
+                        + " floor(extract(epoch from ended_at) * 1000000)::bigint from \"" + schema
+                        + "\".outbox where ordering_key is not null order by ordering_sequence");
                 ResultSet row = statement.executeQuery()) {
             while (row.next()) {
                 rows.computeIfAbsent(row.getString(2), unused -> new ArrayList<>())
                         .add(new Row(
                                 row.getObject(1, UUID.class),
                                 row.getString(2),
-                                row.getLong(3),
-                                row.getInt(4),
-                                row.getBoolean(5),
-                                row.getObject(6, Long.class)));
+                                row.getBoolean(3),
+                                row.getObject(4, Long.class)));
             }
         }
         return rows;

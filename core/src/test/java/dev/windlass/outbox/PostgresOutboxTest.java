@@ -303,4 +303,15 @@ final class PostgresOutboxTest {
             return new PostgresOutboxDatabase(postgres);
         }
     }
+
+    @Nested
+    final class OrderingModel extends OrderingModelConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        OutboxDatabase database() {
+            return new PostgresOutboxDatabase(postgres);
+        }
+    }
 }
