@@ -9,7 +9,8 @@ import java.time.Duration;
  *
  * <p>After so many failures in a row nothing of the topic is started for the length of the rest; what this node has claimed
  * and not started is given back. Then one message is tried. If its handler succeeds, work goes on as before; if not, the
- * topic rests again. Neither such a trial nor what was running when the rest began costs a message an attempt.
+ * topic rests again. Neither the last of these failures, nor such a trial, nor what was running when the rest began costs a message an
+ * attempt.
  *
  * <p>Time-outs are failures. {@link PermanentFailure} and {@link RetryAfter} are the handler's word about one message: they
  * do not show that it fails throughout, nor that what it needs is there, so they neither count nor end the row.

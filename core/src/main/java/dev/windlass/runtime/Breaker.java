@@ -28,9 +28,9 @@ final class Breaker {
             return this != NONE && this != SPARED;
         }
 
-        /** Whether a failure costs its message an attempt. */
+        /** Whether a failure costs its message an attempt: not when it shows that what the handler needs is down. */
         boolean isCounted() {
-            return this != SPARED && this != RESTS_ON;
+            return this == NONE || this == CLOSED;
         }
     }
 

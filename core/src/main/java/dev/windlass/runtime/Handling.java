@@ -44,10 +44,10 @@ public record Handling<M>(Handler<M> handler, HandlerOptions options) {
         return new Outcome.Retry(sparedDelay(retryCount, effect), errorText(failure), false);
     }
 
-    /** A probe comes back after the next one: it may be the message that is at fault, and not what the handler needs. */
+    /** Who begins or prolongs a rest comes back after the next probe: the message may be at fault, not what the handler needs. */
     private Duration sparedDelay(int retryCount, Breaker.Effect effect) {
         Circuit circuit = options.circuit();
-        if (circuit == null || effect != Breaker.Effect.RESTS_ON) {
+        if (circuit == null || effect == Breaker.Effect.SPARED) {
             return options.retry().delay(retryCount);
         }
         return circuit.rest();

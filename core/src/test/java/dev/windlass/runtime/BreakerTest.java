@@ -34,10 +34,10 @@ final class BreakerTest {
     }
 
     @Test
-    void opensAfterFailuresInARowAndTheLastOfThemStillCounts() {
+    void opensAfterFailuresInARowAndTheLastOfThemDoesNotCount() {
         assertThat(breaker.allowance(now)).isEqualTo(UNLIMITED);
         open();
-        assertThat(Effect.OPENED.isCounted()).isTrue();
+        assertThat(Effect.OPENED.isCounted()).isFalse();
         assertThat(breaker.isClosed()).isFalse();
         assertThat(breaker.allowance(now)).isZero();
         assertThat(breaker.restLeft(now)).isEqualTo(REST);

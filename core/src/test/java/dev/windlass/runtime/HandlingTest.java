@@ -23,11 +23,14 @@ final class HandlingTest {
                     .withCircuit(new Circuit(3, REST)));
 
     @Test
-    void aFailureThatOpensTheCircuitCountsLikeThoseBeforeIt() {
-        for (Effect effect : new Effect[] {Effect.NONE, Effect.OPENED}) {
-            assertThat(handling.outcome(FAILED, 0, effect)).isEqualTo(new Outcome.Retry(PAUSE, ERROR, true));
-            assertThat(handling.outcome(FAILED, 1, effect)).isEqualTo(new Outcome.Fail(ERROR, FailedHead.BLOCKS));
-        }
+    void failuresBeforeTheCircuitOpensCount() {
+        assertThat(handling.outcome(FAILED, 0, Effect.NONE)).isEqualTo(new Outcome.Retry(PAUSE, ERROR, true));
+        assertThat(handling.outcome(FAILED, 1, Effect.NONE)).isEqualTo(new Outcome.Fail(ERROR, FailedHead.BLOCKS));
+    }
+
+    @Test
+    void theFailureThatOpensTheCircuitIsNotTheEndOfALoneMessage() {
+        assertThat(handling.outcome(FAILED, 1, Effect.OPENED)).isEqualTo(new Outcome.Retry(REST, ERROR, false));
     }
 
     @Test

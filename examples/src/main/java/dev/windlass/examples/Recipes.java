@@ -1,13 +1,18 @@
 package dev.windlass.examples;
 
 import dev.windlass.Circuit;
+import dev.windlass.FailedHead;
 import dev.windlass.HandlerOptions;
 import dev.windlass.RetryPolicy;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassOptions;
+import dev.windlass.outbox.DeadLetter;
+import dev.windlass.outbox.DeadLetterFilter;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
+import dev.windlass.outbox.OutboxOperator;
+import dev.windlass.outbox.OutboxOperator.Attempts;
 import dev.windlass.outbox.OutboxOptions;
 import dev.windlass.schema.Migrator;
 import java.nio.file.Files;
@@ -75,6 +80,70 @@ final class Recipes {
                         .withCorrelationId("order-7")
                         .withHeaders(Map.of("traceparent", traceParent)));
         // end::annotated
+    }
+
+    static void ordered(Windlass windlass) {
+        // tag::ordered
+        windlass.outbox().enqueue(OutboxEntry.of("order.placed", "order 7").withOrderingKey("order-7"));
+        windlass.outbox().enqueue(OutboxEntry.of("order.cancelled", "order 7").withOrderingKey("order-7"));
+        // end::ordered
+    }
+
+    static Windlass.Builder failedHead(Windlass.Builder builder) {
+        // tag::failed-head
+        HandlerOptions patient = HandlerOptions.defaults().withFailedHead(FailedHead.IS_SKIPPED);
+
+        builder.outboxHandler("position.reported", patient, (OutboxMessage message) -> send(message.payload()));
+        // end::failed-head
+        return builder;
+    }
+
+    static OutboxMessageIdentifier once(Windlass windlass) {
+        // tag::once
+        OutboxMessageIdentifier id = windlass.outbox()
+                .enqueue(OutboxEntry.of("invoice.wanted", "order 7").withDeduplication("order-7", Duration.ofDays(1)));
+        // end::once
+        return id;
+    }
+
+    static boolean cancel(Windlass windlass, OutboxMessageIdentifier reminder, Instant monday) {
+        // tag::cancel
+        boolean moved = windlass.outbox().reschedule(reminder, monday);
+        boolean cancelled = windlass.outbox().cancel(reminder);
+        // end::cancel
+        return moved && cancelled;
+    }
+
+    static int deadLetters(Windlass windlass) {
+        // tag::dead-letters
+        OutboxOperator anna = windlass.outbox().operator("anna");
+        DeadLetterFilter timeouts =
+                DeadLetterFilter.all().withTopic("invoice.wanted").withError("timed out");
+
+        for (DeadLetter letter : anna.deadLetters(timeouts, 50)) {
+            System.out.println(letter.failedAt() + " " + letter.error().orElse(""));
+            windlass.outbox().failures(letter.id()).forEach(attempt -> System.out.println("  " + attempt.at()));
+        }
+        int requeued = anna.requeue(timeouts, Attempts.RESET);
+        // end::dead-letters
+        return requeued;
+    }
+
+    static boolean pause(Windlass windlass) {
+        // tag::pause
+        OutboxOperator anna = windlass.outbox().operator("anna");
+        anna.pause("invoice.wanted", "the printer is out of paper");
+        boolean resumed = anna.resume("invoice.wanted");
+        // end::pause
+        return resumed;
+    }
+
+    static int erase(Windlass windlass, OutboxMessageIdentifier id) {
+        // tag::erase
+        windlass.outbox().cancel(id); // if nobody has handled it yet
+        int erased = windlass.outbox().operator("privacy request 4711").erase(List.of(id));
+        // end::erase
+        return erased;
     }
 
     static Windlass.Builder options(Windlass.Builder builder) {

@@ -9,6 +9,7 @@ import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
 import dev.windlass.outbox.OutboxStatus;
+import dev.windlass.outbox.Topic;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -25,6 +26,8 @@ public final class TypedPayloads {
 
     // tag::record
     record PaymentRequested(String card, int cents) {}
+
+    static final Topic<PaymentRequested> PAYMENT_REQUESTED = Topic.of("payment.requested", PaymentRequested.class);
     // end::record
 
     private TypedPayloads() {}
@@ -39,7 +42,7 @@ public final class TypedPayloads {
 
         Windlass windlass = Windlass.on(EmbeddedPostgres.shared().dataSource())
                 .ensureSchema()
-                .outboxHandler("payment.requested", options, PaymentRequested.class, TypedPayloads::charge)
+                .outboxHandler(PAYMENT_REQUESTED, options, TypedPayloads::charge)
                 .start();
         // end::handler
         try (windlass) {
@@ -57,7 +60,7 @@ public final class TypedPayloads {
 
     // tag::enqueue
     private static OutboxMessageIdentifier enqueue(Windlass windlass, PaymentRequested payment) {
-        return windlass.outbox().enqueue(windlass.outbox().entry("payment.requested", payment));
+        return windlass.outbox().enqueue(PAYMENT_REQUESTED, payment);
     }
     // end::enqueue
 

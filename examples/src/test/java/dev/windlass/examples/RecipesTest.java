@@ -2,15 +2,19 @@ package dev.windlass.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.PermanentFailure;
 import dev.windlass.Windlass;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
+import dev.windlass.outbox.OutboxMessageIdentifier;
 import dev.windlass.outbox.OutboxStatus;
 import dev.windlass.testkit.WindlassExtension;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -67,6 +71,51 @@ final class RecipesTest {
         assertThat(database.messages("line-up.announced"))
                 .extracting(OutboxMessage::status)
                 .containsExactly(OutboxStatus.FAILED);
+    }
+
+    @Test
+    void messagesOfAKeyComeInTurnOverTopics() {
+        List<String> handled = new CopyOnWriteArrayList<>();
+        Windlass windlass = database.start(Recipes.failedHead(database.windlass())
+                .outboxHandler("order.placed", message -> handled.add(message.topic()))
+                .outboxHandler("order.cancelled", message -> handled.add(message.topic())));
+        Recipes.ordered(windlass);
+        database.drain();
+        assertThat(handled).containsExactly("order.placed", "order.cancelled");
+    }
+
+    @Test
+    void aMessageIsWrittenOnce() {
+        Windlass windlass = database.start(database.windlass());
+        assertThat(Recipes.once(windlass)).isEqualTo(Recipes.once(windlass));
+        assertThat(database.messages("invoice.wanted")).hasSize(1);
+    }
+
+    @Test
+    void aMessageIsMovedAndCancelled() {
+        Windlass windlass = database.start(database.windlass());
+        OutboxMessageIdentifier reminder = Recipes.alone(windlass);
+        assertThat(Recipes.cancel(windlass, reminder, Instant.now())).isTrue();
+        assertThat(windlass.outbox().find(reminder).orElseThrow().status()).isEqualTo(OutboxStatus.CANCELLED);
+    }
+
+    @Test
+    void deadLettersAreRequeuedAndErasedAndTopicsPaused() {
+        AtomicBoolean broken = new AtomicBoolean(true);
+        Windlass windlass = database.start(database.windlass().outboxHandler("invoice.wanted", message -> {
+            if (broken.get()) {
+                throw new PermanentFailure("the printer timed out");
+            }
+        }));
+        OutboxMessageIdentifier id = Recipes.once(windlass);
+        database.drain();
+        broken.set(false);
+        assertThat(Recipes.deadLetters(windlass)).isEqualTo(1);
+        assertThat(Recipes.pause(windlass)).isTrue();
+        database.drain();
+        assertThat(database.messages("invoice.wanted")).allMatch(OutboxMessage::isProcessed);
+        assertThat(Recipes.erase(windlass, id)).isEqualTo(1);
+        assertThat(windlass.outbox().find(id).orElseThrow().payload()).isEmpty();
     }
 
     @Test
