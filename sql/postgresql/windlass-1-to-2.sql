@@ -12,19 +12,14 @@ alter table "windlass"."outbox"
     add column requeues          smallint not null default 0,
     add column erased_at         timestamptz,
     drop constraint "outbox_end_check",
-    add constraint "outbox_end_check" check ((status in (2, 3, 5)) = (ended_at is not null) and status between 0 and 5)
-        not valid,
+    add constraint "outbox_end_check" check ((status in (2, 3, 5)) = (ended_at is not null) and status between 0 and 5),
     add constraint "outbox_key_check" check ((ordering_key is null) = (ordering_sequence is null)
                                          and case when ordering_key is null then status <> 4 and not holds_key
                                                   when status in (0, 1) then holds_key
-                                                  else status = 3 or not holds_key end)
-        not valid;
-alter table "windlass"."outbox" validate constraint "outbox_end_check";
-alter table "windlass"."outbox" validate constraint "outbox_key_check";
+                                                  else status = 3 or not holds_key end);
 
 create index "outbox_waiting" on "windlass"."outbox" (ordering_key, ordering_sequence) where status = 4;
 create index "outbox_waiting_expiring" on "windlass"."outbox" (expires_at) where status = 4 and expires_at is not null;
-create index "outbox_blocking" on "windlass"."outbox" (ordering_key) where status = 3 and holds_key;
 create index "outbox_cancelled" on "windlass"."outbox" (ended_at) where status = 5;
 create index "outbox_failed_topic" on "windlass"."outbox" (topic, ended_at, id) where status = 3;
 
@@ -147,7 +142,9 @@ begin
         perform "windlass"."outbox_check_dedup"(p_dedup_key, p_dedup_window);
     end if;
     if p_ordering_key is not null then
-        perform "windlass"."outbox_check_key"(p_ordering_key) where btrim(p_ordering_key) = '';
+        if btrim(p_ordering_key) = '' or v_id = '00000000-0000-0000-0000-000000000000' then
+            perform "windlass"."outbox_check_key"(p_ordering_key, v_id);
+        end if;
         insert into "windlass"."outbox_key" as k (ordering_key, last_sequence, taken_by)
         values (p_ordering_key, floor(extract(epoch from clock_timestamp()) * 1000000)::bigint, v_id)
         on conflict (ordering_key) do update
@@ -200,7 +197,9 @@ begin
         perform "windlass"."outbox_check_dedup"(null, w) from unnest(p_dedup_windows) w where w is not null;
     end if;
     if p_ordering_keys is not null then
-        perform "windlass"."outbox_check_key"(k) from unnest(p_ordering_keys) k where btrim(k) = '';
+        perform "windlass"."outbox_check_key"(e.ordering_key, e.id)
+           from unnest(v_ids, p_ordering_keys) as e (id, ordering_key)
+          where btrim(e.ordering_key) = '' or e.id = '00000000-0000-0000-0000-000000000000';
         select h.heads, h.sequences into v_heads, v_sequences
           from "windlass"."outbox_hold_keys"(v_ids, p_ordering_keys, v_firsts) h;
     end if;
@@ -323,11 +322,15 @@ begin
 end
 $sql$;
 
--- Refuses a blank ordering key.
-create or replace function "windlass"."outbox_check_key"(p_key text) returns void
+-- Refuses a blank ordering key, and the nil id, which stands for nobody in the table of keys.
+create or replace function "windlass"."outbox_check_key"(p_key text, p_id uuid) returns void
     language plpgsql
 as $sql$
 begin
+    if p_id = '00000000-0000-0000-0000-000000000000' then
+        raise exception 'expected the id of a message, got the nil UUID'
+            using errcode = 'invalid_parameter_value', hint = 'Leave p_id out to get a new one.';
+    end if;
     if btrim(p_key) = '' then
         raise exception 'expected an ordering key, got blank text'
             using errcode = 'invalid_parameter_value', hint = 'Null means that order does not matter.';
@@ -1073,7 +1076,10 @@ declare
                               for update skip locked);
     v_left text[] := "windlass"."outbox_hand_over"(v_keys, true);
 begin
-    delete from "windlass"."outbox_key_freed" f where f.ordering_key = any (v_keys) and f.ordering_key <> all (v_left);
+    delete from "windlass"."outbox_key_freed" f
+     where f.ordering_key = any (v_keys)
+       and (f.ordering_key <> all (v_left)
+            or not exists (select from "windlass"."outbox_key" k where k.ordering_key = f.ordering_key));
 end
 $sql$;
 
@@ -1081,6 +1087,9 @@ $sql$;
 create or replace function "windlass"."outbox_find"(p_id uuid) returns setof "windlass"."outbox"
     language plpgsql
     stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
 as $sql$
 begin
     return query select m.* from "windlass"."outbox" m where m.id = p_id;
@@ -1180,11 +1189,15 @@ $sql$;
 -- Ends messages that nobody has claimed as cancelled. Returns how many; others, claimed or ended, stay as they are.
 create or replace function "windlass"."outbox_cancel"(p_ids uuid[]) returns integer
     language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
 as $sql$
 declare
     v_ids uuid[] := array(select m.id
                             from "windlass"."outbox" m
-                           where m.id = any (p_ids) and m.status in (0, 4)
+                           where m.id = any (p_ids) and m.ended_at is null and m.owner_token is null
                            order by m.id
                              for update);
 begin
@@ -1200,6 +1213,10 @@ create or replace function "windlass"."outbox_reschedule"(
     p_delay  interval default null
 ) returns integer
     language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
 as $sql$
 declare
     v_now   timestamptz;
@@ -1210,13 +1227,17 @@ begin
     if p_due_at is not null and p_delay is not null then
         raise exception 'expected a due time or a delay, got both' using errcode = 'invalid_parameter_value';
     end if;
-    perform 1 from "windlass"."outbox" m where m.id = any (p_ids) and m.status in (0, 4) order by m.id for update;
+    perform 1
+       from "windlass"."outbox" m
+      where m.id = any (p_ids) and m.ended_at is null and m.owner_token is null
+      order by m.id
+        for update;
     perform pg_current_xact_id();
     v_now := clock_timestamp();
     v_due := coalesce(p_due_at, v_now + p_delay, v_now);
     update "windlass"."outbox" m
        set due_at = v_due, next_attempt_at = greatest(v_now, v_due)
-     where m.id = any (p_ids) and m.status in (0, 4);
+     where m.id = any (p_ids) and m.ended_at is null and m.owner_token is null;
     get diagnostics v_count = row_count;
     if v_count > 0 then
         perform pg_notify('windlass.windlass.outbox', '');
@@ -1323,7 +1344,7 @@ begin
     if p_ids is not null then
         return array(select m.id
                        from "windlass"."outbox" m
-                      where m.status = 3 and m.id = any (p_ids)
+                      where m.id = any (p_ids) and m.status + 0 = 3 -- status = 3 would invite the index of all that failed
                         and (m.holds_key or not p_holding) and (m.erased_at is null or not p_whole)
                       order by m.id
                         for update);
@@ -1432,7 +1453,7 @@ begin
     update "windlass"."outbox" m
        set status = case when m.ordering_key is null or m.holds_key or m.id = any (v_heads) then 0 else 4 end,
            holds_key = m.holds_key or m.id = any (v_heads),
-           next_attempt_at = v_now, ended_at = null, processed_by = null, lease_expiries = 0,
+           next_attempt_at = greatest(v_now, m.due_at), ended_at = null, processed_by = null, lease_expiries = 0,
            retry_count = case when p_reset then 0 else m.retry_count end,
            requeues = least(m.requeues + 1, 32767),
            expires_at = case when m.expires_at > v_now then m.expires_at end
@@ -1536,11 +1557,15 @@ $sql$;
 -- Removes payload and headers of messages that have ended; everything else stays. Returns how many.
 create or replace function "windlass"."outbox_erase"(p_by text, p_ids uuid[]) returns integer
     language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
 as $sql$
 declare
     v_ids uuid[] := array(select m.id
                             from "windlass"."outbox" m
-                           where m.id = any (p_ids) and m.status in (2, 3, 5) and m.erased_at is null
+                           where m.id = any (p_ids) and m.ended_at is not null and m.erased_at is null
                            order by m.id
                              for update);
 begin
@@ -1565,7 +1590,7 @@ begin
             using errcode = 'invalid_parameter_value', hint = 'Topics are paused one by one.';
     end if;
     insert into "windlass"."outbox_pause" (topic, paused_at, paused_by, reason)
-    values (p_topic, clock_timestamp(), p_by, left(p_reason, 2048))
+    values (p_topic, clock_timestamp(), p_by, nullif(left(p_reason, 2048), ''))
     on conflict (topic) do nothing;
     v_new := found;
     if v_new then
@@ -1616,22 +1641,34 @@ begin
 end
 $sql$;
 
--- Whoever may use the outbox may use all that it now consists of, so that a program's rights survive an upgrade.
+-- Whoever may do all to the outbox may use what it now consists of, so that a program's rights survive an upgrade.
 do $sql$
 declare
-    v_role text;
+    v_role     text;
+    v_function text;
 begin
     for v_role in
-        select distinct case g.grantee when 0 then 'public' else quote_ident(r.rolname) end
+        select case g.grantee when 0 then 'public' else quote_ident(max(r.rolname)) end
           from pg_class c
          cross join lateral aclexplode(c.relacl) g
           left join pg_roles r on r.oid = g.grantee
-         where c.oid = $name$"windlass"."outbox"$name$::regclass and g.privilege_type = 'INSERT' and g.grantee <> c.relowner
+         where c.oid = $name$"windlass"."outbox"$name$::regclass and g.grantee <> c.relowner
+           and g.privilege_type in ('SELECT', 'INSERT', 'UPDATE', 'DELETE')
+         group by g.grantee
+        having count(distinct g.privilege_type) = 4
     loop
         execute $grant$grant select, insert, update, delete
-            on "windlass"."outbox_key", "windlass"."outbox_key_freed", "windlass"."outbox_dedup", "windlass"."outbox_failure",
-               "windlass"."outbox_pause", "windlass"."outbox_action" to $grant$ || v_role;
-        execute $grant$grant execute on all functions in schema "windlass" to $grant$ || v_role;
+            on "windlass"."outbox_key", "windlass"."outbox_key_freed", "windlass"."outbox_dedup" to $grant$ || v_role;
+        execute $grant$grant select, insert, delete on "windlass"."outbox_failure", "windlass"."outbox_pause" to $grant$ || v_role;
+        execute $grant$grant select, insert, update (messages) on "windlass"."outbox_action" to $grant$ || v_role;
+        for v_function in
+            select p.oid::regprocedure::text
+              from pg_proc p
+              join pg_class c on c.relnamespace = p.pronamespace
+             where c.oid = $name$"windlass"."outbox"$name$::regclass and starts_with(p.proname, c.relname || '_')
+        loop
+            execute 'grant execute on function ' || v_function || ' to ' || v_role;
+        end loop;
     end loop;
 end
 $sql$;

@@ -84,6 +84,6 @@ final class StatusCommand implements Callable<Integer> {
     }
 
     private static String name(TopicStatus topic) {
-        return topic.isPaused() ? topic.topic() + " (paused)" : topic.topic();
+        return Printable.line(topic.topic()) + (topic.isPaused() ? " (paused)" : "");
     }
 }

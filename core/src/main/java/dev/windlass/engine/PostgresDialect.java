@@ -10,6 +10,7 @@ import java.sql.SQLRecoverableException;
 import java.sql.SQLTransientException;
 import java.sql.Statement;
 import java.sql.Types;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.List;
@@ -171,6 +172,13 @@ public final class PostgresDialect implements Dialect {
                 connection.prepareStatement("select pg_advisory_xact_lock(hashtextextended(?, 20261115))")) {
             lock.setString(1, "windlass migration of " + schema);
             lock.execute();
+        }
+    }
+
+    @Override
+    public void limitLockWaits(Connection connection, Duration patience) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("set local lock_timeout = " + patience.toMillis());
         }
     }
 

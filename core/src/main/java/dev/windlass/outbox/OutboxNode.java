@@ -16,6 +16,7 @@ import java.util.Map;
 public final class OutboxNode {
     private final Outbox outbox;
     private final Dispatcher<OutboxMessage> dispatcher;
+    private final Announcer announcer;
 
     public OutboxNode(
             Database database,
@@ -27,9 +28,9 @@ public final class OutboxNode {
             Telemetry telemetry,
             Workers workers) {
         String channel = Channel.of(windlass.schemaName(), options.tableName());
-        Announcer announcer = new Announcer(database, channel, workers, windlass.wakeUp());
+        announcer = new Announcer(database, channel, workers, windlass.wakeUp());
         OutboxStore store = new OutboxStore(
-                database, options.tableName(), windlass.nodeName(), options.retention(), announcer::announce);
+                database, options.tableName(), windlass.nodeName(), options.retention(), this::tellOthers);
         dispatcher = new Dispatcher<>(
                 database,
                 background,
@@ -54,7 +55,13 @@ public final class OutboxNode {
                 announcer,
                 codec,
                 options.lease(),
-                who -> new StoredOperator(database, options.tableName(), who, dispatcher::committed));
+                who -> new StoredOperator(
+                        database, options.tableName(), who, dispatcher::committed, dispatcher::pausesChanged));
+    }
+
+    /** Under an ordering key the next message becomes ready when one ends; a node with room takes it by itself. */
+    private boolean tellOthers() {
+        return !dispatcher.hasRoom() && announcer.announce();
     }
 
     public Outbox outbox() {

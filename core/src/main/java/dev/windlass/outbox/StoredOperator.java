@@ -27,11 +27,14 @@ final class StoredOperator implements OutboxOperator {
     private final String table;
     private final String who;
     private final Runnable foundWork;
+    private final Runnable pausesChanged;
 
     /**
      * @param foundWork called when messages may have become ready
+     * @param pausesChanged called when a topic has been paused or resumed
      */
-    StoredOperator(Database database, String table, String who, Runnable foundWork) {
+    StoredOperator(Database database, String table, String who, Runnable foundWork, Runnable pausesChanged) {
+        this.pausesChanged = pausesChanged;
         this.database = database;
         this.table = table;
         this.who = who;
@@ -234,6 +237,7 @@ final class StoredOperator implements OutboxOperator {
                         .text(topic)
                         .text(text)
                         .value(row -> row.getBoolean(1)));
+        pausesChanged.run();
         if (paused) {
             log.info("[{}] topic {} was paused by {}", database.name(), topic, who);
         }
@@ -247,6 +251,7 @@ final class StoredOperator implements OutboxOperator {
                 "resume topic " + topic,
                 connection ->
                         call(connection, "resume_topic").text(who).text(topic).value(row -> row.getBoolean(1)));
+        pausesChanged.run();
         if (resumed) {
             log.info("[{}] topic {} was resumed by {}", database.name(), topic, who);
         }

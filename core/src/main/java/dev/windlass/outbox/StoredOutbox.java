@@ -65,7 +65,7 @@ final class StoredOutbox implements Outbox {
         boolean announce = !dispatcher.hasPlace(entry.topic()) && announcer.announce();
         UUID stands = onceOnly(
                 "enqueue a message of topic " + entry.topic(),
-                entry.deduplication() == null ? id : null,
+                id,
                 connection -> store.enqueue(connection, id, entry, announce),
                 connection -> id);
         logEnqueued(entry, stands);
@@ -226,8 +226,19 @@ final class StoredOutbox implements Outbox {
     @Override
     public boolean cancel(OutboxMessageIdentifier id) {
         Require.present("message identifier", id);
-        return changed(
-                database.retrying("cancel message " + id.value(), connection -> store.cancel(connection, id.value())));
+        boolean[] tried = {false};
+        return changed(database.retrying("cancel message " + id.value(), connection -> {
+            boolean again = tried[0];
+            tried[0] = true;
+            return store.cancel(connection, id.value()) || (again && isCancelled(connection, id.value()));
+        }));
+    }
+
+    /** By an earlier try, perhaps, whose answer was lost. */
+    private boolean isCancelled(Connection connection, UUID id) throws SQLException {
+        return store.find(connection, id)
+                .filter(message -> message.status() == OutboxStatus.CANCELLED)
+                .isPresent();
     }
 
     @Override

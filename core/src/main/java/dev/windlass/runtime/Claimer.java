@@ -33,7 +33,7 @@ final class Claimer<M> {
     private final Consumer<List<Attempt<M>>> giveBack;
     private long lastSweep = System.nanoTime() - SWEEP_NANOS;
     private long lastAsked = System.nanoTime() - ASK_EVERY.toNanos();
-    private long lastLearnt;
+    private long lastLearnt = System.nanoTime();
     private volatile boolean wantsRoom;
     private volatile boolean pausesChanged = true;
 
@@ -122,7 +122,12 @@ final class Claimer<M> {
     private void learnPauses() throws SQLException {
         if (pausesChanged || System.nanoTime() - lastLearnt >= LEARN_EVERY.toNanos()) {
             pausesChanged = false;
-            giveBack.accept(hand.pause(database.once(store::pausedTopics)));
+            try {
+                giveBack.accept(hand.pause(database.once(store::pausedTopics)));
+            } catch (SQLException | RuntimeException e) {
+                pausesChanged = true;
+                throw e;
+            }
             lastLearnt = System.nanoTime();
         }
     }

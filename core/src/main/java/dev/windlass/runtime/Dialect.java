@@ -3,6 +3,7 @@ package dev.windlass.runtime;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +42,9 @@ public interface Dialect {
     void lockForMigration(Connection connection, String schema) throws SQLException;
 
     /** Whether a table is there and readable. */
+    /** Waits for locks that other transactions hold no longer than this, in this transaction; then it fails. */
+    void limitLockWaits(Connection connection, Duration patience) throws SQLException;
+
     boolean tableExists(Connection connection, String schema, String table) throws SQLException;
 
     /** Starts to listen on a channel; the connection is used for nothing else until it is closed. */

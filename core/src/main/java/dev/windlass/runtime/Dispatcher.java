@@ -108,6 +108,16 @@ public final class Dispatcher<M> {
         return hand.hasPlace(topic);
     }
 
+    /** Whether this node has room for more of every topic it works on, so that others need not be told of what becomes ready. */
+    public boolean hasRoom() {
+        return hand.hasRoom();
+    }
+
+    /** Topics have been paused or resumed by this process. */
+    public void pausesChanged() {
+        claimer.pausesChanged();
+    }
+
     /** This process has committed something. */
     public void committed() {
         claimer.wake();

@@ -178,6 +178,20 @@ final class Hand<M> {
         }
     }
 
+    /** Whether more would be claimed of every topic that does not rest. */
+    boolean hasRoom() {
+        lock.lock();
+        try {
+            long now = System.nanoTime();
+            return !closed
+                    && suspect == null
+                    && room() > 0
+                    && rotation.stream().allMatch(lane -> lane.rests(now) || lane.places(batchSize, lease, now) > 0);
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Whether a message of this topic would be started at once. */
     boolean hasPlace(String topic) {
         lock.lock();

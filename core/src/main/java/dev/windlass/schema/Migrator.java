@@ -1,5 +1,6 @@
 package dev.windlass.schema;
 
+import dev.windlass.WindlassException;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Require;
 import java.sql.Connection;
@@ -7,6 +8,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -21,6 +23,11 @@ import org.slf4j.LoggerFactory;
  */
 public final class Migrator {
     private static final Logger log = LoggerFactory.getLogger(Migrator.class);
+    /** While a migration waits for a table, all others wait behind it: better to let them pass, and to try again. */
+    private static final Duration LOCK_PATIENCE = Duration.ofSeconds(3);
+
+    private static final int LOCK_TRIES = 20;
+
     private static final String VERSION_TABLE = "windlass_version";
 
     private final Database database;
@@ -35,7 +42,23 @@ public final class Migrator {
 
     /** Brings the schema up to date. */
     public void migrate() {
-        database.retrying("migrate schema " + database.schema(), this::migrateLocked);
+        for (int tries = 1; ; tries++) {
+            try {
+                database.retrying("migrate schema " + database.schema(), this::migrateLocked);
+                return;
+            } catch (WindlassException e) {
+                if (tries == LOCK_TRIES || !isHeldUp(e)) {
+                    throw e;
+                }
+                log.info("[{}] others use the tables of schema {}; trying again", database.name(), database.schema());
+            }
+        }
+    }
+
+    private boolean isHeldUp(WindlassException e) {
+        return e.getCause() instanceof SQLException cause
+                && database.dialect().isTransient(cause)
+                && !database.dialect().isOutage(cause);
     }
 
     private boolean migrateLocked(Connection connection) throws SQLException {
@@ -43,6 +66,7 @@ public final class Migrator {
         connection.setAutoCommit(false);
         try {
             database.dialect().lockForMigration(connection, database.schema());
+            database.dialect().limitLockWaits(connection, LOCK_PATIENCE);
             execute(connection, pendingSql(connection));
             connection.commit();
         } catch (SQLException | RuntimeException e) {

@@ -3,6 +3,7 @@ package dev.windlass.outbox;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.OwnerToken;
+import dev.windlass.Windlass;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -153,6 +154,20 @@ abstract class CancelConformance extends OutboxConformance {
         }
         assertThat(outbox.find(old)).isEmpty();
         assertThat(outbox.find(recent)).isPresent();
+    }
+
+    @Test
+    void anAnswerThatWasLostIsFoundAgain() {
+        LosingDataSource losing = new LosingDataSource(database());
+        Outbox unlucky = database()
+                .start(Windlass.on(losing).options(database().options().withBackgroundWorkers(false)))
+                .outbox();
+        OutboxMessageIdentifier id = enqueue("topic");
+
+        losing.loseAnswers(1);
+
+        assertThat(unlucky.cancel(id)).isTrue();
+        assertThat(losing.left()).isZero();
     }
 
     private Connection transaction() throws SQLException {

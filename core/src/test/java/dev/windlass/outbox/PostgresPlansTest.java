@@ -212,6 +212,14 @@ final class PostgresPlansTest {
         buffers.put("expire", buffers("outbox_expire(10)"));
         buffers.put("clean", buffers("outbox_clean('1 day', 10)"));
         buffers.put("forget", buffers("outbox_forget(10)"));
+        String one = "'"
+                + database.value(String.class, "select min(id::text) from %s.outbox where topic = 'b' and status = 0")
+                + "'";
+        buffers.put("find", buffers("outbox_find(" + one + ")"));
+        buffers.put("reschedule", buffers("outbox_reschedule(array[" + one + "]::uuid[], p_delay => '0')"));
+        buffers.put("cancel", buffers("outbox_cancel(array[" + one + "]::uuid[])"));
+        buffers.put("erase", buffers("outbox_erase('anna', array[" + one + "]::uuid[])"));
+        buffers.put("requeue", buffers("outbox_requeue('anna', array[" + one + "]::uuid[])"));
         buffers.put("next due", buffers("outbox_next_due('{b}', " + START + ")"));
         buffers.put("ready topics", buffers("outbox_ready_topics()"));
         return buffers;

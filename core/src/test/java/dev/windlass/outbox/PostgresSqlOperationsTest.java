@@ -29,6 +29,15 @@ final class PostgresSqlOperationsTest {
         outbox = database.passive().outbox();
     }
 
+    @Test
+    void theNilIdIsRefusedUnderAKeyBecauseItStandsForNobody() {
+        String nil = "p_id => '00000000-0000-0000-0000-000000000000'";
+        assertThatThrownBy(() ->
+                        database.execute("select %s.outbox_enqueue('topic', '', p_ordering_key => 'key', " + nil + ")"))
+                .hasMessageContaining("expected the id of a message, got the nil UUID");
+        assertThat(database.count("true")).isZero();
+    }
+
     private static long rows(String table) {
         return database.value(Long.class, "select count(*) from %s." + table);
     }

@@ -1,5 +1,6 @@
 package dev.windlass.schema;
 
+import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.Repository;
@@ -9,9 +10,11 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -85,6 +88,44 @@ final class UpgradeTest {
         }
         assertThat(database.list("select status from %s.outbox where ordering_key is not null or holds_key"))
                 .isEmpty();
+    }
+
+    @Test
+    void aMigrationThatCannotGetTheTableLetsOthersPass() throws Exception {
+        program.setAutoCommit(false);
+        try (Statement statement = program.createStatement()) {
+            statement.execute("select " + database.schema + ".outbox_enqueue('topic', 'open')");
+        }
+        CompletableFuture<Void> migration =
+                CompletableFuture.runAsync(() -> database.migrator().migrate());
+        String waiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query like '%%"
+                + database.schema + "%%outbox%%'";
+        eventually().until(() -> database.list(waiting).equals(List.of("1")) || migration.isDone());
+        assertThat(migration).isNotDone();
+
+        database.execute("set statement_timeout = '30s'; select %s.outbox_enqueue('topic', 'written meanwhile')");
+        program.commit();
+        migration.join();
+
+        assertThat(database.list("select count(*) from %s.outbox")).containsExactly("2");
+        assertThat(database.versions()).hasSize(2);
+    }
+
+    @Test
+    void aRoleThatMayOnlyInsertGetsNoMoreByTheUpgrade() throws SQLException {
+        String producer = "windlass_producer_of_" + database.schema.substring(0, 12);
+        database.execute("create role " + producer);
+        try {
+            database.execute("grant insert on %s.outbox to " + producer);
+            database.migrator().migrate();
+
+            assertThat(database.list("select table_name from information_schema.role_table_grants where grantee = '"
+                            + producer + "'"))
+                    .containsExactly("outbox");
+        } finally {
+            database.execute("drop owned by " + producer);
+            database.execute("drop role " + producer);
+        }
     }
 
     @Test

@@ -59,11 +59,15 @@ $sql$;
 -- Ends messages that nobody has claimed as cancelled. Returns how many; others, claimed or ended, stay as they are.
 create or replace function {schema}.{outbox_cancel}(p_ids uuid[]) returns integer
     language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
 as $sql$
 declare
     v_ids uuid[] := array(select m.id
                             from {schema}.{outbox} m
-                           where m.id = any (p_ids) and m.status in (0, 4)
+                           where m.id = any (p_ids) and m.ended_at is null and m.owner_token is null
                            order by m.id
                              for update);
 begin
@@ -79,6 +83,10 @@ create or replace function {schema}.{outbox_reschedule}(
     p_delay  interval default null
 ) returns integer
     language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
 as $sql$
 declare
     v_now   timestamptz;
@@ -89,13 +97,17 @@ begin
     if p_due_at is not null and p_delay is not null then
         raise exception 'expected a due time or a delay, got both' using errcode = 'invalid_parameter_value';
     end if;
-    perform 1 from {schema}.{outbox} m where m.id = any (p_ids) and m.status in (0, 4) order by m.id for update;
+    perform 1
+       from {schema}.{outbox} m
+      where m.id = any (p_ids) and m.ended_at is null and m.owner_token is null
+      order by m.id
+        for update;
     perform pg_current_xact_id();
     v_now := clock_timestamp();
     v_due := coalesce(p_due_at, v_now + p_delay, v_now);
     update {schema}.{outbox} m
        set due_at = v_due, next_attempt_at = greatest(v_now, v_due)
-     where m.id = any (p_ids) and m.status in (0, 4);
+     where m.id = any (p_ids) and m.ended_at is null and m.owner_token is null;
     get diagnostics v_count = row_count;
     if v_count > 0 then
         perform pg_notify({channel}, '');
@@ -202,7 +214,7 @@ begin
     if p_ids is not null then
         return array(select m.id
                        from {schema}.{outbox} m
-                      where m.status = 3 and m.id = any (p_ids)
+                      where m.id = any (p_ids) and m.status + 0 = 3 -- status = 3 would invite the index of all that failed
                         and (m.holds_key or not p_holding) and (m.erased_at is null or not p_whole)
                       order by m.id
                         for update);
@@ -311,7 +323,7 @@ begin
     update {schema}.{outbox} m
        set status = case when m.ordering_key is null or m.holds_key or m.id = any (v_heads) then 0 else 4 end,
            holds_key = m.holds_key or m.id = any (v_heads),
-           next_attempt_at = v_now, ended_at = null, processed_by = null, lease_expiries = 0,
+           next_attempt_at = greatest(v_now, m.due_at), ended_at = null, processed_by = null, lease_expiries = 0,
            retry_count = case when p_reset then 0 else m.retry_count end,
            requeues = least(m.requeues + 1, 32767),
            expires_at = case when m.expires_at > v_now then m.expires_at end
@@ -415,11 +427,15 @@ $sql$;
 -- Removes payload and headers of messages that have ended; everything else stays. Returns how many.
 create or replace function {schema}.{outbox_erase}(p_by text, p_ids uuid[]) returns integer
     language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
 as $sql$
 declare
     v_ids uuid[] := array(select m.id
                             from {schema}.{outbox} m
-                           where m.id = any (p_ids) and m.status in (2, 3, 5) and m.erased_at is null
+                           where m.id = any (p_ids) and m.ended_at is not null and m.erased_at is null
                            order by m.id
                              for update);
 begin
@@ -444,7 +460,7 @@ begin
             using errcode = 'invalid_parameter_value', hint = 'Topics are paused one by one.';
     end if;
     insert into {schema}.{outbox_pause} (topic, paused_at, paused_by, reason)
-    values (p_topic, clock_timestamp(), p_by, left(p_reason, 2048))
+    values (p_topic, clock_timestamp(), p_by, nullif(left(p_reason, 2048), ''))
     on conflict (topic) do nothing;
     v_new := found;
     if v_new then

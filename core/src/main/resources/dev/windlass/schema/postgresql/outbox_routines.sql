@@ -53,7 +53,9 @@ begin
         perform {schema}.{outbox_check_dedup}(p_dedup_key, p_dedup_window);
     end if;
     if p_ordering_key is not null then
-        perform {schema}.{outbox_check_key}(p_ordering_key) where btrim(p_ordering_key) = '';
+        if btrim(p_ordering_key) = '' or v_id = '00000000-0000-0000-0000-000000000000' then
+            perform {schema}.{outbox_check_key}(p_ordering_key, v_id);
+        end if;
         insert into {schema}.{outbox_key} as k (ordering_key, last_sequence, taken_by)
         values (p_ordering_key, floor(extract(epoch from clock_timestamp()) * 1000000)::bigint, v_id)
         on conflict (ordering_key) do update
@@ -106,7 +108,9 @@ begin
         perform {schema}.{outbox_check_dedup}(null, w) from unnest(p_dedup_windows) w where w is not null;
     end if;
     if p_ordering_keys is not null then
-        perform {schema}.{outbox_check_key}(k) from unnest(p_ordering_keys) k where btrim(k) = '';
+        perform {schema}.{outbox_check_key}(e.ordering_key, e.id)
+           from unnest(v_ids, p_ordering_keys) as e (id, ordering_key)
+          where btrim(e.ordering_key) = '' or e.id = '00000000-0000-0000-0000-000000000000';
         select h.heads, h.sequences into v_heads, v_sequences
           from {schema}.{outbox_hold_keys}(v_ids, p_ordering_keys, v_firsts) h;
     end if;
@@ -229,11 +233,15 @@ begin
 end
 $sql$;
 
--- Refuses a blank ordering key.
-create or replace function {schema}.{outbox_check_key}(p_key text) returns void
+-- Refuses a blank ordering key, and the nil id, which stands for nobody in the table of keys.
+create or replace function {schema}.{outbox_check_key}(p_key text, p_id uuid) returns void
     language plpgsql
 as $sql$
 begin
+    if p_id = '00000000-0000-0000-0000-000000000000' then
+        raise exception 'expected the id of a message, got the nil UUID'
+            using errcode = 'invalid_parameter_value', hint = 'Leave p_id out to get a new one.';
+    end if;
     if btrim(p_key) = '' then
         raise exception 'expected an ordering key, got blank text'
             using errcode = 'invalid_parameter_value', hint = 'Null means that order does not matter.';
@@ -979,7 +987,10 @@ declare
                               for update skip locked);
     v_left text[] := {schema}.{outbox_hand_over}(v_keys, true);
 begin
-    delete from {schema}.{outbox_key_freed} f where f.ordering_key = any (v_keys) and f.ordering_key <> all (v_left);
+    delete from {schema}.{outbox_key_freed} f
+     where f.ordering_key = any (v_keys)
+       and (f.ordering_key <> all (v_left)
+            or not exists (select from {schema}.{outbox_key} k where k.ordering_key = f.ordering_key));
 end
 $sql$;
 
@@ -987,6 +998,9 @@ $sql$;
 create or replace function {schema}.{outbox_find}(p_id uuid) returns setof {schema}.{outbox}
     language plpgsql
     stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
 as $sql$
 begin
     return query select m.* from {schema}.{outbox} m where m.id = p_id;

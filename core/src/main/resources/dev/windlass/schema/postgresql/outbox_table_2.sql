@@ -11,19 +11,14 @@ alter table {schema}.{outbox}
     add column requeues          smallint not null default 0,
     add column erased_at         timestamptz,
     drop constraint {outbox_end_check},
-    add constraint {outbox_end_check} check ((status in (2, 3, 5)) = (ended_at is not null) and status between 0 and 5)
-        not valid,
+    add constraint {outbox_end_check} check ((status in (2, 3, 5)) = (ended_at is not null) and status between 0 and 5),
     add constraint {outbox_key_check} check ((ordering_key is null) = (ordering_sequence is null)
                                          and case when ordering_key is null then status <> 4 and not holds_key
                                                   when status in (0, 1) then holds_key
-                                                  else status = 3 or not holds_key end)
-        not valid;
-alter table {schema}.{outbox} validate constraint {outbox_end_check};
-alter table {schema}.{outbox} validate constraint {outbox_key_check};
+                                                  else status = 3 or not holds_key end);
 
 create index {outbox_waiting} on {schema}.{outbox} (ordering_key, ordering_sequence) where status = 4;
 create index {outbox_waiting_expiring} on {schema}.{outbox} (expires_at) where status = 4 and expires_at is not null;
-create index {outbox_blocking} on {schema}.{outbox} (ordering_key) where status = 3 and holds_key;
 create index {outbox_cancelled} on {schema}.{outbox} (ended_at) where status = 5;
 create index {outbox_failed_topic} on {schema}.{outbox} (topic, ended_at, id) where status = 3;
 
