@@ -693,7 +693,8 @@ begin
 end
 $sql$;
 
--- Ends messages as done, or deletes them when nothing is to be kept. Returns how many.
+-- Ends messages as done, or deletes them when nothing is to be kept. Under an ordering key the next one becomes ready; without
+-- p_notify nobody is told of it if it has a topic of those that ended here. Returns how many.
 create or replace function "windlass"."outbox_ack"(
     p_ids          uuid[],
     p_owners       uuid[],
@@ -713,6 +714,7 @@ declare
     v_count  integer;
     v_joined uuid[];
     v_keys   text[];
+    v_quiet  text[];
     v_tried  uuid[];
 begin
     if p_keep then
@@ -722,21 +724,23 @@ begin
                    ended_at = clock_timestamp(), processed_by = p_processed_by
               from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
              where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token
-            returning m.id, m.joined, m.ordering_key)
+            returning m.id, m.joined, m.ordering_key, m.topic)
         select count(*), array_agg(ended.id) filter (where ended.joined),
-               array_agg(ended.ordering_key) filter (where ended.ordering_key is not null)
-          into v_count, v_joined, v_keys from ended;
+               array_agg(ended.ordering_key) filter (where ended.ordering_key is not null),
+               array_agg(distinct ended.topic) filter (where ended.ordering_key is not null and not p_notify)
+          into v_count, v_joined, v_keys, v_quiet from ended;
     else
         with ended as (
             delete from "windlass"."outbox" m
              using (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
              where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token
-            returning m.id, m.joined, m.ordering_key,
+            returning m.id, m.joined, m.ordering_key, m.topic,
                       m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
         select count(*), array_agg(ended.id) filter (where ended.joined),
                array_agg(ended.ordering_key) filter (where ended.ordering_key is not null),
+               array_agg(distinct ended.topic) filter (where ended.ordering_key is not null and not p_notify),
                array_agg(ended.id) filter (where ended.tried)
-          into v_count, v_joined, v_keys, v_tried from ended;
+          into v_count, v_joined, v_keys, v_quiet, v_tried from ended;
         if v_tried is not null then
             delete from "windlass"."outbox_failure" h where h.message_id = any (v_tried);
         end if;
@@ -745,7 +749,7 @@ begin
         perform "windlass"."outbox_join_count"(v_joined, 1::smallint);
     end if;
     if v_keys is not null then
-        perform "windlass"."outbox_pass_on"(v_keys, p_notify);
+        perform "windlass"."outbox_pass_on"(v_keys, v_quiet);
     end if;
     return v_count;
 end
@@ -849,6 +853,7 @@ declare
     v_count  integer;
     v_joined uuid[];
     v_keys   text[];
+    v_quiet  text[];
 begin
     with ended as (
         update "windlass"."outbox" m
@@ -859,17 +864,19 @@ begin
                   from unnest(p_ids, p_owners, p_errors, p_block) as u (id, owner_token, error, block)
                  order by u.id) c
          where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token
-        returning m.id, m.joined, m.ended_at, m.retry_count, c.error, case when not m.holds_key then m.ordering_key end as key),
+        returning m.id, m.joined, m.topic, m.ended_at, m.retry_count, c.error,
+                  case when not m.holds_key then m.ordering_key end as key),
     recorded as (
         insert into "windlass"."outbox_failure" (message_id, failed_at, attempt, node, error)
         select ended.id, ended.ended_at, ended.retry_count + 1, left(p_processed_by, 100), left(ended.error, 2048) from ended)
-    select count(*), array_agg(ended.id) filter (where ended.joined), array_agg(ended.key) filter (where ended.key is not null)
-      into v_count, v_joined, v_keys from ended;
+    select count(*), array_agg(ended.id) filter (where ended.joined), array_agg(ended.key) filter (where ended.key is not null),
+           array_agg(distinct ended.topic) filter (where ended.key is not null and not p_notify)
+      into v_count, v_joined, v_keys, v_quiet from ended;
     if v_joined is not null then
         perform "windlass"."outbox_join_count"(v_joined, 2::smallint);
     end if;
     if v_keys is not null then
-        perform "windlass"."outbox_pass_on"(v_keys, p_notify);
+        perform "windlass"."outbox_pass_on"(v_keys, v_quiet);
     end if;
     return v_count;
 end
@@ -986,7 +993,7 @@ begin
         perform "windlass"."outbox_join_count"(v_joined, 2::smallint);
     end if;
     if cardinality(v_keys) > 0 then
-        perform "windlass"."outbox_pass_on"(v_keys, true);
+        perform "windlass"."outbox_pass_on"(v_keys, null);
     end if;
     return v_count;
 end
@@ -1058,11 +1065,11 @@ $sql$;
 -- Whoever held these keys has ended: the next in line takes its place, and a key that nobody waits for is forgotten. Who
 -- writes to a key just now cannot be waited for, and what he writes cannot be seen yet: such keys are noted, and the
 -- claims that follow look after them.
-create or replace function "windlass"."outbox_pass_on"(p_keys text[], p_notify boolean) returns void
+create or replace function "windlass"."outbox_pass_on"(p_keys text[], p_quiet text[]) returns void
     language plpgsql
 as $sql$
 declare
-    v_left text[] := "windlass"."outbox_hand_over"(p_keys, p_notify);
+    v_left text[] := "windlass"."outbox_hand_over"(p_keys, p_quiet);
 begin
     if cardinality(v_left) > 0 then
         insert into "windlass"."outbox_key_freed" (ordering_key) select unnest(v_left) on conflict do nothing;
@@ -1076,7 +1083,7 @@ $sql$;
 --
 -- Who writes to a key holds its row. So what is seen to wait can be promoted without the row, which under a key that is
 -- always being written to is never free; but that nothing waits is known only to who has locked it.
-create or replace function "windlass"."outbox_hand_over"(p_keys text[], p_notify boolean) returns text[]
+create or replace function "windlass"."outbox_hand_over"(p_keys text[], p_quiet text[]) returns text[]
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -1087,7 +1094,7 @@ create or replace function "windlass"."outbox_hand_over"(p_keys text[], p_notify
     set jit = off
 as $sql$
 declare
-    v_left      text[] := "windlass"."outbox_promote"(p_keys, p_notify);
+    v_left      text[] := "windlass"."outbox_promote"(p_keys, p_quiet);
     v_mine      text[];
     v_locked    text[];
     v_forgotten text[];
@@ -1100,7 +1107,7 @@ begin
                      where k.ordering_key = any (v_left)
                      order by k.ordering_key
                        for update skip locked);
-    v_locked := "windlass"."outbox_promote"(v_mine, p_notify);
+    v_locked := "windlass"."outbox_promote"(v_mine, p_quiet);
     with forgotten as (
         delete from "windlass"."outbox_key" k
          where k.ordering_key = any (v_locked)
@@ -1118,9 +1125,9 @@ begin
 end
 $sql$;
 
--- Makes the first that waits for each of these keys ready; nobody holds them. Returns the keys where it could not: nobody
+-- Makes the first that waits for each of these keys ready; nobody holds them. Tells the nodes, but for topics in p_quiet. Returns the keys where it could not: nobody
 -- is seen to wait, or somebody has locked the first, to cancel it perhaps. Whoever ends messages must not wait for him.
-create or replace function "windlass"."outbox_promote"(p_keys text[], p_notify boolean) returns text[]
+create or replace function "windlass"."outbox_promote"(p_keys text[], p_quiet text[]) returns text[]
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -1152,8 +1159,8 @@ begin
                       for update skip locked))
         returning m.ordering_key, m.topic)
     select coalesce(array_agg(next.ordering_key), '{}'), array_agg(distinct next.topic) into v_keys, v_topics from next;
-    if p_notify and v_topics is not null then
-        perform pg_notify('windlass.windlass.outbox', t.topic) from unnest(v_topics) as t (topic);
+    if v_topics is not null then
+        perform pg_notify('windlass.windlass.outbox', t.topic) from unnest(v_topics) as t (topic) where (t.topic = any (p_quiet)) is not true;
     end if;
     if cardinality(v_keys) = cardinality(p_keys) then
         return '{}';
@@ -1173,7 +1180,7 @@ declare
                             order by random()
                             limit 500
                               for update skip locked);
-    v_left text[] := "windlass"."outbox_hand_over"(v_keys, true);
+    v_left text[] := "windlass"."outbox_hand_over"(v_keys, null);
 begin
     delete from "windlass"."outbox_key_freed" f
      where f.ordering_key = any (v_keys)
@@ -1596,7 +1603,7 @@ begin
     delete from "windlass"."outbox" m where m.id = any (v_ids);
     delete from "windlass"."outbox_failure" h where h.message_id = any (v_ids);
     if cardinality(v_keys) > 0 then
-        perform "windlass"."outbox_pass_on"(v_keys, true);
+        perform "windlass"."outbox_pass_on"(v_keys, null);
     end if;
     return query
     select "windlass"."outbox_record"(p_action, p_by, 'purge', cardinality(v_ids), p_ids,
@@ -1634,7 +1641,7 @@ begin
         update "windlass"."outbox" m set holds_key = false where m.id = any (v_ids) returning m.ordering_key)
     select coalesce(array_agg(passed.ordering_key), '{}') into v_keys from passed;
     if cardinality(v_keys) > 0 then
-        perform "windlass"."outbox_pass_on"(v_keys, true);
+        perform "windlass"."outbox_pass_on"(v_keys, null);
     end if;
     return query
     select "windlass"."outbox_record"(p_action, p_by, 'skip', cardinality(v_ids), p_ids,

@@ -11,6 +11,7 @@ import dev.windlass.runtime.Telemetry;
 import dev.windlass.runtime.Workers;
 import dev.windlass.schema.Channel;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 
 /** Internal: the outbox of one Windlass, put together. Programs use {@link dev.windlass.Windlass}. */
 public final class OutboxNode {
@@ -29,12 +30,10 @@ public final class OutboxNode {
             Workers workers) {
         String channel = Channel.of(windlass.schemaName(), options.tableName());
         announcer = new Announcer(database, channel, workers, windlass.wakeUp());
-        OutboxStore store = new OutboxStore(
-                database, options.tableName(), windlass.nodeName(), options.retention(), this::tellOthers);
         dispatcher = new Dispatcher<>(
                 database,
                 background,
-                store,
+                store(database, windlass, options, this::tellOthers),
                 channel,
                 windlass.backgroundWorkers() ? handlings : Map.of(),
                 new DispatcherOptions(
@@ -50,13 +49,18 @@ public final class OutboxNode {
                 workers);
         outbox = new StoredOutbox(
                 database,
-                store,
+                store(database, windlass, options, announcer::announce),
                 dispatcher,
                 announcer,
                 codec,
                 options.lease(),
                 who -> new StoredOperator(
                         database, options.tableName(), who, dispatcher::committed, dispatcher::pausesChanged));
+    }
+
+    private static OutboxStore store(
+            Database database, WindlassOptions windlass, OutboxOptions options, BooleanSupplier announce) {
+        return new OutboxStore(database, options.tableName(), windlass.nodeName(), options.retention(), announce);
     }
 
     /** Under an ordering key the next message becomes ready when one ends; a node with room takes it by itself. */

@@ -184,6 +184,7 @@ final class Hand<M> {
         try {
             long now = System.nanoTime();
             return !closed
+                    && !rotation.isEmpty()
                     && suspect == null
                     && room() > 0
                     && rotation.stream().allMatch(lane -> lane.rests(now) || lane.places(batchSize, lease, now) > 0);

@@ -16,6 +16,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -93,6 +94,22 @@ final class WakeUpTest {
             windlass.outbox().enqueue(connection, OutboxEntry.of("a", "x"));
             connection.commit();
         }
+    }
+
+    @Test
+    void theEndOfAMessageWakesTheNodeThatHandlesTheNextOfItsKey() {
+        database.start(sleepy(database.dataSource()));
+        database.start(Windlass.on(database.dataSource())
+                .options(database.options().withMaxPollingInterval(LONG))
+                .outbox(OutboxOptions.defaults().withPollingInterval(LONG))
+                .outboxHandler("b", message -> handled.incrementAndGet()));
+        database.passive()
+                .outbox()
+                .enqueueAll(IntStream.range(0, 12)
+                        .mapToObj(
+                                i -> OutboxEntry.of(i % 2 == 0 ? "a" : "b", "x").withOrderingKey("key"))
+                        .toList());
+        eventually().until(() -> handled.get() == 12);
     }
 
     @Test
