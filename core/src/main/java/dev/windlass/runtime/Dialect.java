@@ -41,10 +41,10 @@ public interface Dialect {
     /** Makes this transaction the only one that migrates the schema, until it ends. */
     void lockForMigration(Connection connection, String schema) throws SQLException;
 
-    /** Whether a table is there and readable. */
     /** Waits for locks that other transactions hold no longer than this, in this transaction; then it fails. */
     void limitLockWaits(Connection connection, Duration patience) throws SQLException;
 
+    /** Whether a table is there and readable. */
     boolean tableExists(Connection connection, String schema, String table) throws SQLException;
 
     /** Starts to listen on a channel; the connection is used for nothing else until it is closed. */
