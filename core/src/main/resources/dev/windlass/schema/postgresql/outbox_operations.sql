@@ -271,12 +271,12 @@ begin
 end
 $sql$;
 
--- Makes failed messages ready again: those of p_ids, or up to p_limit that fit the rest, or of all if p_all says so. They lose what expiry they had, if
--- it has passed, and their expired leases; p_reset says whether failed attempts are forgotten too. Under an ordering key that
--- others hold by now they wait, as the first in line. Erased ones are left out.
+-- Makes failed messages ready again: those of p_ids, or up to p_limit that fit the rest, or of all if p_all says so. They
+-- lose what expiry they had, if it has passed, and their expired leases; p_reset says whether failed attempts are forgotten
+-- too. Under an ordering key that others hold by now they wait, as the first in line. Erased ones are left out.
 --
--- More than p_limit take several calls; give each the action of the first, which is then one record, and touches only what had failed
--- before it began.
+-- More than p_limit take several calls; give each the action of the first, which is then one record, and touches only what
+-- had failed before it began.
 create or replace function {schema}.{outbox_requeue}(
     p_by     text,
     p_ids    uuid[] default null,

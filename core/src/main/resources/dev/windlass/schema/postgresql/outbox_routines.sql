@@ -937,8 +937,9 @@ begin
 end
 $sql$;
 
--- Makes the first that waits for each of these keys ready; nobody holds them. Tells the nodes, but for topics in p_quiet. Returns the keys where it could not: nobody
--- is seen to wait, or somebody has locked the first, to cancel it perhaps. Whoever ends messages must not wait for him.
+-- Makes the first that waits for each of these keys ready; nobody holds them. Tells the nodes, but for topics in p_quiet.
+-- Returns the keys where it could not: nobody is seen to wait, or somebody has locked the first, to cancel it perhaps.
+-- Whoever ends messages must not wait for him.
 create or replace function {schema}.{outbox_promote}(p_keys text[], p_quiet text[]) returns text[]
     language plpgsql
     set plan_cache_mode = force_generic_plan
