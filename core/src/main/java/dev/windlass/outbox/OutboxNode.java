@@ -11,13 +11,11 @@ import dev.windlass.runtime.Telemetry;
 import dev.windlass.runtime.Workers;
 import dev.windlass.schema.Channel;
 import java.util.Map;
-import java.util.function.BooleanSupplier;
 
 /** Internal: the outbox of one Windlass, put together. Programs use {@link dev.windlass.Windlass}. */
 public final class OutboxNode {
     private final Outbox outbox;
     private final Dispatcher<OutboxMessage> dispatcher;
-    private final Announcer announcer;
 
     public OutboxNode(
             Database database,
@@ -29,11 +27,13 @@ public final class OutboxNode {
             Telemetry telemetry,
             Workers workers) {
         String channel = Channel.of(windlass.schemaName(), options.tableName());
-        announcer = new Announcer(database, channel, workers, windlass.wakeUp());
+        Announcer announcer = new Announcer(database, channel, workers, windlass.wakeUp());
+        OutboxStore store = new OutboxStore(
+                database, options.tableName(), windlass.nodeName(), options.retention(), announcer::announce);
         dispatcher = new Dispatcher<>(
                 database,
                 background,
-                store(database, windlass, options, this::tellOthers),
+                store,
                 channel,
                 windlass.backgroundWorkers() ? handlings : Map.of(),
                 new DispatcherOptions(
@@ -49,23 +49,13 @@ public final class OutboxNode {
                 workers);
         outbox = new StoredOutbox(
                 database,
-                store(database, windlass, options, announcer::announce),
+                store,
                 dispatcher,
                 announcer,
                 codec,
                 options.lease(),
                 who -> new StoredOperator(
                         database, options.tableName(), who, dispatcher::committed, dispatcher::pausesChanged));
-    }
-
-    private static OutboxStore store(
-            Database database, WindlassOptions windlass, OutboxOptions options, BooleanSupplier announce) {
-        return new OutboxStore(database, options.tableName(), windlass.nodeName(), options.retention(), announce);
-    }
-
-    /** Under an ordering key the next message becomes ready when one ends; a node with room takes it by itself. */
-    private boolean tellOthers() {
-        return !dispatcher.hasRoom() && announcer.announce();
     }
 
     public Outbox outbox() {

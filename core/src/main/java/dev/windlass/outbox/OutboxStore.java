@@ -181,6 +181,27 @@ final class OutboxStore implements WorkStore<OutboxMessage> {
                 .count();
     }
 
+    @Override
+    public Acked<OutboxMessage> ackAndTake(Connection connection, List<Held> held, Taker taker) throws SQLException {
+        List<Claimed<OutboxMessage>> taken = new ArrayList<>();
+        int[] counts = new int[2];
+        call(connection, "ack_next")
+                .uuids(each(held, Held::id))
+                .uuids(each(held, Held::owner))
+                .text(nodeName)
+                .bool(!retention.isZero())
+                .bool(announces(held.stream()))
+                .uuid(taker.owner())
+                .duration(taker.lease())
+                .texts(List.copyOf(taker.topics()))
+                .list(row -> {
+                    counts[0] = row.getInt("acked");
+                    counts[1] = row.getInt("left_keys");
+                    return row.getObject(1) == null || taken.add(claimed(taker.owner(), row));
+                });
+        return new Acked<>(counts[0], taken, counts[1] > 0);
+    }
+
     /** Whether to tell other nodes of what becomes ready when these end. */
     private boolean announces(Stream<Held> ended) {
         return ended.anyMatch(Held::ordered) && announce.getAsBoolean();

@@ -147,10 +147,8 @@ final class Claimer<M> {
         List<Claimed<M>> claimed =
                 database.once(connection -> store.claim(connection, owner, options.lease(), limit, demands));
         lastSweep = sweep ? before : lastSweep;
+        hand.advanceBounds(demands, claimed, limit);
         if (!claimed.isEmpty()) {
-            log.debug("[{}] claimed {} messages", database.name(), claimed.size());
-            telemetry.claimed(database.name(), claimed.size());
-            hand.advanceBounds(demands, claimed, limit);
             accept(claimed, before + options.lease().toNanos());
         }
         if (claimed.size() >= limit) {
@@ -179,7 +177,10 @@ final class Claimer<M> {
         return due.filter(duration -> duration.compareTo(pause) < 0).orElse(pause);
     }
 
-    private void accept(List<Claimed<M>> claimed, long leaseUntil) {
+    /** Also for what the end of others took. */
+    void accept(List<Claimed<M>> claimed, long leaseUntil) {
+        log.debug("[{}] claimed {} messages", database.name(), claimed.size());
+        telemetry.claimed(database.name(), claimed.size());
         List<Attempt<M>> all = new ArrayList<>(claimed.size());
         List<Attempt<M>> toStart = new ArrayList<>(claimed.size());
         List<Attempt<M>> exhausted = new ArrayList<>();

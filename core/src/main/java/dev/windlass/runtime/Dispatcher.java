@@ -5,6 +5,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,7 +54,10 @@ public final class Dispatcher<M> {
         this.workers = workers;
         hand = new Hand<>(handlings, options.concurrency(), options.batchSize(), options.lease());
         completer = new Completer<>(
-                answering, store, telemetry, workers, Math.max(options.batchSize(), 100), this::settled);
+                database.name(),
+                () -> new OutcomeWriter<>(answering, store, telemetry, options.lease(), results()),
+                workers,
+                Math.max(options.batchSize(), 100));
         heartBeat = new HeartBeat<>(background, store, hand, workers, options.lease());
         watchdog = new Watchdog<>(
                 database.name(),
@@ -108,11 +112,6 @@ public final class Dispatcher<M> {
         return hand.hasPlace(topic);
     }
 
-    /** Whether this node has room for more of every topic it works on, so that others need not be told of what becomes ready. */
-    public boolean hasRoom() {
-        return hand.hasRoom();
-    }
-
     /** Topics have been paused or resumed by this process. */
     public void pausesChanged() {
         claimer.pausesChanged();
@@ -160,6 +159,25 @@ public final class Dispatcher<M> {
         Duration longest = options.maxPollingInterval();
         boolean cap = !works && longest.compareTo(MAX_POLLING_WHEN_DEAF) > 0;
         claimer.limitPause(cap ? MAX_POLLING_WHEN_DEAF : longest);
+    }
+
+    private OutcomeWriter.Results<M> results() {
+        return new OutcomeWriter.Results<>() {
+            @Override
+            public void written(List<Attempt<M>> attempts, boolean anyReady) {
+                settled(attempts, anyReady);
+            }
+
+            @Override
+            public Set<String> takes(int count) {
+                return hand.takes(count);
+            }
+
+            @Override
+            public void taken(List<Claimed<M>> messages, long leaseUntil) {
+                claimer.accept(messages, leaseUntil);
+            }
+        };
     }
 
     private void taken(List<Attempt<M>> all, List<Attempt<M>> toStart) {

@@ -178,16 +178,22 @@ final class Hand<M> {
         }
     }
 
-    /** Whether more would be claimed of every topic that does not rest. */
-    boolean hasRoom() {
+    /**
+     * The topics of which this many may be taken without a claim, in the place of as many that end: nothing else of them was
+     * ready at the last claim, or the next of a key would overtake what has waited for longer. As long as there is room for a
+     * claim besides, so that the claimer can find out when that changes.
+     */
+    Set<String> takes(int count) {
         lock.lock();
         try {
+            if (closed || suspect != null || room() < batchSize) {
+                return Set.of();
+            }
             long now = System.nanoTime();
-            return !closed
-                    && !rotation.isEmpty()
-                    && suspect == null
-                    && room() > 0
-                    && rotation.stream().allMatch(lane -> lane.rests(now) || lane.places(batchSize, lease, now) > 0);
+            return rotation.stream()
+                    .filter(lane -> lane.drained && !isStuck(lane) && lane.places(batchSize, lease, now) >= count)
+                    .map(lane -> lane.topic)
+                    .collect(Collectors.toUnmodifiableSet());
         } finally {
             lock.unlock();
         }
@@ -211,8 +217,9 @@ final class Hand<M> {
                 .add(each));
         for (WorkStore.Demand demand : demands) {
             List<Claimed<M>> mine = byTopic.getOrDefault(demand.topic(), List.of());
-            boolean exhausted = claimed.size() < limit && mine.size() < demand.places();
-            lane(demand.topic()).bound.advance(mine, exhausted);
+            Lane<M> lane = lane(demand.topic());
+            lane.drained = claimed.size() < limit && mine.size() < demand.places();
+            lane.bound.advance(mine, lane.drained);
         }
     }
 

@@ -13,6 +13,7 @@ final class Lane<M> {
     final ArrayDeque<Attempt<M>> waiting = new ArrayDeque<>();
     int running;
     boolean paused;
+    volatile boolean drained;
     private long movedAt = System.nanoTime();
     private double averageNanos = Double.POSITIVE_INFINITY;
 

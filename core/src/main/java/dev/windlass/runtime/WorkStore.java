@@ -39,6 +39,23 @@ public interface WorkStore<M> {
 
     int ack(Connection connection, List<Held> held) throws SQLException;
 
+    /** For whom to take the next message of each key, and which topics there is room for. */
+    record Taker(UUID owner, Duration lease, Set<String> topics) {}
+
+    /**
+     * What an ack came to.
+     *
+     * @param count how many messages ended
+     * @param taken the next messages of their keys
+     * @param anyReady whether others may have become ready
+     */
+    record Acked<M>(int count, List<Claimed<M>> taken, boolean anyReady) {}
+
+    /** Acks, and takes the next message of each key with it, where there is order among messages. */
+    default Acked<M> ackAndTake(Connection connection, List<Held> held, Taker taker) throws SQLException {
+        return new Acked<>(ack(connection, held), List.of(), held.stream().anyMatch(Held::ordered));
+    }
+
     int abandon(Connection connection, List<Failure> failures) throws SQLException;
 
     int fail(Connection connection, List<Ending> endings) throws SQLException;

@@ -25,13 +25,14 @@ public record Component(String name, String tableName, int version, int minCompa
         return new Component(
                 "outbox",
                 tableName,
-                2,
+                3,
                 1,
                 List.of(
                         new Step(1, "outbox_table.sql"),
                         new Step(2, "outbox_table_2.sql"),
-                        new Step(2, "outbox_routines.sql"),
-                        new Step(2, "outbox_operations.sql"),
-                        new Step(2, "outbox_regrants.sql")));
+                        new Step(3, "outbox_table_3.sql"),
+                        new Step(3, "outbox_routines.sql"),
+                        new Step(3, "outbox_operations.sql"),
+                        new Step(3, "outbox_regrants.sql")));
     }
 }

@@ -367,7 +367,7 @@ begin
     delete from {schema}.{outbox} m where m.id = any (v_ids);
     delete from {schema}.{outbox_failure} h where h.message_id = any (v_ids);
     if cardinality(v_keys) > 0 then
-        perform {schema}.{outbox_pass_on}(v_keys, null);
+        perform {schema}.{outbox_pass_on}(v_keys, true);
     end if;
     return query
     select {schema}.{outbox_record}(p_action, p_by, 'purge', cardinality(v_ids), p_ids,
@@ -405,7 +405,7 @@ begin
         update {schema}.{outbox} m set holds_key = false where m.id = any (v_ids) returning m.ordering_key)
     select coalesce(array_agg(passed.ordering_key), '{}') into v_keys from passed;
     if cardinality(v_keys) > 0 then
-        perform {schema}.{outbox_pass_on}(v_keys, null);
+        perform {schema}.{outbox_pass_on}(v_keys, true);
     end if;
     return query
     select {schema}.{outbox_record}(p_action, p_by, 'skip', cardinality(v_ids), p_ids,

@@ -505,8 +505,8 @@ begin
 end
 $sql$;
 
--- Ends messages as done, or deletes them when nothing is to be kept. Under an ordering key the next one becomes ready; without
--- p_notify nobody is told of it if it has a topic of those that ended here. Returns how many.
+-- Ends messages as done, or deletes them when nothing is to be kept. Under an ordering key the next one becomes ready, and the
+-- nodes are told of it if p_notify says so. Returns how many.
 create or replace function {schema}.{outbox_ack}(
     p_ids          uuid[],
     p_owners       uuid[],
@@ -514,6 +514,118 @@ create or replace function {schema}.{outbox_ack}(
     p_keep         boolean default true,
     p_notify       boolean default true
 ) returns integer
+    language plpgsql
+as $sql$
+declare
+    v_count integer;
+    v_keys  text[];
+begin
+    select e.ended, e.keys into v_count, v_keys
+      from {schema}.{outbox_end_done}(p_ids, p_owners, p_processed_by, p_keep) e;
+    if v_keys is not null then
+        perform {schema}.{outbox_pass_on}(v_keys, p_notify);
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- The same, and whoever has room takes the next message of each key with it, for p_lease, if it is due and of one of
+-- p_topics: it goes from waiting to in progress without having been ready, which saves a version of its row and a claim. Only
+-- for who has found nothing else ready: the next of a key would otherwise overtake what has been ready for longer.
+--
+-- Returns the messages as claim() does, each with the number of those that ended and of keys whose next was not taken; when
+-- none is taken, one row with these numbers alone.
+create or replace function {schema}.{outbox_ack_next}(
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_processed_by text,
+    p_keep         boolean,
+    p_notify       boolean,
+    p_owner        uuid,
+    p_lease        interval,
+    p_topics       text[]
+) returns table (
+    id              uuid,
+    topic           varchar,
+    payload         text,
+    correlation_id  varchar,
+    headers         jsonb,
+    created_at      timestamptz,
+    due_at          timestamptz,
+    expires_at      timestamptz,
+    next_attempt_at timestamptz,
+    retry_count     integer,
+    lease_expiries  integer,
+    last_error      varchar,
+    claim_xid       bigint,
+    snapshot_xmin   bigint,
+    ordering_key    varchar,
+    requeues        smallint,
+    acked           integer,
+    left_keys       integer
+)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now    timestamptz;
+    v_topics text[];
+    v_keys   text[];
+    v_ids    uuid[];
+    v_taken  text[];
+    v_left   text[];
+begin
+    select e.ended, e.keys into acked, v_keys
+      from {schema}.{outbox_end_done}(p_ids, p_owners, p_processed_by, p_keep) e;
+    if v_keys is null then
+        left_keys := 0;
+        return next;
+        return;
+    end if;
+    v_topics := array(select unnest(p_topics) except select p.topic from {schema}.{outbox_pause} p);
+    v_ids := {schema}.{outbox_first_waiting}(v_keys);
+    v_now := clock_timestamp();
+    select array_agg(f.id), coalesce(array_agg(f.ordering_key), '{}') into v_ids, v_taken
+      from (select l.id, l.ordering_key
+              from {schema}.{outbox} l
+             where l.id = any (v_ids)
+               and l.ended_at is null and not l.holds_key -- naming status = 4 would invite the index of all that wait
+               and l.topic = any (v_topics)
+               and l.next_attempt_at <= v_now
+               and (l.expires_at is null or l.expires_at > v_now)
+               and l.retry_count + l.lease_expiries + l.requeues = 0 -- others have to be looked at before they are handled
+               for update skip locked) f;
+    v_left := case when cardinality(v_taken) = cardinality(v_keys) then '{}'
+                   else array(select unnest(v_keys) except select unnest(v_taken)) end;
+    left_keys := cardinality(v_left);
+    if left_keys > 0 then
+        perform {schema}.{outbox_pass_on}(v_left, p_notify);
+    end if;
+    return query
+    update {schema}.{outbox} m
+       set status = 1, holds_key = true, owner_token = p_owner, locked_until = v_now + p_lease, next_attempt_at = v_now
+     where m.id = any (v_ids)
+    returning m.id, m.topic, m.payload, m.correlation_id, m.headers, m.created_at, m.due_at, m.expires_at,
+              m.next_attempt_at, m.retry_count, m.lease_expiries, m.last_error, 0::bigint, 0::bigint, m.ordering_key,
+              m.requeues, acked, left_keys;
+    if not found then
+        return next;
+    end if;
+end
+$sql$;
+
+-- Ends messages as done, or deletes them. Returns how many, and the ordering keys they held.
+create or replace function {schema}.{outbox_end_done}(
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_processed_by text,
+    p_keep         boolean,
+    out ended      integer,
+    out keys       text[]
+)
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -523,36 +635,29 @@ create or replace function {schema}.{outbox_ack}(
     set jit = off
 as $sql$
 declare
-    v_count  integer;
     v_joined uuid[];
-    v_keys   text[];
-    v_quiet  text[];
     v_tried  uuid[];
 begin
     if p_keep then
-        with ended as (
+        with done as (
             update {schema}.{outbox} m
                set status = 2, owner_token = null, locked_until = null, holds_key = false,
                    ended_at = clock_timestamp(), processed_by = p_processed_by
               from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
              where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token
-            returning m.id, m.joined, m.ordering_key, m.topic)
-        select count(*), array_agg(ended.id) filter (where ended.joined),
-               array_agg(ended.ordering_key) filter (where ended.ordering_key is not null),
-               array_agg(distinct ended.topic) filter (where ended.ordering_key is not null and not p_notify)
-          into v_count, v_joined, v_keys, v_quiet from ended;
+            returning m.id, m.joined, m.ordering_key)
+        select count(*), array_agg(done.ordering_key) filter (where done.ordering_key is not null),
+               array_agg(done.id) filter (where done.joined)
+          into ended, keys, v_joined from done;
     else
-        with ended as (
+        with done as (
             delete from {schema}.{outbox} m
              using (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
              where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token
-            returning m.id, m.joined, m.ordering_key, m.topic,
-                      m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
-        select count(*), array_agg(ended.id) filter (where ended.joined),
-               array_agg(ended.ordering_key) filter (where ended.ordering_key is not null),
-               array_agg(distinct ended.topic) filter (where ended.ordering_key is not null and not p_notify),
-               array_agg(ended.id) filter (where ended.tried)
-          into v_count, v_joined, v_keys, v_quiet, v_tried from ended;
+            returning m.id, m.joined, m.ordering_key, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+        select count(*), array_agg(done.ordering_key) filter (where done.ordering_key is not null),
+               array_agg(done.id) filter (where done.joined), array_agg(done.id) filter (where done.tried)
+          into ended, keys, v_joined, v_tried from done;
         if v_tried is not null then
             delete from {schema}.{outbox_failure} h where h.message_id = any (v_tried);
         end if;
@@ -560,10 +665,6 @@ begin
     if v_joined is not null then
         perform {schema}.{outbox_join_count}(v_joined, 1::smallint);
     end if;
-    if v_keys is not null then
-        perform {schema}.{outbox_pass_on}(v_keys, v_quiet);
-    end if;
-    return v_count;
 end
 $sql$;
 
@@ -665,7 +766,6 @@ declare
     v_count  integer;
     v_joined uuid[];
     v_keys   text[];
-    v_quiet  text[];
 begin
     with ended as (
         update {schema}.{outbox} m
@@ -676,19 +776,18 @@ begin
                   from unnest(p_ids, p_owners, p_errors, p_block) as u (id, owner_token, error, block)
                  order by u.id) c
          where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token
-        returning m.id, m.joined, m.topic, m.ended_at, m.retry_count, c.error,
+        returning m.id, m.joined, m.ended_at, m.retry_count, c.error,
                   case when not m.holds_key then m.ordering_key end as key),
     recorded as (
         insert into {schema}.{outbox_failure} (message_id, failed_at, attempt, node, error)
         select ended.id, ended.ended_at, ended.retry_count + 1, left(p_processed_by, 100), left(ended.error, 2048) from ended)
-    select count(*), array_agg(ended.id) filter (where ended.joined), array_agg(ended.key) filter (where ended.key is not null),
-           array_agg(distinct ended.topic) filter (where ended.key is not null and not p_notify)
-      into v_count, v_joined, v_keys, v_quiet from ended;
+    select count(*), array_agg(ended.id) filter (where ended.joined), array_agg(ended.key) filter (where ended.key is not null)
+      into v_count, v_joined, v_keys from ended;
     if v_joined is not null then
         perform {schema}.{outbox_join_count}(v_joined, 2::smallint);
     end if;
     if v_keys is not null then
-        perform {schema}.{outbox_pass_on}(v_keys, v_quiet);
+        perform {schema}.{outbox_pass_on}(v_keys, p_notify);
     end if;
     return v_count;
 end
@@ -805,7 +904,7 @@ begin
         perform {schema}.{outbox_join_count}(v_joined, 2::smallint);
     end if;
     if cardinality(v_keys) > 0 then
-        perform {schema}.{outbox_pass_on}(v_keys, null);
+        perform {schema}.{outbox_pass_on}(v_keys, true);
     end if;
     return v_count;
 end
@@ -877,11 +976,11 @@ $sql$;
 -- Whoever held these keys has ended: the next in line takes its place, and a key that nobody waits for is forgotten. Who
 -- writes to a key just now cannot be waited for, and what he writes cannot be seen yet: such keys are noted, and the
 -- claims that follow look after them.
-create or replace function {schema}.{outbox_pass_on}(p_keys text[], p_quiet text[]) returns void
+create or replace function {schema}.{outbox_pass_on}(p_keys text[], p_notify boolean) returns void
     language plpgsql
 as $sql$
 declare
-    v_left text[] := {schema}.{outbox_hand_over}(p_keys, p_quiet);
+    v_left text[] := {schema}.{outbox_hand_over}(p_keys, p_notify);
 begin
     if cardinality(v_left) > 0 then
         insert into {schema}.{outbox_key_freed} (ordering_key) select unnest(v_left) on conflict do nothing;
@@ -895,7 +994,7 @@ $sql$;
 --
 -- Who writes to a key holds its row. So what is seen to wait can be promoted without the row, which under a key that is
 -- always being written to is never free; but that nothing waits is known only to who has locked it.
-create or replace function {schema}.{outbox_hand_over}(p_keys text[], p_quiet text[]) returns text[]
+create or replace function {schema}.{outbox_hand_over}(p_keys text[], p_notify boolean) returns text[]
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -906,7 +1005,7 @@ create or replace function {schema}.{outbox_hand_over}(p_keys text[], p_quiet te
     set jit = off
 as $sql$
 declare
-    v_left      text[] := {schema}.{outbox_promote}(p_keys, p_quiet);
+    v_left      text[] := {schema}.{outbox_promote}(p_keys, p_notify);
     v_mine      text[];
     v_locked    text[];
     v_forgotten text[];
@@ -919,7 +1018,7 @@ begin
                      where k.ordering_key = any (v_left)
                      order by k.ordering_key
                        for update skip locked);
-    v_locked := {schema}.{outbox_promote}(v_mine, p_quiet);
+    v_locked := {schema}.{outbox_promote}(v_mine, p_notify);
     with forgotten as (
         delete from {schema}.{outbox_key} k
          where k.ordering_key = any (v_locked)
@@ -937,10 +1036,10 @@ begin
 end
 $sql$;
 
--- Makes the first that waits for each of these keys ready; nobody holds them. Tells the nodes, but for topics in p_quiet.
+-- Makes the first that waits for each of these keys ready; nobody holds them. Tells the nodes if p_notify says so.
 -- Returns the keys where it could not: nobody is seen to wait, or somebody has locked the first, to cancel it perhaps.
 -- Whoever ends messages must not wait for him.
-create or replace function {schema}.{outbox_promote}(p_keys text[], p_quiet text[]) returns text[]
+create or replace function {schema}.{outbox_promote}(p_keys text[], p_notify boolean) returns text[]
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -953,14 +1052,7 @@ declare
     v_ids    uuid[];
 begin
     perform pg_current_xact_id();
-    v_ids := array(select f.id
-                     from unnest(p_keys) as k (ordering_key)
-                    cross join lateral (
-                          select w.id
-                            from {schema}.{outbox} w
-                           where w.status = 4 and w.ordering_key = k.ordering_key
-                           order by w.ordering_sequence
-                           limit 1) f);
+    v_ids := {schema}.{outbox_first_waiting}(p_keys);
     with next as (
         update {schema}.{outbox} m
            set status = 0, holds_key = true, next_attempt_at = greatest(clock_timestamp(), m.next_attempt_at)
@@ -968,17 +1060,37 @@ begin
                    select l.id
                      from {schema}.{outbox} l
                     where l.id = any (v_ids)
-                      and l.ended_at is null -- naming status = 4 would invite the index of all that wait
+                      and l.ended_at is null and not l.holds_key -- naming status = 4 would invite the index of all that wait
                       for update skip locked))
         returning m.ordering_key, m.topic)
     select coalesce(array_agg(next.ordering_key), '{}'), array_agg(distinct next.topic) into v_keys, v_topics from next;
-    if v_topics is not null then
-        perform pg_notify({channel}, t.topic) from unnest(v_topics) as t (topic) where (t.topic = any (p_quiet)) is not true;
+    if p_notify then
+        perform pg_notify({channel}, t.topic) from unnest(v_topics) as t (topic);
     end if;
     if cardinality(v_keys) = cardinality(p_keys) then
         return '{}';
     end if;
     return array(select unnest(p_keys) except select unnest(v_keys));
+end
+$sql$;
+
+-- The first that waits for each of these keys, where one is seen to.
+create or replace function {schema}.{outbox_first_waiting}(p_keys text[]) returns uuid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    return array(select f.id
+                   from unnest(p_keys) as k (ordering_key)
+                  cross join lateral (
+                        select w.id
+                          from {schema}.{outbox} w
+                         where w.status = 4 and w.ordering_key = k.ordering_key
+                         order by w.ordering_sequence
+                         limit 1) f);
 end
 $sql$;
 
@@ -993,7 +1105,7 @@ declare
                             order by random()
                             limit 500
                               for update skip locked);
-    v_left text[] := {schema}.{outbox_hand_over}(v_keys, null);
+    v_left text[] := {schema}.{outbox_hand_over}(v_keys, true);
 begin
     delete from {schema}.{outbox_key_freed} f
      where f.ordering_key = any (v_keys)
