@@ -191,10 +191,10 @@ final class Claimer<M> {
             all.add(attempt);
             if (isExhausted(attempt)) {
                 exhausted.add(attempt);
-            } else if (Hand.isSuspect(each) && suspectSeen) {
+            } else if (Suspect.is(each) && suspectSeen) {
                 back.add(attempt);
             } else {
-                suspectSeen |= Hand.isSuspect(each);
+                suspectSeen |= Suspect.is(each);
                 toStart.add(attempt);
             }
         }

@@ -21,8 +21,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe; one lock, held for moments and never while calling out.
  *
- * <p>A <em>suspect</em> is a message whose lease has run out several times: it may be what killed the process each time. It
- * waits until nothing else is in hand, then runs alone, and nothing is claimed meanwhile.
+ * <p>A {@link Suspect} waits until nothing else is in hand, then runs alone, and nothing is claimed meanwhile.
  *
  * <p>A lane <em>rests</em> while its {@link Breaker} says so, or its topic is paused: nothing is claimed for it, and what waits
  * there is given back.
@@ -31,9 +30,6 @@ import org.jspecify.annotations.Nullable;
  * much longer than those before. What waits there is given back, and no more is taken until something moves.
  */
 final class Hand<M> {
-    /** One expiry happens to innocents too: a node was redeployed hard, a neighbour brought it down. */
-    private static final int SUSPECT_AFTER = 2;
-
     private final int concurrency;
     private final int batchSize;
     private final Duration lease;
@@ -43,9 +39,7 @@ final class Hand<M> {
     private final Map<String, Lane<M>> lanes = new LinkedHashMap<>();
     private final List<Lane<M>> rotation;
     private final Set<Attempt<M>> inHand = new LinkedHashSet<>();
-    private @Nullable Attempt<M> suspect;
-    private boolean suspectStarted;
-    private long suspectSince;
+    private final Suspect<M> suspect = new Suspect<>();
     private int workers;
     private int detached;
     private int nextLane;
@@ -77,7 +71,7 @@ final class Hand<M> {
         lock.lock();
         try {
             int room = room();
-            if (closed || room <= 0 || suspect != null || isStuck()) {
+            if (closed || room <= 0 || suspect.isThere() || isStuck()) {
                 return List.of();
             }
             long now = System.nanoTime();
@@ -186,7 +180,7 @@ final class Hand<M> {
     Set<String> takes(int count) {
         lock.lock();
         try {
-            if (closed || suspect != null || room() < batchSize) {
+            if (closed || suspect.isThere() || room() < batchSize) {
                 return Set.of();
             }
             long now = System.nanoTime();
@@ -204,7 +198,7 @@ final class Hand<M> {
         lock.lock();
         try {
             Lane<M> lane = lanes.get(topic);
-            return lane != null && !closed && suspect == null && lane.isFree() && workers < concurrency;
+            return lane != null && !closed && !suspect.isThere() && lane.isFree() && workers < concurrency;
         } finally {
             lock.unlock();
         }
@@ -240,11 +234,6 @@ final class Hand<M> {
         return new Attempt<>(claimed, lane(claimed.topic()), leaseUntil);
     }
 
-    /** Whether a message must be handled alone. */
-    static boolean isSuspect(Claimed<?> claimed) {
-        return claimed.leaseExpiries() >= SUSPECT_AFTER;
-    }
-
     /**
      * Takes claimed messages in hand, at most one suspect among those to start. What may not start is to be given back: all,
      * when nothing is taken any more, and those of a topic that has begun to rest since they were asked for.
@@ -260,10 +249,8 @@ final class Hand<M> {
                 return new Taken<>(0, List.copyOf(toStart));
             }
             for (Attempt<M> attempt : toStart) {
-                if (isSuspect(attempt.claimed)) {
-                    suspect = attempt;
-                    suspectStarted = false;
-                    suspectSince = System.nanoTime();
+                if (Suspect.is(attempt.claimed)) {
+                    suspect.put(attempt);
                 } else {
                     enlist(attempt);
                 }
@@ -295,10 +282,7 @@ final class Hand<M> {
 
     private List<Attempt<M>> recall(long now) {
         List<Attempt<M>> back = new ArrayList<>();
-        if (suspect != null && !suspectStarted && suspect.lane.allowance(now) == 0) {
-            back.add(suspect);
-            suspect = null;
-        }
+        suspect.recall(now, back);
         rotation.forEach(lane -> lane.recall(now, back));
         return back;
     }
@@ -325,7 +309,7 @@ final class Hand<M> {
     }
 
     private boolean suspectMayRun(long now) {
-        return suspect != null && !suspectStarted && !closed && inHand.size() == 1 && suspect.lane.allowance(now) > 0;
+        return !closed && inHand.size() == 1 && suspect.mayStart(now);
     }
 
     /** The next message for a worker; none means that the worker ends. */
@@ -341,9 +325,8 @@ final class Hand<M> {
                     return started(lane.waiting.remove());
                 }
             }
-            if (suspect != null && suspectMayRun(now)) {
-                suspectStarted = true;
-                return started(suspect);
+            if (suspectMayRun(now)) {
+                return started(suspect.start());
             }
             workers--;
             changed.signalAll();
@@ -405,10 +388,7 @@ final class Hand<M> {
         lock.lock();
         try {
             List<Attempt<M>> back = new ArrayList<>();
-            if (suspect != null && !suspectStarted && System.nanoTime() - suspectSince > stuckNanos) {
-                back.add(suspect);
-                suspect = null;
-            }
+            suspect.giveBackAfter(stuckNanos, back);
             for (Lane<M> lane : rotation) {
                 if (lane.isStill(stuckNanos)) {
                     back.addAll(lane.waiting);
@@ -426,9 +406,7 @@ final class Hand<M> {
         lock.lock();
         try {
             attempts.forEach(inHand::remove);
-            if (suspect != null && !inHand.contains(suspect)) {
-                suspect = null;
-            }
+            suspect.leaveUnlessIn(inHand);
             return hire(System.nanoTime());
         } finally {
             lock.unlock();
@@ -460,9 +438,7 @@ final class Hand<M> {
         try {
             closed = true;
             List<Attempt<M>> unstarted = new ArrayList<>();
-            if (suspect != null && !suspectStarted) {
-                unstarted.add(suspect);
-            }
+            suspect.giveBack(unstarted);
             for (Lane<M> lane : rotation) {
                 unstarted.addAll(lane.waiting);
                 lane.waiting.clear();

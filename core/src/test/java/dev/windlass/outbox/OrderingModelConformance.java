@@ -5,6 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.windlass.FailedHead;
 import dev.windlass.OwnerToken;
 import dev.windlass.outbox.OutboxOperator.Attempts;
+import dev.windlass.runtime.Claimed;
+import dev.windlass.runtime.WorkStore.Acked;
+import dev.windlass.runtime.WorkStore.Held;
+import dev.windlass.runtime.WorkStore.Taker;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -117,7 +121,7 @@ abstract class OrderingModelConformance extends OutboxConformance {
 
     private void step() throws SQLException {
         OutboxOperator operator = outbox.operator("anna");
-        switch (random.nextInt(20)) {
+        switch (random.nextInt(22)) {
             case 0, 1, 2, 3 -> write();
             case 4, 5 -> commit(any(writers, writer -> true));
             case 6 -> rollBack(any(writers, writer -> true));
@@ -149,6 +153,7 @@ abstract class OrderingModelConformance extends OutboxConformance {
                 on("skip", State.BLOCKING, State.PASSED_OVER, each -> operator.skip(each.alone()));
                 on("purge", State.PASSED_OVER, State.ENDED, each -> operator.purge(each.alone()));
             }
+            case 19, 20 -> ackAndTake();
             default -> requeue(operator);
         }
     }
@@ -236,6 +241,29 @@ abstract class OrderingModelConformance extends OutboxConformance {
         claimed.forEach(
                 (key, id) -> assertThat(admissible.get(key)).as("%s", steps).contains(id));
         messages.stream().filter(each -> claimed.containsValue(each.id)).forEach(each -> each.state = State.CLAIMED);
+    }
+
+    /** The next in line goes with the end of the one before; one that was put there by an operator need not. */
+    private void ackAndTake() throws SQLException {
+        Message message = any(messages, each -> each.state == State.CLAIMED);
+        if (message == null) {
+            return;
+        }
+        Held held = new Held(message.id, OWNER.value(), true);
+        Taker taker = new Taker(OWNER.value(), LEASE, Set.of("topic"));
+        Acked<OutboxMessage> acked =
+                database().routines().once(connection -> store(LEASE).ackAndTake(connection, List.of(held), taker));
+        say("ack and take", message);
+        message.state = State.ENDED;
+        List<UUID> taken = acked.taken().stream().map(Claimed::id).toList();
+        steps.add("taken " + taken);
+        Set<UUID> admissible = admissible().getOrDefault(message.key, Set.of());
+        assertThat(acked.count()).isEqualTo(1);
+        assertThat(admissible).as("%s", steps).containsAll(taken);
+        if (messages.stream().noneMatch(each -> each.key.equals(message.key) && each.requeued)) {
+            assertThat(taken).as("%s", steps).hasSize(admissible.size());
+        }
+        messages.stream().filter(each -> taken.contains(each.id)).forEach(each -> each.state = State.CLAIMED);
     }
 
     /** For each key that nobody holds: the first in line, and those that an operator has put into it. */

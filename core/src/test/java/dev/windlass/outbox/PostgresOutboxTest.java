@@ -52,6 +52,17 @@ final class PostgresOutboxTest {
     }
 
     @Nested
+    final class AckAndTake extends AckAndTakeConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        OutboxDatabase database() {
+            return new PostgresOutboxDatabase(postgres);
+        }
+    }
+
+    @Nested
     final class Abandon extends AbandonConformance {
         @RegisterExtension
         static final TestDatabase postgres = new TestDatabase();
