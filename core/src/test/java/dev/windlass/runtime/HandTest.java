@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
@@ -295,5 +296,62 @@ final class HandTest {
         hand.settle(surplus);
         assertThat(hand.demands(false)).anyMatch(demand -> demand.topic().equals("a") && demand.places() > 1);
         assertThat(hand.hasPlace("a")).isTrue();
+    }
+
+    /** As if a claim had asked for all topics and found these. */
+    private static void found(Hand<String> hand, List<Attempt<String>> attempts) {
+        List<WorkStore.Demand> demands = hand.demands(false);
+        hand.advanceBounds(demands, attempts.stream().map(each -> each.claimed).toList(), hand.limit(demands));
+        hand.take(attempts, attempts);
+    }
+
+    @Test
+    void theNextOfAKeyIsTakenOnlyOfTopicsThatHadNothingElseReady() {
+        Hand<String> hand = hand(5, Map.of("a", 3, "b", 3));
+        assertThat(hand.takes(1)).isEmpty();
+        found(hand, claimed(hand, "a", 3, 0));
+        assertThat(hand.takes(1)).containsExactly("b");
+        found(hand, List.of());
+        assertThat(hand.takes(1)).containsExactly("b");
+    }
+
+    @Test
+    void theNextOfAKeyIsNotTakenBeyondThePlacesOfItsTopic() {
+        Hand<String> hand = hand(5, Map.of("a", 3));
+        found(hand, List.of());
+        assertThat(hand.takes(3)).containsExactly("a");
+        assertThat(hand.takes(4)).isEmpty();
+    }
+
+    @Test
+    void theNextOfAKeyIsNotTakenWhileThereIsNoRoomForAClaim() {
+        Hand<String> hand = hand(5, Map.of("a", 3));
+        List<Attempt<String>> first = claimed(hand, "a", 1, 0);
+        found(hand, first);
+        finish(hand, start(hand));
+        hand.settle(first);
+        List<Attempt<String>> some = claimed(hand, "a", 25, 0);
+        hand.take(some, List.of());
+        assertThat(hand.takes(1)).containsExactly("a");
+        hand.take(claimed(hand, "a", 1, 0), List.of());
+        assertThat(hand.takes(1)).isEmpty();
+    }
+
+    @Test
+    void theNextOfAKeyIsNotTakenByWhoPausesHandlesASuspectOrCloses() {
+        Hand<String> hand = hand(5, Map.of("a", 3));
+        found(hand, List.of());
+        hand.pause(Set.of("a"));
+        assertThat(hand.takes(1)).isEmpty();
+        hand.pause(Set.of());
+        assertThat(hand.takes(1)).containsExactly("a");
+        List<Attempt<String>> suspect = claimed(hand, "a", 1, 2);
+        hand.take(suspect, suspect);
+        assertThat(hand.takes(1)).isEmpty();
+        finish(hand, start(hand));
+        hand.settle(suspect);
+        assertThat(hand.takes(1)).containsExactly("a");
+        hand.close();
+        assertThat(hand.takes(1)).isEmpty();
     }
 }
