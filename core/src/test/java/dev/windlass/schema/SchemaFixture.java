@@ -87,6 +87,7 @@ final class SchemaFixture implements BeforeEachCallback, AfterEachCallback {
     }
 
     List<String> versions() throws SQLException {
-        return list("select table_name || ' ' || version || ' ' || applied_at from %s.windlass_version order by 1");
+        return list(
+                "select table_name || ' ' || version || ' ' || applied_at from %s.windlass_version where component = 'outbox' order by 1");
     }
 }
