@@ -1,6 +1,9 @@
 package dev.windlass;
 
 import dev.windlass.engine.PostgresDialect;
+import dev.windlass.lease.LeaseNode;
+import dev.windlass.lease.LeaseOptions;
+import dev.windlass.lease.Leases;
 import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxHandler;
 import dev.windlass.outbox.OutboxMessage;
@@ -18,6 +21,7 @@ import dev.windlass.schema.Migrator;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -49,6 +53,7 @@ public final class Windlass implements AutoCloseable {
     private final boolean ensureSchema;
     private final Database database;
     private final OutboxNode outbox;
+    private final LeaseNode leases;
     private final boolean backgroundWorkers;
     private final Loop starter;
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -60,15 +65,18 @@ public final class Windlass implements AutoCloseable {
         migrator = builder.migrator();
         ensureSchema = options.ensureSchema();
         backgroundWorkers = options.backgroundWorkers();
+        Database background = builder.database(builder.background == null ? builder.dataSource : builder.background);
         outbox = new OutboxNode(
                 database,
-                builder.database(builder.background == null ? builder.dataSource : builder.background),
+                background,
                 options,
                 builder.outbox,
                 builder.handlings(),
                 builder.codec,
                 builder.telemetry,
                 workers);
+        leases = new LeaseNode(
+                database, background, options, builder.leases, builder.clock, InstantSource.system(), workers);
         starter = new Loop("[" + database.name() + "] starting", workers, this::startFeatures);
     }
 
@@ -79,6 +87,10 @@ public final class Windlass implements AutoCloseable {
 
     public Outbox outbox() {
         return outbox.outbox();
+    }
+
+    public Leases leases() {
+        return leases.leases();
     }
 
     /**
@@ -150,7 +162,8 @@ public final class Windlass implements AutoCloseable {
     }
 
     /**
-     * Stops claiming, lets handlers finish within the grace period, writes their outcomes, and returns the rest to ready.
+     * Stops claiming, lets handlers finish within the grace period, writes their outcomes, and returns the rest to ready. Then
+     * leaders hand over, and leases are released.
      * Closing twice does nothing. An interrupt that arrives meanwhile ends the grace period.
      */
     @Override
@@ -172,6 +185,9 @@ public final class Windlass implements AutoCloseable {
         starter.stop(PATIENCE);
         if (hasBegun()) {
             outbox.stop();
+        }
+        leases.stop();
+        if (hasBegun()) {
             log.info("[{}] stopped", database.name());
         }
     }
@@ -189,6 +205,8 @@ public final class Windlass implements AutoCloseable {
         private @Nullable DataSource background;
         private WindlassOptions options = WindlassOptions.defaults();
         private OutboxOptions outbox = OutboxOptions.defaults();
+        private LeaseOptions leases = LeaseOptions.defaults();
+        private MonotonicClock clock = MonotonicClock.system();
         private PayloadCodec codec = new DefaultCodec();
         private Telemetry telemetry = Telemetry.NONE;
         private String name = "windlass";
@@ -213,6 +231,17 @@ public final class Windlass implements AutoCloseable {
 
         public Builder outbox(OutboxOptions options) {
             this.outbox = Require.present("set of outbox options", options);
+            return this;
+        }
+
+        public Builder leases(LeaseOptions options) {
+            this.leases = Require.present("set of lease options", options);
+            return this;
+        }
+
+        /** The clock that tells when a lease has to be renewed or is lost, for tests. */
+        public Builder clock(MonotonicClock clock) {
+            this.clock = Require.present("clock", clock);
             return this;
         }
 
@@ -313,7 +342,9 @@ public final class Windlass implements AutoCloseable {
 
         /** Creates, upgrades or checks the schema this describes, without starting anything. */
         public Migrator migrator() {
-            return new Migrator(database(dataSource), List.of(Component.outbox(outbox.tableName())));
+            return new Migrator(
+                    database(dataSource),
+                    List.of(Component.outbox(outbox.tableName()), Component.lease(leases.tableName())));
         }
 
         /** Checks the schema, and begins to work. */

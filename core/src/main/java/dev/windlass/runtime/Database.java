@@ -48,7 +48,7 @@ public final class Database {
      * The same for loops, which nobody watches: a call without an answer for this long is given up together with its
      * connection. A network that swallows packets would hold it for ever where no socket time-out is set.
      */
-    Database answeringWithin(Duration time) {
+    public Database answeringWithin(Duration time) {
         return new Database(dataSource, dialect, schema, name, (int) time.toMillis());
     }
 
@@ -177,14 +177,14 @@ public final class Database {
     }
 
     /** Closes a connection that was kept, with the time-out it came with: not every pool resets that. */
-    static void giveBack(Connection connection, int networkTimeout) throws SQLException {
+    public static void giveBack(Connection connection, int networkTimeout) throws SQLException {
         try (connection) {
             connection.setNetworkTimeout(Runnable::run, networkTimeout);
         }
     }
 
     /** Ends a connection on which a call hangs; the call fails. */
-    static void abort(@Nullable Connection connection) {
+    public static void abort(@Nullable Connection connection) {
         try {
             if (connection != null) {
                 connection.abort(Runnable::run);

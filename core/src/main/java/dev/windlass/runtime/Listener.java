@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
  * <p>Proves itself with a notification to itself when it connects: behind a pooler that shares connections between
  * transactions, LISTEN succeeds and nothing ever arrives.
  */
-final class Listener {
+public final class Listener {
     private static final Logger log = LoggerFactory.getLogger(Listener.class);
     private static final int SLICE_MILLIS = 250;
     private static final int ANSWER_MILLIS = 5000;
@@ -41,7 +41,8 @@ final class Listener {
      * @param heard gets the topic of each notification, or an empty text when some may have been missed
      * @param listening gets whether notifications arrive
      */
-    Listener(Database database, String channel, Workers workers, Consumer<String> heard, Consumer<Boolean> listening) {
+    public Listener(
+            Database database, String channel, Workers workers, Consumer<String> heard, Consumer<Boolean> listening) {
         this.database = database;
         this.channel = channel;
         this.heard = heard;
@@ -49,7 +50,7 @@ final class Listener {
         this.loop = new Loop("[" + database.name() + "] listening for wake-ups", workers, this::listen);
     }
 
-    void start() {
+    public void start() {
         loop.start();
     }
 
@@ -153,7 +154,7 @@ final class Listener {
     }
 
     /** Whoever comes last ends the subscription: this, or a step that is still waiting for the database. */
-    void stop(Duration patience) {
+    public void stop(Duration patience) {
         stopped = true;
         if (loop.stop(patience)) {
             end();

@@ -59,7 +59,8 @@ public final class Workers implements AutoCloseable {
         loops.execute(task);
     }
 
-    void runHandlers(Runnable task) {
+    /** For code of users, which may take its time. */
+    public void runHandlers(Runnable task) {
         handlers.execute(task);
     }
 

@@ -35,4 +35,17 @@ public record Component(String name, String tableName, int version, int minCompa
                         new Step(3, "outbox_operations.sql"),
                         new Step(3, "outbox_regrants.sql")));
     }
+
+    /** Leases, and the permits of semaphores. */
+    public static Component lease(String tableName) {
+        return new Component(
+                "lease",
+                tableName,
+                3,
+                3,
+                List.of(
+                        new Step(3, "lease_table.sql"),
+                        new Step(3, "lease_routines.sql"),
+                        new Step(3, "lease_regrants.sql")));
+    }
 }

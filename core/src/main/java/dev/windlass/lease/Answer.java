@@ -1,0 +1,20 @@
+package dev.windlass.lease;
+
+import java.time.Duration;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the database says to somebody who wants a lease.
+ *
+ * @param owner who holds it now; null when it is changing hands
+ * @param fencingToken of that owner; 0 when it is changing hands
+ */
+record Answer(boolean acquired, @Nullable String owner, long fencingToken, Instant expiresAt, Instant serverTime) {
+
+    /** When it is worth asking again, if nobody gives it back before; two times of the database, and so without its clock. */
+    Duration untilExpiry() {
+        Duration left = Duration.between(serverTime, expiresAt);
+        return left.isNegative() ? Duration.ZERO : left;
+    }
+}

@@ -1,0 +1,161 @@
+package dev.windlass.lease;
+
+import dev.windlass.Deadline;
+import dev.windlass.MonotonicClock;
+import dev.windlass.runtime.Loop;
+import dev.windlass.runtime.Workers;
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One node that stands for leader: a loop that asks for the lease, rests while the work runs, and stands again.
+ *
+ * <p>Not a thread: only the work of the leader has one.
+ */
+final class Candidate implements Leadership {
+    private static final Logger log = LoggerFactory.getLogger(Leadership.class);
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    /** How long a release is to be told of; the next question says it anew. */
+    private static final Duration ATTENTION = Duration.ofMinutes(2);
+
+    /** Work that fails at once is not to be passed around the nodes without a pause. */
+    private static final Duration PAUSE_AFTER_WORK = Duration.ofSeconds(1);
+
+    private final String store;
+    private final LeasedWork work;
+    private final Acquirer acquirer;
+    private final WaitingRoom room;
+    private final Workers workers;
+    private final Duration grace;
+    private final String name;
+    private final Consumer<Candidate> closed;
+    private final Loop loop;
+    private final Runnable wake;
+    private Claim claim; // the loop's own
+    private int looks;
+    private @Nullable HeldLease lease;
+    private boolean stopping;
+
+    Candidate(
+            String store,
+            Claim claim,
+            LeasedWork work,
+            Acquirer acquirer,
+            WaitingRoom room,
+            Workers workers,
+            Duration grace,
+            Consumer<Candidate> closed) {
+        this.store = store;
+        this.claim = claim;
+        this.name = claim.name();
+        this.work = work;
+        this.acquirer = acquirer;
+        this.room = room;
+        this.workers = workers;
+        this.grace = grace;
+        this.closed = closed;
+        this.loop = new Loop("[" + store + "] election of " + claim.name(), workers, this::stand);
+        this.wake = loop::wake;
+    }
+
+    void start() {
+        room.enter(name, wake);
+        loop.start();
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public boolean isLeader() {
+        HeldLease held = lease();
+        return held != null && !held.isLost();
+    }
+
+    private synchronized @Nullable HeldLease lease() {
+        return lease;
+    }
+
+    private Duration stand() {
+        if (lease() != null) {
+            return Loop.PARKED;
+        }
+        Acquirer.Outcome outcome = acquirer.ask(claim, ATTENTION);
+        HeldLease won = outcome.lease();
+        if (won == null) {
+            return room.pause(outcome.answer(), ++looks);
+        }
+        looks = 0;
+        claim = claim.again();
+        if (take(won)) {
+            begin(won);
+        } else {
+            won.close();
+        }
+        return Loop.PARKED;
+    }
+
+    private synchronized boolean take(HeldLease won) {
+        if (!stopping) {
+            lease = won;
+        }
+        return !stopping;
+    }
+
+    /** Without a thread for the work the lease goes to a node that has one. */
+    private void begin(HeldLease won) {
+        try {
+            workers.runHandlers(() -> lead(won));
+        } catch (RuntimeException | Error e) {
+            won.close();
+            ended();
+            throw e;
+        }
+    }
+
+    private void lead(HeldLease won) {
+        log.info("[{}] this node leads {} (fencing token {})", store, name, won.fencingToken());
+        try {
+            won.run(work);
+            log.info("[{}] this node does not lead {} any more", store, name);
+        } catch (LostLeaseException e) {
+            log.warn("[{}] this node has lost the lead of {}", store, name, e);
+        } catch (Exception | Error e) {
+            log.error("[{}] the leader's work of {} failed", store, name, e);
+        } finally {
+            ended();
+            loop.wakeWithin(
+                    PAUSE_AFTER_WORK.plusMillis(ThreadLocalRandom.current().nextInt(500)));
+        }
+    }
+
+    private synchronized void ended() {
+        lease = null;
+    }
+
+    synchronized void askToStop() {
+        stopping = true;
+        if (lease != null) {
+            lease.askToStop();
+        }
+    }
+
+    @Override
+    public void close() {
+        askToStop();
+        room.leave(name, wake);
+        loop.stop(PATIENCE);
+        HeldLease held = lease();
+        if (held != null && !held.isWorkOf(Thread.currentThread())) {
+            held.endWork(Deadline.in(MonotonicClock.system(), grace));
+        }
+        closed.accept(this);
+    }
+}

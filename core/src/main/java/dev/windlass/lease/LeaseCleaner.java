@@ -1,0 +1,49 @@
+package dev.windlass.lease;
+
+import dev.windlass.runtime.Database;
+import dev.windlass.runtime.Loop;
+import dev.windlass.runtime.Workers;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+
+/** Deletes leases that nobody has held for long, once in an hour; only in nodes that use leases. */
+final class LeaseCleaner {
+    private static final Duration PERIOD = Duration.ofHours(1);
+    private static final Duration ANSWER = Duration.ofMinutes(1);
+    private static final int BATCH = 500;
+
+    private final Database database;
+    private final LeaseStore store;
+    private final Duration retention;
+    private final Loop loop;
+    private volatile boolean started;
+    private volatile boolean stopping;
+
+    LeaseCleaner(Database database, LeaseStore store, Workers workers, Duration retention) {
+        this.database = database.answeringWithin(ANSWER);
+        this.store = store;
+        this.retention = retention;
+        this.loop = new Loop("[" + database.name() + "] cleaning leases", workers, this::clean);
+    }
+
+    void start() {
+        if (!started) {
+            started = true;
+            loop.start();
+        }
+    }
+
+    private Duration clean() throws SQLException {
+        int cleaned;
+        do {
+            cleaned = database.once(connection -> store.clean(connection, retention, BATCH));
+        } while (cleaned == BATCH && !stopping);
+        return PERIOD.plusSeconds(ThreadLocalRandom.current().nextInt(600));
+    }
+
+    void stop(Duration patience) {
+        stopping = true;
+        loop.stop(patience);
+    }
+}

@@ -1,0 +1,268 @@
+package dev.windlass.lease;
+
+import dev.windlass.MonotonicClock;
+import dev.windlass.WindlassException;
+import dev.windlass.lease.LeaseStore.Renewal;
+import dev.windlass.runtime.Database;
+import dev.windlass.runtime.Loop;
+import dev.windlass.runtime.Workers;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps the leases of one node: renews in one call whatever is due, and notices what is lost.
+ *
+ * <p>Two loops, since a renewal may have to wait for the database, and whoever loses a lease meanwhile must learn it. Neither
+ * runs while no lease is held.
+ */
+final class LeaseRunner {
+    private static final Logger log = LoggerFactory.getLogger(Lease.class);
+    private static final Duration SHORTEST_PAUSE = Duration.ofMillis(10);
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+    private static final Duration SHORTEST_CALL = Duration.ofMillis(100);
+    private static final Duration LONGEST_CALL = Duration.ofSeconds(5);
+
+    /** Timers stand still while the machine is suspended; whoever has lost a lease by that should learn it soon after. */
+    private static final Duration LONGEST_WATCH = Duration.ofSeconds(1);
+
+    /** A timer may come a little early by the clock that decides; looking again at once would be a busy wait. */
+    private static final Duration SLACK = Duration.ofMillis(1);
+
+    private final Database database;
+    private final LeaseStore store;
+    private final Workers workers;
+    private final MonotonicClock clock;
+    private final InstantSource wall;
+    private final double renewAt;
+    private final Consumer<String> released;
+    private final KeptConnection connection;
+    private final Set<HeldLease> held = ConcurrentHashMap.newKeySet();
+    private final Loop renewing;
+    private final Loop watching;
+    private int failures;
+
+    LeaseRunner(
+            Database database,
+            Database background,
+            LeaseStore store,
+            Workers workers,
+            MonotonicClock clock,
+            InstantSource wall,
+            double renewAt,
+            Consumer<String> released) {
+        this.database = database;
+        this.store = store;
+        this.workers = workers;
+        this.clock = clock;
+        this.wall = wall;
+        this.renewAt = renewAt;
+        this.released = released;
+        this.connection = new KeptConnection(background);
+        this.renewing = new Loop("[" + database.name() + "] renewing leases", workers, this::renewDue);
+        this.watching = new Loop("[" + database.name() + "] watching leases", workers, this::watch);
+    }
+
+    double renewAt() {
+        return renewAt;
+    }
+
+    String describe(HeldLease lease) {
+        return "[" + database.name() + "] " + lease.claim + " (fencing token " + lease.fencingToken() + ")";
+    }
+
+    /** Opened before a request is sent, so that the window ends no later than what the database grants. */
+    TrustWindow window(Duration duration) {
+        return TrustWindow.open(clock, wall, duration);
+    }
+
+    HeldLease keep(Claim claim, Answer answer, TrustWindow window) {
+        HeldLease lease = new HeldLease(claim, this, answer, window);
+        held.add(lease);
+        renewing.start();
+        watching.start();
+        renewing.wakeWithin(lease.untilRenewal());
+        watching.wakeWithin(clamp(lease.left(), SLACK, LONGEST_WATCH));
+        log.debug("{} acquired for {}", describe(lease), claim.duration());
+        return lease;
+    }
+
+    Set<HeldLease> held() {
+        return held;
+    }
+
+    private Duration renewDue() throws SQLException {
+        List<HeldLease> due = held.stream()
+                .filter(lease -> !lease.isLost() && lease.isRenewalDue())
+                .toList();
+        if (!due.isEmpty() && !renew(due)) {
+            return pauseBeforeRetry(due);
+        }
+        if (held.isEmpty()) {
+            connection.close();
+            return Loop.PARKED;
+        }
+        return held.stream()
+                .map(HeldLease::untilRenewal)
+                .min(Duration::compareTo)
+                .map(SLACK::plus)
+                .orElse(Loop.PARKED);
+    }
+
+    /** Returns whether all of them have their answer. */
+    private boolean renew(List<HeldLease> due) {
+        try {
+            boolean complete = settle(due, this::ask);
+            if (failures > 0) {
+                log.info("[{}] leases are renewed again after {} failures", database.name(), failures);
+                failures = 0;
+            }
+            return complete;
+        } catch (SQLException | RuntimeException e) {
+            failures++;
+            if (failures == 1) {
+                log.warn(
+                        "[{}] could not renew {} leases; trying again until they run out",
+                        database.name(),
+                        due.size(),
+                        e);
+            } else {
+                log.debug("[{}] could not renew leases, {} times", database.name(), failures, e);
+            }
+            return false;
+        }
+    }
+
+    private Map<UUID, Renewal> ask(List<Claim> claims) throws SQLException {
+        return connection.call(callBound(), open -> store.renew(open, claims));
+    }
+
+    @FunctionalInterface
+    private interface Question {
+        Map<UUID, Renewal> ask(List<Claim> claims) throws SQLException;
+    }
+
+    private boolean settle(List<HeldLease> due, Question question) throws SQLException {
+        List<TrustWindow> windows =
+                due.stream().map(lease -> window(lease.claim.duration())).toList();
+        Map<UUID, Renewal> answers =
+                question.ask(due.stream().map(lease -> lease.claim).toList());
+        for (int i = 0; i < due.size(); i++) {
+            settle(due.get(i), windows.get(i), answers);
+        }
+        return answers.size() == due.size();
+    }
+
+    private void settle(HeldLease lease, TrustWindow window, Map<UUID, Renewal> answers) {
+        Renewal renewal = answers.get(lease.claim.holder());
+        if (renewal != null && renewal.renewed()) {
+            lease.renewed(window, renewal.expiresAt());
+            log.debug("{} renewed", describe(lease));
+        } else if (renewal != null) {
+            lease.refuse();
+        }
+    }
+
+    /** A call that hangs may cost no lease more than half of the time it has left when its renewal is due. */
+    private Duration callBound() {
+        Duration reserve =
+                held.stream().map(HeldLease::reserve).min(Duration::compareTo).orElse(LONGEST_CALL);
+        return clamp(reserve.dividedBy(2), SHORTEST_CALL, LONGEST_CALL);
+    }
+
+    /** Quickly, and more quickly as the end comes near. */
+    private static Duration pauseBeforeRetry(List<HeldLease> due) {
+        Duration left =
+                due.stream().map(HeldLease::left).min(Duration::compareTo).orElse(LONGEST_PAUSE);
+        Duration pause = clamp(left.dividedBy(10), SHORTEST_PAUSE, LONGEST_PAUSE);
+        return pause.multipliedBy(50 + ThreadLocalRandom.current().nextLong(51)).dividedBy(100);
+    }
+
+    private static Duration clamp(Duration value, Duration least, Duration most) {
+        return value.compareTo(least) < 0 ? least : value.compareTo(most) > 0 ? most : value;
+    }
+
+    private Duration watch() {
+        return held.stream()
+                .filter(lease -> !lease.isLost())
+                .map(HeldLease::left)
+                .min(Duration::compareTo)
+                .map(left -> clamp(left, SLACK, LONGEST_WATCH))
+                .orElse(Loop.PARKED);
+    }
+
+    /** For a caller who does not want to wait for the loop. */
+    boolean renewNow(HeldLease lease) {
+        try {
+            return settle(List.of(lease), claims -> database.once(open -> store.renew(open, claims)));
+        } catch (SQLException e) {
+            log.debug("{} could not be renewed", describe(lease), e);
+            return false;
+        }
+    }
+
+    void lost(HeldLease lease, String reason) {
+        held.remove(lease);
+        log.warn("{} is lost: {}", describe(lease), reason);
+    }
+
+    void doesNotStop(HeldLease lease) {
+        log.warn("{} protects work that does not stop; it runs out when it is not renewed any more", describe(lease));
+    }
+
+    void call(Runnable callback) {
+        try {
+            workers.runHandlers(() -> {
+                try {
+                    callback.run();
+                } catch (Throwable e) {
+                    log.error("[{}] a callback for a lost lease failed", database.name(), e);
+                }
+            });
+        } catch (RejectedExecutionException | OutOfMemoryError e) {
+            log.error("[{}] found no thread for the callback of a lost lease", database.name(), e);
+        }
+    }
+
+    /** An interrupt that arrived meanwhile would keep a pool from handing out the connection. */
+    void closed(HeldLease lease, boolean release) {
+        held.remove(lease);
+        if (!release) {
+            return;
+        }
+        boolean interrupted = Thread.interrupted();
+        try {
+            release(lease);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private void release(HeldLease lease) {
+        try {
+            database.retrying("release " + lease.claim, open -> store.release(open, lease.claim));
+            log.debug("{} released", describe(lease));
+            released.accept(lease.name());
+        } catch (WindlassException e) {
+            log.warn("{} could not be released and runs out by itself", describe(lease), e);
+        }
+    }
+
+    void stop(Duration patience) {
+        renewing.stop(patience);
+        watching.stop(patience);
+        connection.stop();
+    }
+}

@@ -1,0 +1,109 @@
+package dev.windlass.lease;
+
+import dev.windlass.runtime.Call;
+import dev.windlass.runtime.Database;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** The routines of leases, called by name. */
+final class LeaseStore {
+    private final Database database;
+    private final String table;
+
+    LeaseStore(Database database, String table) {
+        this.database = database;
+        this.table = table;
+    }
+
+    private Call call(Connection connection, String routine) {
+        return database.call(connection, table + "_" + routine);
+    }
+
+    /**
+     * @param wait how long the caller is going to wait if it is refused; null if it is not
+     */
+    Answer acquire(Connection connection, Claim claim, @Nullable Duration wait) throws SQLException {
+        Call call = claim.permits() == 0
+                ? call(connection, "acquire").text(claim.name())
+                : call(connection, "acquire_permit").text(claim.name()).integer(claim.permits());
+        return call.uuid(claim.holder())
+                .text(claim.owner())
+                .duration(claim.duration())
+                .duration(wait)
+                .list(LeaseStore::answer)
+                .get(0);
+    }
+
+    private static Answer answer(ResultSet row) throws SQLException {
+        return new Answer(
+                row.getBoolean("acquired"),
+                row.getString("owner"),
+                row.getLong("fencing_token"),
+                instant(row, "expires_at"),
+                instant(row, "server_time"));
+    }
+
+    /** Whether a lease was renewed, and until when it holds if it was. */
+    record Renewal(boolean renewed, Instant expiresAt) {}
+
+    /** What became of each holder; those that are not in the answer have to ask again. */
+    Map<UUID, Renewal> renew(Connection connection, List<Claim> claims) throws SQLException {
+        return call(connection, "renew")
+                .texts(new ArrayList<>(claims.stream().map(Claim::name).toList()))
+                .uuids(claims.stream().map(Claim::holder).toList())
+                .durations(new ArrayList<>(claims.stream().map(Claim::duration).toList()))
+                .list(row -> Map.entry(
+                        row.getObject("holder", UUID.class),
+                        new Renewal(
+                                row.getBoolean("renewed"),
+                                instant(row, row.getBoolean("renewed") ? "expires_at" : "server_time"))))
+                .stream()
+                .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
+    }
+
+    boolean release(Connection connection, Claim claim) throws SQLException {
+        return call(connection, "release")
+                .text(claim.name())
+                .uuid(claim.holder())
+                .value(row -> row.getBoolean(1));
+    }
+
+    Optional<LeaseState> find(Connection connection, String name) throws SQLException {
+        return call(connection, "find").text(name).list(LeaseStore::state).stream()
+                .findFirst();
+    }
+
+    List<LeaseState> list(Connection connection) throws SQLException {
+        return call(connection, "list").list(LeaseStore::state);
+    }
+
+    private static LeaseState state(ResultSet row) throws SQLException {
+        return new LeaseState(
+                row.getString("name"),
+                row.getInt("slot"),
+                row.getString("owner"),
+                row.getLong("fencing_token"),
+                instant(row, "acquired_at"),
+                instant(row, "expires_at"),
+                row.getBoolean("held"));
+    }
+
+    private static Instant instant(ResultSet row, String column) throws SQLException {
+        return row.getObject(column, OffsetDateTime.class).toInstant();
+    }
+
+    int clean(Connection connection, Duration retention, int limit) throws SQLException {
+        return call(connection, "clean").duration(retention).integer(limit).count();
+    }
+}

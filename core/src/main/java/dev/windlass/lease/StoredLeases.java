@@ -1,0 +1,120 @@
+package dev.windlass.lease;
+
+import dev.windlass.runtime.Database;
+import dev.windlass.runtime.Require;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/** Leases in the database: checks arguments, and passes them on. */
+final class StoredLeases implements Leases {
+    private final Database database;
+    private final LeaseStore store;
+    private final Acquirer acquirer;
+    private final Election election;
+    private final String owner;
+
+    StoredLeases(Database database, LeaseStore store, Acquirer acquirer, Election election, String owner) {
+        this.database = database;
+        this.store = store;
+        this.acquirer = acquirer;
+        this.election = election;
+        this.owner = owner;
+    }
+
+    @Override
+    public Optional<Lease> tryAcquire(String name, Duration duration) {
+        return tryAcquire(name, owner, duration);
+    }
+
+    @Override
+    public Optional<Lease> tryAcquire(String name, String owner, Duration duration) {
+        return once(Claim.of(name, 0, owner, duration));
+    }
+
+    private Optional<Lease> once(Claim claim) {
+        return acquirer.once(claim).map(lease -> lease);
+    }
+
+    @Override
+    public Optional<Lease> tryAcquire(String name, Duration duration, Duration waitAtMost) throws InterruptedException {
+        return within(Claim.of(name, 0, owner, duration), waitAtMost);
+    }
+
+    private Optional<Lease> within(Claim claim, Duration waitAtMost) throws InterruptedException {
+        return acquirer.within(claim, Require.notNegative("time to wait", waitAtMost))
+                .map(lease -> lease);
+    }
+
+    @Override
+    public boolean runIfAcquired(String name, Duration duration, LeasedWork work) throws Exception {
+        return runIfAcquired(Claim.of(name, 0, owner, duration), work);
+    }
+
+    private boolean runIfAcquired(Claim claim, LeasedWork work) throws Exception {
+        Require.present("piece of work", work);
+        Optional<HeldLease> lease = acquirer.once(claim);
+        if (lease.isPresent()) {
+            lease.get().run(work);
+        }
+        return lease.isPresent();
+    }
+
+    @Override
+    public Optional<LeaseState> find(String name) {
+        Claim.checkName(name);
+        return database.retrying("read lease " + name, connection -> store.find(connection, name));
+    }
+
+    @Override
+    public List<LeaseState> list() {
+        return database.retrying("list the leases", store::list);
+    }
+
+    @Override
+    public LeaseSemaphore semaphore(String name, int permits) {
+        Claim.checkName(name);
+        Claim.checkPermits(permits);
+        return new StoredSemaphore(name, permits);
+    }
+
+    @Override
+    public Leadership lead(String name, Duration duration, LeasedWork work) {
+        return election.stand(Claim.of(name, 0, owner, duration), Require.present("piece of work", work));
+    }
+
+    private final class StoredSemaphore implements LeaseSemaphore {
+        private final String name;
+        private final int permits;
+
+        StoredSemaphore(String name, int permits) {
+            this.name = name;
+            this.permits = permits;
+        }
+
+        @Override
+        public String name() {
+            return name;
+        }
+
+        @Override
+        public int permits() {
+            return permits;
+        }
+
+        @Override
+        public Optional<Lease> tryAcquire(Duration duration) {
+            return once(Claim.of(name, permits, owner, duration));
+        }
+
+        @Override
+        public Optional<Lease> tryAcquire(Duration duration, Duration waitAtMost) throws InterruptedException {
+            return within(Claim.of(name, permits, owner, duration), waitAtMost);
+        }
+
+        @Override
+        public boolean runIfAcquired(Duration duration, LeasedWork work) throws Exception {
+            return StoredLeases.this.runIfAcquired(Claim.of(name, permits, owner, duration), work);
+        }
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.lease;
+
+import org.jspecify.annotations.NullMarked;

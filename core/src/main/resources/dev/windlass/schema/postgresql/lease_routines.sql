@@ -1,0 +1,335 @@
+-- The verbs of leases and of the permits of semaphores.
+--
+-- What they have in common:
+-- * The database's clock decides, and it is read after the locks have been taken. A duration arrives as an interval.
+-- * Identity is the holder, a fresh UUID for each acquisition. The owner is a name for people, and nobody compares it.
+-- * Nobody waits for a lease row that somebody else has locked: whoever locks one is just changing it, and the answer is
+--   "not now". Only those who take or give back permits of one semaphore wait for each other.
+-- * A release notifies only when somebody has said that he waits: commits that notify wait for each other, all over the
+--   database.
+
+-- Refuses what could not be a lease.
+create or replace function {schema}.{lease_check}(p_name text, p_holder uuid, p_owner text, p_duration interval) returns void
+    language plpgsql
+as $sql$
+begin
+    if p_name is null or btrim(p_name) = '' then
+        raise exception 'expected the name of a lease, got %', case when p_name is null then 'null' else 'blank text' end
+            using errcode = 'invalid_parameter_value', hint = 'Give p_name: up to 255 characters.';
+    elsif p_holder is null or p_holder = '00000000-0000-0000-0000-000000000000' then
+        raise exception 'expected a holder, got %', coalesce(p_holder::text, 'null')
+            using errcode = 'invalid_parameter_value', hint = 'Give a fresh gen_random_uuid() for each acquisition.';
+    elsif p_owner is null or btrim(p_owner) = '' then
+        raise exception 'expected the name of the owner, got %', case when p_owner is null then 'null' else 'blank text' end
+            using errcode = 'invalid_parameter_value', hint = 'Give p_owner: it is shown to people.';
+    elsif (p_duration > interval '0' and p_duration <= interval '1 day') is not true then
+        raise exception 'expected a duration of more than nothing and at most a day, got %', coalesce(p_duration::text, 'null')
+            using errcode = 'invalid_parameter_value', hint = 'Take a short lease, and renew it.';
+    end if;
+end
+$sql$;
+
+-- Takes a lease that is free, for a time. Answers whether that worked, and who has it now, with which token and until when.
+-- An answer without an owner means that the lease is changing hands at this moment.
+--
+-- To repeat a call whose answer was lost is harmless: the holder that has the lease gets it again, with the same token.
+-- Who says for how long he is going to wait (p_wait) is told of a release within that time.
+create or replace function {schema}.{lease_acquire}(
+    p_name     text,
+    p_holder   uuid,
+    p_owner    text,
+    p_duration interval,
+    p_wait     interval default null
+) returns table (
+    acquired      boolean,
+    owner         varchar,
+    fencing_token bigint,
+    expires_at    timestamptz,
+    server_time   timestamptz
+)
+    language plpgsql
+as $sql$
+declare
+    v_lease {schema}.{lease};
+begin
+    perform {schema}.{lease_check}(p_name, p_holder, p_owner, p_duration);
+    server_time := clock_timestamp();
+    perform 1
+       from {schema}.{lease} l
+      where l.name = p_name and l.slot = 0 and (l.holder is null or l.expires_at <= server_time or l.holder = p_holder)
+        for update skip locked;
+    acquired := found;
+    server_time := clock_timestamp();
+    if acquired then
+        update {schema}.{lease} l
+           set holder = p_holder, owner = p_owner, acquired_at = server_time, expires_at = server_time + p_duration,
+               fencing_token = case when l.holder = p_holder then l.fencing_token
+                                    else nextval($name${schema}.{lease_token}$name$) end
+         where l.name = p_name and l.slot = 0
+        returning l.* into v_lease;
+    else
+        select l.* into v_lease from {schema}.{lease} l where l.name = p_name and l.slot = 0;
+        if not found then
+            -- An insert would wait for another of the same name; whoever cannot have this lock would be second.
+            if pg_try_advisory_xact_lock(hashtextextended(p_name, $name${schema}.{lease}$name$::regclass::oid::bigint)) then
+                insert into {schema}.{lease} as l (name, slot, holder, owner, fencing_token, acquired_at, expires_at)
+                values (p_name, 0, p_holder, p_owner, nextval($name${schema}.{lease_token}$name$), server_time,
+                        server_time + p_duration)
+                on conflict do nothing
+                returning l.* into v_lease;
+                acquired := found;
+            end if;
+        elsif v_lease.holder is null or v_lease.expires_at <= server_time then
+            v_lease := null;
+        elsif p_wait is not null and (v_lease.awaited_until >= server_time + p_wait) is not true then
+            perform 1
+               from {schema}.{lease} l
+              where l.name = p_name and l.slot = 0 and l.holder = v_lease.holder
+                for update skip locked;
+            if found then
+                update {schema}.{lease} l
+                   set awaited_until = server_time + p_wait
+                 where l.name = p_name and l.slot = 0;
+            else
+                v_lease := null;
+            end if;
+        end if;
+    end if;
+    owner := v_lease.owner;
+    fencing_token := v_lease.fencing_token;
+    expires_at := coalesce(v_lease.expires_at, server_time);
+    return next;
+end
+$sql$;
+
+-- Takes one of the permits of a semaphore, for a time, if fewer than p_permits are taken. Answers like acquire; the owner of
+-- a refusal is the one whose permit runs out first.
+--
+-- Exact, because the semaphore's row is held from before the permits are counted until the commit, and each statement sees
+-- what was committed before it began. The row is changed, not only locked: under a stricter isolation, where all statements
+-- see the same, whoever has waited for it fails instead of counting what is no longer true.
+create or replace function {schema}.{lease_acquire_permit}(
+    p_name     text,
+    p_permits  integer,
+    p_holder   uuid,
+    p_owner    text,
+    p_duration interval,
+    p_wait     interval default null
+) returns table (
+    acquired      boolean,
+    owner         varchar,
+    fencing_token bigint,
+    expires_at    timestamptz,
+    server_time   timestamptz
+)
+    language plpgsql
+as $sql$
+declare
+    v_taken integer;
+    v_slot  integer;
+    v_first {schema}.{lease};
+begin
+    perform {schema}.{lease_check}(p_name, p_holder, p_owner, p_duration);
+    if (p_permits between 1 and 10000) is not true then
+        raise exception 'expected 1 to 10000 permits, got %', coalesce(p_permits::text, 'null')
+            using errcode = 'invalid_parameter_value', hint = 'Give p_permits: how many may be taken at once.';
+    end if;
+    acquired := false;
+    server_time := clock_timestamp();
+    v_taken := {schema}.{lease_taken_permits}(p_name, p_holder, server_time);
+    if v_taken < p_permits or (p_wait is not null and not exists (
+            select from {schema}.{lease_semaphore} s where s.name = p_name and s.awaited_until >= server_time + p_wait)) then
+        insert into {schema}.{lease_semaphore} as s (name, permits, used_at)
+        values (p_name, p_permits, server_time)
+        on conflict (name) do update set permits = excluded.permits, used_at = greatest(s.used_at, excluded.used_at);
+        server_time := clock_timestamp();
+        v_taken := {schema}.{lease_taken_permits}(p_name, p_holder, server_time);
+        acquired := v_taken < p_permits;
+        if not acquired and p_wait is not null then
+            update {schema}.{lease_semaphore} s
+               set awaited_until = greatest(s.awaited_until, server_time + p_wait)
+             where s.name = p_name;
+        end if;
+    end if;
+    if acquired then
+        select coalesce((select l.slot from {schema}.{lease} l where l.name = p_name and l.slot > 0 and l.holder = p_holder),
+                        min(n.slot))
+          into v_slot
+          from generate_series(1, p_permits) as n (slot)
+         where not exists (select from {schema}.{lease} l
+                            where l.name = p_name and l.slot = n.slot and l.holder is not null and l.expires_at > server_time);
+        insert into {schema}.{lease} as l (name, slot, holder, owner, fencing_token, acquired_at, expires_at)
+        values (p_name, v_slot, p_holder, p_owner, nextval($name${schema}.{lease_token}$name$), server_time,
+                server_time + p_duration)
+        on conflict (name, slot) do update
+           set holder = excluded.holder, owner = excluded.owner, acquired_at = excluded.acquired_at,
+               expires_at = excluded.expires_at,
+               fencing_token = case when l.holder = p_holder then l.fencing_token else excluded.fencing_token end
+        returning l.* into v_first;
+    else
+        select l.* into v_first
+          from {schema}.{lease} l
+         where l.name = p_name and l.slot > 0 and l.holder is not null and l.expires_at > server_time
+         order by l.expires_at
+         limit 1;
+    end if;
+    owner := v_first.owner;
+    fencing_token := v_first.fencing_token;
+    expires_at := coalesce(v_first.expires_at, server_time);
+    return next;
+end
+$sql$;
+
+-- How many permits others have.
+create or replace function {schema}.{lease_taken_permits}(p_name text, p_holder uuid, p_now timestamptz) returns integer
+    language plpgsql
+as $sql$
+begin
+    return (select count(*)
+              from {schema}.{lease} l
+             where l.name = p_name and l.slot > 0 and l.holder <> p_holder and l.expires_at > p_now);
+end
+$sql$;
+
+-- Extends leases and permits that have not run out, each to its duration from now. Answers for each holder whether it was
+-- renewed; nothing for one whose row somebody is changing at this moment: ask again.
+create or replace function {schema}.{lease_renew}(
+    p_names     text[],
+    p_holders   uuid[],
+    p_durations interval[]
+) returns table (
+    holder      uuid,
+    renewed     boolean,
+    expires_at  timestamptz,
+    server_time timestamptz
+)
+    language plpgsql
+    set enable_seqscan = off
+    set jit = off
+as $sql$
+declare
+    v_locked uuid[];
+begin
+    perform {schema}.{lease_check}(e.name, e.holder, 'owner', e.duration)
+       from unnest(p_names, p_holders, p_durations) as e (name, holder, duration);
+    v_locked := array(select l.holder
+                        from {schema}.{lease} l
+                       where l.name = any (p_names) and l.holder = any (p_holders)
+                       order by l.name, l.slot
+                         for update skip locked);
+    server_time := clock_timestamp();
+    return query
+    with kept as (
+        update {schema}.{lease} l
+           set expires_at = server_time + e.duration
+          from unnest(p_names, p_holders, p_durations) as e (name, holder, duration)
+         where l.name = any (p_names) and l.name = e.name and l.holder = e.holder and l.holder = any (v_locked)
+           and l.expires_at > server_time
+        returning l.holder, l.expires_at)
+    select e.holder, kept.holder is not null, kept.expires_at, server_time
+      from unnest(p_names, p_holders) as e (name, holder)
+      left join kept on kept.holder = e.holder
+     where kept.holder is not null
+        or not exists (select from {schema}.{lease} l
+                        where l.name = e.name and l.holder = e.holder and l.expires_at > server_time);
+end
+$sql$;
+
+-- Gives a lease or a permit back, at once. Returns whether this holder still had it.
+create or replace function {schema}.{lease_release}(p_name text, p_holder uuid) returns boolean
+    language plpgsql
+as $sql$
+declare
+    v_now     timestamptz;
+    v_slot    integer;
+    v_awaited timestamptz;
+begin
+    select l.slot into v_slot from {schema}.{lease} l where l.name = p_name and l.holder = p_holder;
+    if not found then
+        return false;
+    end if;
+    if v_slot > 0 then
+        -- Whoever has just counted this permit has said by now whether he waits for it.
+        select s.awaited_until into v_awaited from {schema}.{lease_semaphore} s where s.name = p_name for update;
+    end if;
+    v_now := clock_timestamp();
+    update {schema}.{lease} l
+       set holder = null, expires_at = least(l.expires_at, v_now)
+     where l.name = p_name and l.slot = v_slot and l.holder = p_holder
+    returning coalesce(v_awaited, l.awaited_until) into v_awaited;
+    if not found then
+        return false;
+    end if;
+    if v_awaited > v_now then
+        perform pg_notify({channel}, p_name);
+    end if;
+    return true;
+end
+$sql$;
+
+-- What is known of the lease of a name: who holds it, or held it last.
+create or replace function {schema}.{lease_find}(p_name text) returns table (
+    name          varchar,
+    slot          integer,
+    owner         varchar,
+    fencing_token bigint,
+    acquired_at   timestamptz,
+    expires_at    timestamptz,
+    held          boolean
+)
+    language plpgsql
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    return query
+    select l.name, l.slot, l.owner, l.fencing_token, l.acquired_at, l.expires_at, l.holder is not null and l.expires_at > v_now
+      from {schema}.{lease} l
+     where l.name = p_name and l.slot = 0;
+end
+$sql$;
+
+-- The same for all names, permits of semaphores among them, in the order of the names.
+create or replace function {schema}.{lease_list}() returns table (
+    name          varchar,
+    slot          integer,
+    owner         varchar,
+    fencing_token bigint,
+    acquired_at   timestamptz,
+    expires_at    timestamptz,
+    held          boolean
+)
+    language plpgsql
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    return query
+    select l.name, l.slot, l.owner, l.fencing_token, l.acquired_at, l.expires_at, l.holder is not null and l.expires_at > v_now
+      from {schema}.{lease} l
+     order by l.name, l.slot;
+end
+$sql$;
+
+-- Deletes what has been free for longer than the retention. Returns how many rows.
+create or replace function {schema}.{lease_clean}(p_retention interval, p_limit integer) returns integer
+    language plpgsql
+as $sql$
+declare
+    v_old   timestamptz := clock_timestamp() - p_retention;
+    v_count integer;
+    v_more  integer;
+begin
+    delete from {schema}.{lease} l
+     where (l.name, l.slot) in (select o.name, o.slot from {schema}.{lease} o where o.expires_at < v_old
+                                 limit p_limit for update skip locked);
+    get diagnostics v_count = row_count;
+    delete from {schema}.{lease_semaphore} s
+     where s.name in (select o.name from {schema}.{lease_semaphore} o
+                       where o.used_at < v_old
+                         and not exists (select from {schema}.{lease} l where l.name = o.name and l.slot > 0)
+                       limit p_limit for update skip locked);
+    get diagnostics v_more = row_count;
+    return greatest(v_count, v_more);
+end
+$sql$;

@@ -1,0 +1,48 @@
+package dev.windlass.lease;
+
+import dev.windlass.Windlass;
+import java.time.Duration;
+import org.junit.jupiter.api.BeforeEach;
+
+/** What the parts of the conformance suite have in common; an engine plugs in its database. */
+abstract class LeaseConformance {
+    /** So long that no test sees its end. */
+    static final Duration LONG = Duration.ofMinutes(5);
+
+    static final Duration SHORT = Duration.ofMillis(300);
+
+    Leases leases;
+    Leases others;
+
+    abstract LeaseDatabase database();
+
+    @BeforeEach
+    void startTwoNodes() {
+        leases = node("node-1").leases();
+        others = node("node-2").leases();
+    }
+
+    Windlass node(String name) {
+        return database().start(builder(name));
+    }
+
+    Windlass.Builder builder(String name) {
+        return database()
+                .windlass()
+                .name(name)
+                .options(database().options().withBackgroundWorkers(false).withNodeName(name));
+    }
+
+    LeaseStore store() {
+        return new LeaseStore(database().routines(), "lease");
+    }
+
+    Lease acquired(String name) {
+        return leases.tryAcquire(name, LONG).orElseThrow();
+    }
+
+    /** As if the holder had been silent for the whole lease, for the database. */
+    void runOut(String name) {
+        database().update("update %s.lease set expires_at = acquired_at where name = ?", name);
+    }
+}

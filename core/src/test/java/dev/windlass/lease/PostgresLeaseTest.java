@@ -1,0 +1,119 @@
+package dev.windlass.lease;
+
+import dev.windlass.TestDatabase;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** The conformance suite on PostgreSQL. */
+final class PostgresLeaseTest {
+
+    @Nested
+    final class Acquire extends AcquireConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        LeaseDatabase database() {
+            return new PostgresLeaseDatabase(postgres);
+        }
+    }
+
+    @Nested
+    final class Renewal extends RenewalConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        LeaseDatabase database() {
+            return new PostgresLeaseDatabase(postgres);
+        }
+    }
+
+    @Nested
+    final class Clock extends ClockConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        LeaseDatabase database() {
+            return new PostgresLeaseDatabase(postgres);
+        }
+    }
+
+    @Nested
+    final class Wait extends WaitConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        LeaseDatabase database() {
+            return new PostgresLeaseDatabase(postgres);
+        }
+    }
+
+    @Nested
+    final class Semaphore extends SemaphoreConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        LeaseDatabase database() {
+            return new PostgresLeaseDatabase(postgres);
+        }
+    }
+
+    @Nested
+    final class Leader extends LeaderConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        LeaseDatabase database() {
+            return new PostgresLeaseDatabase(postgres);
+        }
+    }
+
+    @Nested
+    final class LeaseRace extends LeaseRaceConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        LeaseDatabase database() {
+            return new PostgresLeaseDatabase(postgres);
+        }
+    }
+
+    @Nested
+    final class LeaseModel extends LeaseModelConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        LeaseDatabase database() {
+            return new PostgresLeaseDatabase(postgres);
+        }
+    }
+
+    @Nested
+    final class BadLeaseArguments extends BadLeaseArgumentsConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        LeaseDatabase database() {
+            return new PostgresLeaseDatabase(postgres);
+        }
+    }
+
+    @Nested
+    final class Run extends RunConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        LeaseDatabase database() {
+            return new PostgresLeaseDatabase(postgres);
+        }
+    }
+}

@@ -1,0 +1,152 @@
+package dev.windlass.lease;
+
+import static dev.windlass.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.windlass.Cancellation;
+import dev.windlass.CancelledException;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** Leases that are renewed, and those that are lost. */
+abstract class RenewalConformance extends LeaseConformance {
+
+    @Test
+    void aLeaseIsRenewedAgainAndAgainWithTheSameToken() {
+        Lease lease = leases.tryAcquire("a", SHORT).orElseThrow();
+        Instant first = lease.expiresAt();
+
+        eventually().until(() -> database().now().isAfter(first.plus(SHORT.multipliedBy(2))));
+
+        assertThat(lease.isLost()).isFalse();
+        assertThat(lease.expiresAt()).isAfter(first);
+        assertThat(others.tryAcquire("a", LONG)).isEmpty();
+        assertThat(leases.find("a").orElseThrow().fencingToken()).isEqualTo(lease.fencingToken());
+    }
+
+    @Test
+    void manyLeasesAreRenewedTogether() {
+        List<Lease> many = IntStream.range(0, 50)
+                .mapToObj(i -> leases.tryAcquire("a" + i, SHORT.multipliedBy(3)).orElseThrow())
+                .toList();
+        Instant end = many.get(49).expiresAt().plus(SHORT);
+
+        eventually().until(() -> database().now().isAfter(end));
+
+        assertThat(many).noneMatch(Lease::isLost);
+        assertThat(leases.list()).allMatch(LeaseState::held);
+    }
+
+    @Test
+    void aLeaseCanBeRenewedAtOnce() {
+        Lease lease = acquired("a");
+        Instant first = lease.expiresAt();
+
+        assertThat(lease.tryRenewNow()).isTrue();
+
+        assertThat(lease.expiresAt()).isAfter(first);
+        assertThat(leases.find("a").orElseThrow().expiresAt()).isEqualTo(lease.expiresAt());
+    }
+
+    @Test
+    void aLeaseThatRanOutIsNotRenewedAlsoIfNobodyTookIt() {
+        Lease lease = acquired("a");
+        runOut("a");
+
+        assertThat(lease.tryRenewNow()).isFalse();
+        assertThat(lease.isLost()).isTrue();
+    }
+
+    @Test
+    void whoeverIsRefusedARenewalHasLostTheLease() {
+        Lease lease = acquired("a");
+        Cancellation cancellation = lease.cancellation();
+        assertThat(cancellation.isCancelled()).isFalse();
+        lease.throwIfLost();
+        runOut("a");
+        Lease next = others.tryAcquire("a", LONG).orElseThrow();
+
+        assertThat(lease.tryRenewNow()).isFalse();
+
+        assertThat(lease.isLost()).isTrue();
+        assertThat(cancellation.isCancelled()).isTrue();
+        assertThatThrownBy(lease::throwIfLost)
+                .isInstanceOf(LostLeaseException.class)
+                .hasMessageContaining("lease a (fencing token " + lease.fencingToken() + ")")
+                .hasMessageContaining("refused to renew");
+        assertThatThrownBy(cancellation::throwIfCancelled).isInstanceOf(CancelledException.class);
+        assertThat(next.isLost()).isFalse();
+    }
+
+    @Test
+    void theAutomaticRenewalNoticesTheLossAndTellsOnce() {
+        AtomicInteger told = new AtomicInteger();
+        CountDownLatch tolds = new CountDownLatch(2);
+        Lease lease = leases.tryAcquire("a", SHORT).orElseThrow();
+        lease.onLost(told::incrementAndGet);
+        lease.onLost(tolds::countDown);
+        database().update("update %s.lease set owner = 'nobody', holder = null where name = ?", "a");
+
+        eventually().until(() -> tolds.getCount() == 1);
+        assertThat(lease.isLost()).isTrue();
+        lease.onLost(tolds::countDown);
+        eventually().until(() -> tolds.getCount() == 0);
+        lease.close();
+        assertThat(told).hasValue(1);
+    }
+
+    @Test
+    void whoeverClosesALeaseIsNotToldThatItIsLost() {
+        AtomicInteger told = new AtomicInteger();
+        Lease lease = leases.tryAcquire("a", SHORT).orElseThrow();
+        lease.onLost(told::incrementAndGet);
+        Instant end = lease.expiresAt().plus(SHORT);
+        lease.close();
+        lease.onLost(told::incrementAndGet);
+
+        eventually().until(() -> database().now().isAfter(end));
+        assertThat(told).hasValue(0);
+        assertThat(lease.isLost()).isTrue();
+        assertThat(lease.tryRenewNow()).isFalse();
+        assertThatThrownBy(lease::throwIfLost)
+                .isInstanceOf(LostLeaseException.class)
+                .hasMessageContaining("it was closed");
+    }
+
+    @Test
+    void aCallbackThatThrowsHarmsNobody() {
+        CountDownLatch told = new CountDownLatch(1);
+        Lease lease = acquired("a");
+        lease.onLost(() -> {
+            throw new IllegalStateException("no");
+        });
+        lease.onLost(told::countDown);
+        runOut("a");
+
+        assertThat(lease.tryRenewNow()).isFalse();
+
+        eventually().until(() -> told.getCount() == 0);
+    }
+
+    /** A row that somebody has locked is neither renewed nor lost; the next try decides. */
+    @Test
+    void aRowThatIsLockedIsAskedForAgain() throws Exception {
+        Lease lease = leases.tryAcquire("a", SHORT.multipliedBy(10)).orElseThrow();
+        try (var connection = database().connect()) {
+            connection.setAutoCommit(false);
+            try (var lock = connection.prepareStatement("update %s.lease set owner = owner"
+                    .replace("%s", "\"" + database().options().schemaName() + "\""))) {
+                lock.executeUpdate();
+            }
+            assertThat(lease.tryRenewNow()).isFalse();
+            assertThat(lease.isLost()).isFalse();
+            connection.rollback();
+        }
+        assertThat(lease.tryRenewNow()).isTrue();
+    }
+}
