@@ -21,7 +21,6 @@ import dev.windlass.schema.Migrator;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -75,8 +74,7 @@ public final class Windlass implements AutoCloseable {
                 builder.codec,
                 builder.telemetry,
                 workers);
-        leases = new LeaseNode(
-                database, background, options, builder.leases, builder.clock, InstantSource.system(), workers);
+        leases = new LeaseNode(database, background, options, builder.leases, builder.clock, workers);
         starter = new Loop("[" + database.name() + "] starting", workers, this::startFeatures);
     }
 

@@ -15,11 +15,15 @@ import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
+import dev.windlass.lease.Leadership;
+import dev.windlass.lease.Lease;
+import dev.windlass.lease.LeaseSemaphore;
+import dev.windlass.lease.Leases;
 import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxHandler;
 import dev.windlass.outbox.OutboxMessage;
-import java.time.Clock;
+import java.time.InstantSource;
 import java.util.Calendar;
 import java.util.Date;
 import java.util.Set;
@@ -45,10 +49,13 @@ final class ArchitectureTest {
     static final ArchRule nobodyReadsTheWallClock = noClasses()
             .that()
             .doNotHaveFullyQualifiedName("dev.windlass.outbox.TimeOrderedIds")
+            .and()
+            .doNotHaveFullyQualifiedName("dev.windlass.lease.TrustWindow")
             .should()
             .accessTargetWhere(describe("read the wall clock", ArchitectureTest::readsTheWallClock))
             .because("the database's clock decides, and this machine's may be wrong by hours;"
-                    + " ids take it for their order only, and nobody compares them with a time");
+                    + " ids take it for their order only, and nobody compares them with a time;"
+                    + " a holder of a lease takes it only to doubt the lease earlier");
 
     private static boolean readsTheWallClock(JavaAccess<?> access) {
         JavaClass owner = access.getTargetOwner();
@@ -56,7 +63,7 @@ final class ArchitectureTest {
         return (owner.isEquivalentTo(System.class) && name.equals("currentTimeMillis"))
                 || (owner.getPackageName().equals("java.time") && name.equals("now"))
                 || (owner.isAssignableTo(Date.class) && name.equals("<init>"))
-                || owner.isAssignableTo(Clock.class)
+                || owner.isAssignableTo(InstantSource.class)
                 || owner.isAssignableTo(Calendar.class);
     }
 
@@ -81,7 +88,15 @@ final class ArchitectureTest {
             .because("what is in a signature of the API can never be changed again");
 
     private static DescribedPredicate<JavaClass> belongToTheUsers() {
-        Set<String> names = Stream.of(Outbox.class, OutboxEntry.class, OutboxHandler.class, OutboxMessage.class)
+        Set<String> names = Stream.of(
+                        Outbox.class,
+                        OutboxEntry.class,
+                        OutboxHandler.class,
+                        OutboxMessage.class,
+                        Leases.class,
+                        Lease.class,
+                        LeaseSemaphore.class,
+                        Leadership.class)
                 .map(Class::getName)
                 .collect(Collectors.toSet());
         return describe("users work with", type -> names.contains(type.getName()));

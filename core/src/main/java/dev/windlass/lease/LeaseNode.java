@@ -24,9 +24,18 @@ public final class LeaseNode {
 
     /**
      * @param background gives the connections that are kept: for renewals and notifications
-     * @param wall only to notice that the monotonic clock stood still; see {@link TrustWindow}
      */
     public LeaseNode(
+            Database database,
+            Database background,
+            WindlassOptions windlass,
+            LeaseOptions options,
+            MonotonicClock clock,
+            Workers workers) {
+        this(database, background, windlass, options, clock, TrustWindow.WALL, workers);
+    }
+
+    LeaseNode(
             Database database,
             Database background,
             WindlassOptions windlass,

@@ -15,6 +15,7 @@ import java.time.InstantSource;
  * lease is lost without need, which is safe. One set back changes nothing: the monotonic clock still counts.
  */
 record TrustWindow(Deadline deadline, InstantSource wall, Instant wallDeadline) {
+    static final InstantSource WALL = InstantSource.system();
 
     static TrustWindow open(MonotonicClock clock, InstantSource wall, Duration duration) {
         return new TrustWindow(
