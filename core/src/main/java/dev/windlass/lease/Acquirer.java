@@ -94,7 +94,8 @@ final class Acquirer {
     private Optional<HeldLease> await(Claim claim, Deadline deadline, Semaphore signal) throws InterruptedException {
         for (int looks = 1; ; looks++) {
             signal.drainPermits();
-            Outcome outcome = ask(claim, deadline.remaining());
+            Duration wait = deadline.remaining();
+            Outcome outcome = ask(claim, wait.isZero() ? null : wait);
             if (outcome.lease() != null || deadline.hasPassed()) {
                 return Optional.ofNullable(outcome.lease());
             }

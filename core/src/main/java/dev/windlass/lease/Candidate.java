@@ -20,7 +20,7 @@ final class Candidate implements Leadership {
     private static final Logger log = LoggerFactory.getLogger(Leadership.class);
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
-    /** How long a release is to be told of; the next question says it anew. */
+    /** How long a release is to be told of; said anew when half of it is over, since each time writes a row. */
     private static final Duration ATTENTION = Duration.ofMinutes(2);
 
     /** Work that fails at once is not to be passed around the nodes without a pause. */
@@ -38,6 +38,8 @@ final class Candidate implements Leadership {
     private final Runnable wake;
     private Claim claim; // the loop's own
     private int looks;
+    private Deadline attention = Deadline.in(MonotonicClock.system(), Duration.ZERO);
+    private volatile Deadline notBefore = attention;
     private @Nullable HeldLease lease;
     private boolean stopping;
 
@@ -87,7 +89,10 @@ final class Candidate implements Leadership {
         if (lease() != null) {
             return Loop.PARKED;
         }
-        Acquirer.Outcome outcome = acquirer.ask(claim, ATTENTION);
+        if (!notBefore.hasPassed()) {
+            return notBefore.remaining();
+        }
+        Acquirer.Outcome outcome = acquirer.ask(claim, attention());
         HeldLease won = outcome.lease();
         if (won == null) {
             return room.pause(outcome.answer(), ++looks);
@@ -100,6 +105,13 @@ final class Candidate implements Leadership {
             won.close();
         }
         return Loop.PARKED;
+    }
+
+    private Duration attention() {
+        if (attention.remaining().compareTo(ATTENTION.dividedBy(2)) < 0) {
+            attention = Deadline.in(MonotonicClock.system(), ATTENTION);
+        }
+        return attention.remaining();
     }
 
     private synchronized boolean take(HeldLease won) {
@@ -130,9 +142,11 @@ final class Candidate implements Leadership {
         } catch (Exception | Error e) {
             log.error("[{}] the leader's work of {} failed", store, name, e);
         } finally {
+            Duration pause =
+                    PAUSE_AFTER_WORK.plusMillis(ThreadLocalRandom.current().nextInt(500));
+            notBefore = Deadline.in(MonotonicClock.system(), pause);
             ended();
-            loop.wakeWithin(
-                    PAUSE_AFTER_WORK.plusMillis(ThreadLocalRandom.current().nextInt(500)));
+            loop.wakeWithin(pause);
         }
     }
 

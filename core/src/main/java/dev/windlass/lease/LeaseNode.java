@@ -74,6 +74,9 @@ public final class LeaseNode {
         Deadline deadline = Deadline.in(MonotonicClock.system(), grace);
         election.close();
         for (HeldLease lease : List.copyOf(runner.held())) {
+            if (lease.isWorkOf(Thread.currentThread())) {
+                continue; // which closes it when it ends
+            }
             if (lease.hasWork()) {
                 lease.endWork(deadline);
             } else {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import ch.qos.logback.classic.Level;
 import dev.windlass.Logs;
 import dev.windlass.TestDatabase;
+import dev.windlass.Windlass;
 import dev.windlass.WindlassException;
 import dev.windlass.embedded.EmbeddedPostgres;
 import java.time.Duration;
@@ -24,10 +25,14 @@ final class LeaseOutageTest {
     static final TestDatabase database = new TestDatabase(EmbeddedPostgres.start(
             EmbeddedPostgres.Options.defaults().withFsync(true).withSetting("synchronous_commit", "on")));
 
+    /** A pool would wait for the server, and the test for the pool. */
+    private static Windlass.Builder unpooled() {
+        return Windlass.on(database.unpooled()).options(database.options().withBackgroundWorkers(false));
+    }
+
     @Test
     void aLeaseOutlivesAnOutageThatIsShorterThanIt() {
-        Leases leases = database.start(
-                        database.windlass().leases(LeaseOptions.defaults().withRenewAt(0.1)))
+        Leases leases = database.start(unpooled().leases(LeaseOptions.defaults().withRenewAt(0.1)))
                 .leases();
         try (Logs logs = Logs.collect(Level.INFO)) {
             Lease lease = leases.tryAcquire("a", Duration.ofSeconds(20)).orElseThrow();
@@ -51,7 +56,7 @@ final class LeaseOutageTest {
 
     @Test
     void aLeaseIsLostWhenItsTimeRunsOutWhileTheDatabaseIsAway() {
-        Leases leases = database.passive().leases();
+        Leases leases = database.start(unpooled()).leases();
         CountDownLatch told = new CountDownLatch(1);
         Lease lease = leases.tryAcquire("b", Duration.ofSeconds(1)).orElseThrow();
         lease.onLost(told::countDown);

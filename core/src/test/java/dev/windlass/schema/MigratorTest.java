@@ -38,7 +38,8 @@ final class MigratorTest {
             windlass.outbox().enqueue(OutboxEntry.of("topic", ""));
         }
 
-        assertThat(database.list("select tablename from pg_tables where schemaname = '%s'"))
+        assertThat(database.list(
+                        "select tablename from pg_tables where schemaname = '%s' and tablename ~ '^(outbox|windlass)'"))
                 .containsExactlyInAnyOrder(
                         "outbox",
                         "outbox_action",

@@ -33,7 +33,8 @@ $sql$;
 -- An answer without an owner means that the lease is changing hands at this moment.
 --
 -- To repeat a call whose answer was lost is harmless: the holder that has the lease gets it again, with the same token.
--- Who says for how long he is going to wait (p_wait) is told of a release within that time.
+-- Who says for how long he is going to wait (p_wait) is told of a release within that time. It is written down when it was not
+-- yet, or not for as long; about as long will do, or each further look of whoever waits would write it anew.
 create or replace function {schema}.{lease_acquire}(
     p_name     text,
     p_holder   uuid,
@@ -81,7 +82,7 @@ begin
             end if;
         elsif v_lease.holder is null or v_lease.expires_at <= server_time then
             v_lease := null;
-        elsif p_wait is not null and (v_lease.awaited_until >= server_time + p_wait) is not true then
+        elsif p_wait is not null and (v_lease.awaited_until >= server_time + p_wait * 0.9) is not true then
             perform 1
                from {schema}.{lease} l
               where l.name = p_name and l.slot = 0 and l.holder = v_lease.holder
@@ -138,7 +139,7 @@ begin
     server_time := clock_timestamp();
     v_taken := {schema}.{lease_taken_permits}(p_name, p_holder, server_time);
     if v_taken < p_permits or (p_wait is not null and not exists (
-            select from {schema}.{lease_semaphore} s where s.name = p_name and s.awaited_until >= server_time + p_wait)) then
+            select from {schema}.{lease_semaphore} s where s.name = p_name and s.awaited_until >= server_time + p_wait * 0.9)) then
         insert into {schema}.{lease_semaphore} as s (name, permits, used_at)
         values (p_name, p_permits, server_time)
         on conflict (name) do update set permits = excluded.permits, used_at = greatest(s.used_at, excluded.used_at);

@@ -1,0 +1,75 @@
+package dev.windlass.lease;
+
+import static dev.windlass.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.windlass.TestDatabase;
+import dev.windlass.Windlass;
+import java.sql.Connection;
+import java.time.Duration;
+import java.time.Instant;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** The connection on which leases are renewed. */
+final class RenewalConnectionTest {
+    @RegisterExtension
+    static final TestDatabase database = new TestDatabase();
+
+    private static final Duration LEASE = Duration.ofMillis(600);
+
+    private static HikariDataSource pool(int size) {
+        HikariConfig config = new HikariConfig();
+        config.setDataSource(database.unpooled());
+        config.setMaximumPoolSize(size);
+        config.setConnectionTimeout(60_000);
+        return new HikariDataSource(config);
+    }
+
+    private static Windlass node(HikariDataSource pool) {
+        return Windlass.on(pool)
+                .options(database.options().withBackgroundWorkers(false))
+                .start();
+    }
+
+    @Test
+    void workThatUsesUpThePoolCostsNoLease() throws Exception {
+        try (HikariDataSource pool = pool(2);
+                Windlass windlass = node(pool)) {
+            Lease lease = windlass.leases().tryAcquire("a", LEASE).orElseThrow();
+            Instant first = lease.expiresAt();
+            eventually().until(() -> lease.expiresAt().isAfter(first));
+            try (Connection all = pool.getConnection()) {
+                Instant end = lease.expiresAt().plus(LEASE.multipliedBy(2));
+                eventually().until(() -> lease.expiresAt().isAfter(end));
+
+                assertThat(all.isValid(1)).isTrue();
+                assertThat(lease.isLost()).isFalse();
+            }
+        }
+    }
+
+    @Test
+    void theConnectionGoesBackToThePoolWhenNoLeaseIsHeld() {
+        try (HikariDataSource pool = pool(2);
+                Windlass windlass = node(pool)) {
+            Lease lease = windlass.leases().tryAcquire("a", LEASE).orElseThrow();
+            eventually().until(() -> pool.getHikariPoolMXBean().getActiveConnections() == 1);
+
+            lease.close();
+
+            eventually().until(() -> pool.getHikariPoolMXBean().getActiveConnections() == 0);
+        }
+    }
+
+    @Test
+    void aNodeThatUsesNoLeasesHoldsNoConnection() {
+        try (HikariDataSource pool = pool(2);
+                Windlass windlass = node(pool)) {
+            assertThat(windlass.leases().list()).isEmpty();
+            assertThat(pool.getHikariPoolMXBean().getActiveConnections()).isZero();
+        }
+    }
+}
