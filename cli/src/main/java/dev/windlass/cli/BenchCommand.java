@@ -16,7 +16,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "bench",
         description = "Measure throughput and latency beside what the database itself can do.",
-        subcommands = BenchCommand.OutboxCommand.class)
+        subcommands = {BenchCommand.OutboxCommand.class, BenchLeasesCommand.class})
 final class BenchCommand implements Callable<Integer> {
 
     @ParentCommand
@@ -29,7 +29,8 @@ final class BenchCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        throw new ParameterException(spec.commandLine(), "expected what to measure, got nothing; there is: outbox");
+        throw new ParameterException(
+                spec.commandLine(), "expected what to measure, got nothing; there is: outbox, leases");
     }
 
     /** Enqueue, drain and latency of the outbox, in a schema of its own that is dropped at the end. */

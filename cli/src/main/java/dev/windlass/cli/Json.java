@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.windlass.lease.LeaseState;
 import dev.windlass.outbox.DeadLetter;
 import dev.windlass.outbox.FailedAttempt;
 import dev.windlass.outbox.OperatorAction;
@@ -75,6 +76,17 @@ final class Json {
                 .put("since", paused.since().toString())
                 .put("by", paused.by())
                 .put("reason", text(paused.reason()));
+    }
+
+    static ObjectNode of(LeaseState lease) {
+        return MAPPER.createObjectNode()
+                .put("name", lease.name())
+                .put("permit", lease.permit())
+                .put("owner", lease.owner())
+                .put("fencingToken", lease.fencingToken())
+                .put("acquiredAt", lease.acquiredAt().toString())
+                .put("expiresAt", lease.expiresAt().toString())
+                .put("held", lease.held());
     }
 
     static ObjectNode of(OperatorAction action) {

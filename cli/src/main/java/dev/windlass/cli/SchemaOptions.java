@@ -2,6 +2,7 @@ package dev.windlass.cli;
 
 import dev.windlass.Windlass;
 import dev.windlass.WindlassOptions;
+import dev.windlass.lease.LeaseOptions;
 import dev.windlass.outbox.OutboxOptions;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,10 +29,19 @@ final class SchemaOptions {
             description = "Table of the outbox (default: ${DEFAULT-VALUE}).")
     String table = "outbox";
 
+    @Option(
+            names = "--lease-table",
+            paramLabel = "TABLE",
+            defaultValue = "lease",
+            converter = LeaseTableName.class,
+            description = "Table of the leases (default: ${DEFAULT-VALUE}).")
+    String leaseTable = "lease";
+
     Windlass.Builder on(DataSource dataSource) {
         return Windlass.on(dataSource)
                 .options(WindlassOptions.defaults().withSchemaName(schema))
-                .outbox(OutboxOptions.defaults().withTableName(table));
+                .outbox(OutboxOptions.defaults().withTableName(table))
+                .leases(LeaseOptions.defaults().withTableName(leaseTable));
     }
 
     /** For commands that look and change by hand, and handle nothing. */
@@ -48,6 +58,9 @@ final class SchemaOptions {
         }
         if (!table.equals("outbox")) {
             words.addAll(List.of("--table", table));
+        }
+        if (!leaseTable.equals("lease")) {
+            words.addAll(List.of("--lease-table", leaseTable));
         }
         return words;
     }
@@ -70,6 +83,13 @@ final class SchemaOptions {
         @Override
         public String convert(String value) {
             return Accepted.by(() -> WindlassOptions.defaults().withSchemaName(value), value);
+        }
+    }
+
+    private static final class LeaseTableName implements ITypeConverter<String> {
+        @Override
+        public String convert(String value) {
+            return Accepted.by(() -> LeaseOptions.defaults().withTableName(value), value);
         }
     }
 

@@ -19,6 +19,7 @@ import picocli.CommandLine.Spec;
             MigrateCommand.class,
             StatusCommand.class,
             OutboxCommand.class,
+            LeasesCommand.class,
             BenchCommand.class
         },
         footer = {"", "Each command has its own --help. Start with: windlass serve --demo"})

@@ -20,7 +20,7 @@ final class WrongUseTest {
     void unknownCommandIsRefusedAndTheMeantOneIsSuggested() {
         Ran ran = Ran.windlass("serv");
         assertRefused(ran, "'serv'");
-        assertThat(ran.err()).contains("Did you mean: windlass serve?");
+        assertThat(ran.err()).contains("Did you mean: windlass serve");
     }
 
     @Test

@@ -31,10 +31,9 @@ final class HeldLease implements Lease {
     private volatile TrustWindow window;
     private volatile Deadline renewal;
     private volatile Instant expiresAt;
-    private volatile @Nullable String lost;
+    private volatile @Nullable Loss lost;
     private volatile boolean closed;
     private volatile boolean stopping;
-    private boolean refused;
     private @Nullable Thread thread;
     private boolean interrupted;
 
@@ -78,7 +77,7 @@ final class HeldLease implements Lease {
     @Override
     public boolean isLost() {
         if (!isOver() && window.hasPassed()) {
-            lose("its time ran out without a renewal", false);
+            lose(Loss.RAN_OUT);
         }
         return isOver();
     }
@@ -95,8 +94,8 @@ final class HeldLease implements Lease {
     }
 
     private String lossMessage() {
-        String reason = lost;
-        return runner.describe(this) + " is not held any more: " + (reason == null ? "it was closed" : reason)
+        Loss loss = lost;
+        return runner.describe(this) + " is not held any more: " + (loss == null ? "it was closed" : loss.reason)
                 + "; others may hold it now";
     }
 
@@ -137,24 +136,19 @@ final class HeldLease implements Lease {
         }
     }
 
-    /** The database says that this holder has it no more; whoever closed it meanwhile knows. */
-    void refuse() {
-        lose("the database refused to renew it", true);
-    }
-
-    void lose(String reason, boolean byDatabase) {
+    /** Whoever closed it meanwhile is not told. */
+    void lose(Loss loss) {
         List<Runnable> told;
         synchronized (this) {
             if (isOver()) {
                 return;
             }
-            lost = reason;
-            refused = byDatabase;
+            lost = loss;
             interrupt();
             told = List.copyOf(callbacks);
             callbacks.clear();
         }
-        runner.lost(this, reason);
+        runner.lost(this, loss);
         told.forEach(runner::call);
     }
 
@@ -274,7 +268,7 @@ final class HeldLease implements Lease {
                 return;
             }
             closed = true;
-            release = !refused;
+            release = lost != Loss.REFUSED;
             callbacks.clear();
         }
         runner.closed(this, release);

@@ -80,7 +80,7 @@ public final class LeaseNode {
             if (lease.hasWork()) {
                 lease.endWork(deadline);
             } else {
-                lease.lose("the Windlass it belongs to was closed", false);
+                lease.lose(Loss.NODE_CLOSED);
                 lease.close();
             }
         }

@@ -169,7 +169,7 @@ final class LeaseRunner {
             lease.renewed(window, renewal.expiresAt());
             log.debug("{} renewed", describe(lease));
         } else if (renewal != null) {
-            lease.refuse();
+            lease.lose(Loss.REFUSED);
         }
     }
 
@@ -211,9 +211,13 @@ final class LeaseRunner {
         }
     }
 
-    void lost(HeldLease lease, String reason) {
+    void lost(HeldLease lease, Loss loss) {
         held.remove(lease);
-        log.warn("{} is lost: {}", describe(lease), reason);
+        if (loss == Loss.NODE_CLOSED) {
+            log.info("{} ends: {}", describe(lease), loss.reason);
+        } else {
+            log.warn("{} is lost: {}", describe(lease), loss.reason);
+        }
     }
 
     void doesNotStop(HeldLease lease) {

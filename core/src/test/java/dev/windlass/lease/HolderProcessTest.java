@@ -19,7 +19,7 @@ final class HolderProcessTest {
     @RegisterExtension
     static final TestDatabase database = new TestDatabase();
 
-    private static final Duration LEASE = Duration.ofSeconds(2);
+    private static final Duration LEASE = Duration.ofSeconds(3);
     private static final Duration PATIENT = Duration.ofMinutes(1);
 
     @BeforeEach

@@ -9,7 +9,11 @@ abstract class LeaseConformance {
     /** So long that no test sees its end. */
     static final Duration LONG = Duration.ofMinutes(5);
 
+    /** For leases that are to be lost. */
     static final Duration SHORT = Duration.ofMillis(300);
+
+    /** For leases that are to be renewed, also when the machine is busy with something else for a second. */
+    static final Duration STEADY = Duration.ofSeconds(3);
 
     Leases leases;
     Leases others;

@@ -18,10 +18,10 @@ abstract class RenewalConformance extends LeaseConformance {
 
     @Test
     void aLeaseIsRenewedAgainAndAgainWithTheSameToken() {
-        Lease lease = leases.tryAcquire("a", SHORT).orElseThrow();
+        Lease lease = leases.tryAcquire("a", STEADY).orElseThrow();
         Instant first = lease.expiresAt();
 
-        eventually().until(() -> database().now().isAfter(first.plus(SHORT.multipliedBy(2))));
+        eventually().until(() -> database().now().isAfter(first.plus(STEADY.dividedBy(2))));
 
         assertThat(lease.isLost()).isFalse();
         assertThat(lease.expiresAt()).isAfter(first);
@@ -32,7 +32,7 @@ abstract class RenewalConformance extends LeaseConformance {
     @Test
     void manyLeasesAreRenewedTogether() {
         List<Lease> many = IntStream.range(0, 50)
-                .mapToObj(i -> leases.tryAcquire("a" + i, SHORT.multipliedBy(3)).orElseThrow())
+                .mapToObj(i -> leases.tryAcquire("a" + i, STEADY).orElseThrow())
                 .toList();
         Instant end = many.get(49).expiresAt().plus(SHORT);
 
