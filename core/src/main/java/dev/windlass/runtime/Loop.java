@@ -76,7 +76,7 @@ public final class Loop {
         lock.lock();
         try {
             if (busy) {
-                within = time;
+                within = time.compareTo(within) < 0 ? time : within;
             } else if (started && !stopped && failures == 0 && restsLonger(time)) {
                 rest(time);
             }

@@ -71,6 +71,22 @@ final class LoopTest {
     }
 
     @Test
+    void ofSeveralTimesGivenDuringAStepTheShortestCounts() {
+        Semaphore steps = new Semaphore(0);
+        Loop loop = started(() -> {
+            runs.incrementAndGet();
+            steps.acquire();
+            return Loop.PARKED;
+        });
+        eventually().until(() -> runs.get() == 1);
+        loop.wakeWithin(Duration.ofMillis(1));
+        loop.wakeWithin(Duration.ofDays(1));
+        steps.release(10);
+        eventually().until(() -> runs.get() == 2);
+        assertThat(loop.stop(PATIENCE)).isTrue();
+    }
+
+    @Test
     void wakingWithinATimeDuringAStepShortensThePauseAfterIt() {
         Semaphore steps = new Semaphore(0);
         Loop loop = started(() -> {
