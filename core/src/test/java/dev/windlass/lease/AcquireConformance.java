@@ -9,10 +9,12 @@ import java.time.Instant;
 import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Taking a lease and giving it back. */
+@Timeout(60)
 abstract class AcquireConformance extends LeaseConformance {
 
     @Test
