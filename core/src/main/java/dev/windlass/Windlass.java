@@ -15,6 +15,7 @@ import dev.windlass.runtime.Handling;
 import dev.windlass.runtime.Loop;
 import dev.windlass.runtime.Require;
 import dev.windlass.runtime.Telemetry;
+import dev.windlass.runtime.Transactions;
 import dev.windlass.runtime.Workers;
 import dev.windlass.schema.Component;
 import dev.windlass.schema.Migrator;
@@ -51,6 +52,7 @@ public final class Windlass implements AutoCloseable {
     private final Migrator migrator;
     private final boolean ensureSchema;
     private final Database database;
+    private final Transactions transactions;
     private final OutboxNode outbox;
     private final LeaseNode leases;
     private final boolean backgroundWorkers;
@@ -65,6 +67,7 @@ public final class Windlass implements AutoCloseable {
         ensureSchema = options.ensureSchema();
         backgroundWorkers = options.backgroundWorkers();
         Database background = builder.database(builder.background == null ? builder.dataSource : builder.background);
+        transactions = new Transactions(database, this::wakeUp);
         outbox = new OutboxNode(
                 database,
                 background,
@@ -96,7 +99,7 @@ public final class Windlass implements AutoCloseable {
      * If it throws, everything is rolled back.
      */
     public <T extends @Nullable Object> T inTransaction(TransactionalWork<T> work) throws Exception {
-        return Transaction.run(database, work, outbox::committed);
+        return transactions.run(work);
     }
 
     /**

@@ -5,6 +5,7 @@ import dev.windlass.outbox.OutboxEntry.Deduplication;
 import dev.windlass.runtime.Call;
 import dev.windlass.runtime.Claimed;
 import dev.windlass.runtime.Database;
+import dev.windlass.runtime.Headers;
 import dev.windlass.runtime.Position;
 import dev.windlass.runtime.WorkStore;
 import java.sql.Connection;

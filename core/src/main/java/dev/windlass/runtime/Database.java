@@ -52,6 +52,11 @@ public final class Database {
         return new Database(dataSource, dialect, schema, name, (int) time.toMillis());
     }
 
+    /** The same under another name, for one of several users of a database. */
+    public Database named(String name) {
+        return new Database(dataSource, dialect, schema, name, answerMillis);
+    }
+
     public String name() {
         return name;
     }

@@ -6,7 +6,6 @@ import dev.windlass.HandlerOptions;
 import dev.windlass.PermanentFailure;
 import dev.windlass.RetryAfter;
 import java.time.Duration;
-import java.util.Objects;
 
 /** A handler with its options: runs it, and decides what a failure means. */
 public record Handling<M>(Handler<M> handler, HandlerOptions options) {
@@ -29,7 +28,7 @@ public record Handling<M>(Handler<M> handler, HandlerOptions options) {
     }
 
     private Outcome afterFailure(Throwable failure, int retryCount) {
-        String error = errorText(failure);
+        String error = ErrorText.of(failure);
         if (failure instanceof PermanentFailure
                 || retryCount + 1 >= options.retry().maxAttempts()) {
             return new Outcome.Fail(error, options.failedHead());
@@ -41,7 +40,7 @@ public record Handling<M>(Handler<M> handler, HandlerOptions options) {
     }
 
     private Outcome spared(Throwable failure, int retryCount, Breaker.Effect effect) {
-        return new Outcome.Retry(sparedDelay(retryCount, effect), errorText(failure), false);
+        return new Outcome.Retry(sparedDelay(retryCount, effect), ErrorText.of(failure), false);
     }
 
     /** Who begins or prolongs a rest comes back after the next probe: the message may be at fault, not what the handler needs. */
@@ -51,19 +50,5 @@ public record Handling<M>(Handler<M> handler, HandlerOptions options) {
             return options.retry().delay(retryCount);
         }
         return circuit.rest();
-    }
-
-    /** Bounded, and without what a database cannot store. */
-    private static String errorText(Throwable failure) {
-        return ErrorText.bounded(describe(failure).replace('\0', ' '));
-    }
-
-    /** An exception is the user's code too: its text may fail, or not be there. */
-    private static String describe(Throwable failure) {
-        try {
-            return Objects.requireNonNull(failure.toString());
-        } catch (Throwable e) {
-            return failure.getClass().getName();
-        }
     }
 }

@@ -23,6 +23,9 @@ public interface Telemetry {
     /** A topic has begun to rest, or works again. */
     default void circuit(String store, String topic, boolean open) {}
 
+    /** A message arrived again, with other content than the first time. */
+    default void contentDiffers(String store, String source) {}
+
     /** Outcomes that changed nothing, because the lease had gone to somebody else. */
     default void lost(String store, int messages) {}
 }

@@ -67,17 +67,24 @@ public interface WorkStore<M> {
 
     int reap(Connection connection, Duration quiet, int limit) throws SQLException;
 
-    int expire(Connection connection, int limit) throws SQLException;
+    /** Ends what has expired, in stores that know an expiry. */
+    default int expire(Connection connection, int limit) throws SQLException {
+        return 0;
+    }
 
     int clean(Connection connection, int limit) throws SQLException;
 
-    /** Deletes deduplication keys whose window is over. */
-    int forget(Connection connection, int limit) throws SQLException;
+    /** Deletes deduplication keys whose window is over, in stores that have them beside their messages. */
+    default int forget(Connection connection, int limit) throws SQLException {
+        return 0;
+    }
 
     Optional<Duration> nextDue(Connection connection, List<Demand> demands) throws SQLException;
 
     /** The topics that nobody is to claim. */
-    Set<String> pausedTopics(Connection connection) throws SQLException;
+    default Set<String> pausedTopics(Connection connection) throws SQLException {
+        return Set.of();
+    }
 
     Set<String> readyTopics(Connection connection) throws SQLException;
 }

@@ -1,4 +1,4 @@
-package dev.windlass.outbox;
+package dev.windlass.runtime;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -6,7 +6,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** Headers as JSON: a flat object of texts, which is all the JSON the core needs to know. */
-final class Headers {
+public final class Headers {
     private final String json;
     private int at;
 
@@ -14,7 +14,7 @@ final class Headers {
         this.json = json;
     }
 
-    static @Nullable String write(Map<String, String> headers) {
+    public static @Nullable String write(Map<String, String> headers) {
         if (headers.isEmpty()) {
             return null;
         }
@@ -42,7 +42,7 @@ final class Headers {
         out.append('"');
     }
 
-    static Map<String, String> read(@Nullable String json) {
+    public static Map<String, String> read(@Nullable String json) {
         return json == null ? Map.of() : new Headers(json).object();
     }
 
