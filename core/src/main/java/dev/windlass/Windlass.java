@@ -1,6 +1,11 @@
 package dev.windlass;
 
 import dev.windlass.engine.PostgresDialect;
+import dev.windlass.inbox.Inbox;
+import dev.windlass.inbox.InboxHandler;
+import dev.windlass.inbox.InboxHandlers;
+import dev.windlass.inbox.InboxNode;
+import dev.windlass.inbox.InboxOptions;
 import dev.windlass.lease.LeaseNode;
 import dev.windlass.lease.LeaseOptions;
 import dev.windlass.lease.Leases;
@@ -55,6 +60,7 @@ public final class Windlass implements AutoCloseable {
     private final Transactions transactions;
     private final OutboxNode outbox;
     private final LeaseNode leases;
+    private final InboxNode inbox;
     private final boolean backgroundWorkers;
     private final Loop starter;
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -66,8 +72,8 @@ public final class Windlass implements AutoCloseable {
         migrator = builder.migrator();
         ensureSchema = options.ensureSchema();
         backgroundWorkers = options.backgroundWorkers();
-        Database background = builder.database(builder.background == null ? builder.dataSource : builder.background);
         transactions = new Transactions(database, this::wakeUp);
+        Database background = builder.database(builder.background == null ? builder.dataSource : builder.background);
         outbox = new OutboxNode(
                 database,
                 background,
@@ -78,6 +84,15 @@ public final class Windlass implements AutoCloseable {
                 builder.telemetry,
                 workers);
         leases = new LeaseNode(database, background, options, builder.leases, builder.clock, workers);
+        inbox = new InboxNode(
+                database.named(database.name() + " inbox"),
+                background.named(background.name() + " inbox"),
+                options,
+                builder.inbox,
+                builder.inboxHandlers,
+                transactions,
+                builder.telemetry,
+                workers);
         starter = new Loop("[" + database.name() + "] starting", workers, this::startFeatures);
     }
 
@@ -94,6 +109,10 @@ public final class Windlass implements AutoCloseable {
         return leases.leases();
     }
 
+    public Inbox inbox() {
+        return inbox.inbox();
+    }
+
     /**
      * Runs work in a transaction on a connection of its own, commits it, and looks at once for what it enqueued.
      * If it throws, everything is rolled back.
@@ -108,6 +127,7 @@ public final class Windlass implements AutoCloseable {
      */
     public void wakeUp() {
         outbox.committed();
+        inbox.committed();
     }
 
     /** A schema that is missing or does not fit is an error now; a database that is away is not. */
@@ -148,6 +168,7 @@ public final class Windlass implements AutoCloseable {
         }
         if (backgroundWorkers) {
             outbox.start();
+            inbox.start();
         }
         running = true;
         return true;
@@ -185,6 +206,7 @@ public final class Windlass implements AutoCloseable {
     private void stop() {
         starter.stop(PATIENCE);
         if (hasBegun()) {
+            inbox.stop();
             outbox.stop();
         }
         leases.stop();
@@ -205,9 +227,11 @@ public final class Windlass implements AutoCloseable {
         private final Map<String, Registration> registrations = new LinkedHashMap<>();
         private @Nullable DataSource background;
         private WindlassOptions options = WindlassOptions.defaults();
+        private final InboxHandlers inboxHandlers = new InboxHandlers();
         private OutboxOptions outbox = OutboxOptions.defaults();
         private LeaseOptions leases = LeaseOptions.defaults();
         private MonotonicClock clock = MonotonicClock.system();
+        private InboxOptions inbox = InboxOptions.defaults();
         private PayloadCodec codec = new DefaultCodec();
         private Telemetry telemetry = Telemetry.NONE;
         private String name = "windlass";
@@ -243,6 +267,11 @@ public final class Windlass implements AutoCloseable {
         /** The clock that tells when a lease has to be renewed or is lost, for tests. */
         public Builder clock(MonotonicClock clock) {
             this.clock = Require.present("clock", clock);
+            return this;
+        }
+
+        public Builder inbox(InboxOptions options) {
+            this.inbox = Require.present("set of inbox options", options);
             return this;
         }
 
@@ -327,6 +356,55 @@ public final class Windlass implements AutoCloseable {
             return this;
         }
 
+        /** Handles the queued messages of a topic of the inbox. One handler for each topic. */
+        public Builder inboxHandler(String topic, InboxHandler.Simple handler) {
+            Require.present("handler", handler);
+            return inboxHandler(topic, (message, cancellation) -> handler.handle(message));
+        }
+
+        public Builder inboxHandler(String topic, InboxHandler handler) {
+            inboxHandlers.add(topic, handler, null);
+            return this;
+        }
+
+        public Builder inboxHandler(String topic, HandlerOptions options, InboxHandler.Simple handler) {
+            Require.present("handler", handler);
+            return inboxHandler(topic, options, (message, cancellation) -> handler.handle(message));
+        }
+
+        public Builder inboxHandler(String topic, HandlerOptions options, InboxHandler handler) {
+            inboxHandlers.add(topic, handler, Require.present("set of handler options", options));
+            return this;
+        }
+
+        /** Handles the queued messages of a topic with their payloads decoded. */
+        public <T> Builder inboxHandler(String topic, Class<T> type, InboxHandler.Typed<T> handler) {
+            return inboxHandler(topic, decodingQueued(type, handler));
+        }
+
+        public <T> Builder inboxHandler(
+                String topic, HandlerOptions options, Class<T> type, InboxHandler.Typed<T> handler) {
+            return inboxHandler(topic, options, decodingQueued(type, handler));
+        }
+
+        private <T> InboxHandler.Simple decodingQueued(Class<T> type, InboxHandler.Typed<T> handler) {
+            Require.present("payload type", type);
+            Require.present("handler", handler);
+            return message -> handler.handle(codec.decode(message.payload(), type), message);
+        }
+
+        /** Handles the queued messages of a topic in a transaction that also ends them: what it writes is written once. */
+        public Builder inboxHandlerInTransaction(String topic, InboxHandler.InTransaction handler) {
+            inboxHandlers.addInTransaction(topic, handler, null);
+            return this;
+        }
+
+        public Builder inboxHandlerInTransaction(
+                String topic, HandlerOptions options, InboxHandler.InTransaction handler) {
+            inboxHandlers.addInTransaction(topic, handler, Require.present("set of handler options", options));
+            return this;
+        }
+
         private Map<String, Handling<OutboxMessage>> handlings() {
             Map<String, Handling<OutboxMessage>> handlings = new LinkedHashMap<>();
             registrations.forEach((topic, registration) -> handlings.put(
@@ -345,7 +423,10 @@ public final class Windlass implements AutoCloseable {
         public Migrator migrator() {
             return new Migrator(
                     database(dataSource),
-                    List.of(Component.outbox(outbox.tableName()), Component.lease(leases.tableName())));
+                    List.of(
+                            Component.outbox(outbox.tableName()),
+                            Component.inbox(inbox.tableName()),
+                            Component.lease(leases.tableName())));
         }
 
         /** Checks the schema, and begins to work. */

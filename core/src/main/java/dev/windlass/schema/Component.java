@@ -48,4 +48,18 @@ public record Component(String name, String tableName, int version, int minCompa
                         new Step(3, "lease_routines.sql"),
                         new Step(3, "lease_regrants.sql")));
     }
+
+    public static Component inbox(String tableName) {
+        return new Component(
+                "inbox",
+                tableName,
+                3,
+                3,
+                List.of(
+                        new Step(3, "inbox_table.sql"),
+                        new Step(3, "inbox_routines.sql"),
+                        new Step(3, "inbox_queue.sql"),
+                        new Step(3, "inbox_operations.sql"),
+                        new Step(3, "inbox_regrants.sql")));
+    }
 }

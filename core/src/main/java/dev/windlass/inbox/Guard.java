@@ -1,0 +1,289 @@
+package dev.windlass.inbox;
+
+import dev.windlass.OwnerToken;
+import dev.windlass.PermanentFailure;
+import dev.windlass.RetryAfter;
+import dev.windlass.WindlassException;
+import dev.windlass.runtime.Database;
+import dev.windlass.runtime.ErrorText;
+import dev.windlass.runtime.Require;
+import dev.windlass.runtime.Transactions;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The inbox as a guard: begins attempts, ends them, and lets callers wait for each other. */
+final class Guard {
+    private static final Logger log = LoggerFactory.getLogger(Inbox.class);
+    private static final long FIRST_PAUSE = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(1);
+
+    private final Database database;
+    private final GuardStore store;
+    private final InboxOptions options;
+    private final Transactions transactions;
+    private final ContentChanges contentChanges;
+    private final Waiters waiters = new Waiters();
+    private final ThreadAttempts mine;
+
+    Guard(
+            Database database,
+            GuardStore store,
+            InboxOptions options,
+            Transactions transactions,
+            ContentChanges contentChanges) {
+        this.database = database;
+        this.store = store;
+        this.options = options;
+        this.transactions = transactions;
+        this.contentChanges = contentChanges;
+        this.mine = new ThreadAttempts(options.guardLease().toNanos() * 2);
+    }
+
+    Begin begin(InboxKey key, @Nullable ContentHash hash) {
+        Begin begin = begin(key, hash, true);
+        if (begin.contentDiffers()) {
+            contentChanges.report(key);
+        }
+        if (begin instanceof Begin.Proceed proceed) {
+            log.debug(
+                    "[{}] attempt {} of message {} begins",
+                    database.name(),
+                    proceed.attempt().number(),
+                    key);
+        }
+        return begin;
+    }
+
+    /** Repeated with the same token, so that a try whose answer was lost gets it once more. */
+    private Begin begin(InboxKey key, @Nullable ContentHash hash, boolean arrival) {
+        OwnerToken owner = OwnerToken.fresh();
+        return database.retrying(
+                "begin message " + key,
+                connection -> store.begin(
+                        connection, key, owner, options.guardLease(), options.maxAttempts(), hash, arrival));
+    }
+
+    void markProcessing(InboxAttempt attempt) {
+        Require.present("attempt", attempt);
+        boolean renewed = database.retrying(
+                "renew message " + attempt.key(), connection -> store.renew(connection, attempt, options.guardLease()));
+        requireHeld(renewed, attempt);
+    }
+
+    void markProcessed(InboxAttempt attempt) {
+        Require.present("attempt", attempt);
+        boolean marked = database.retrying(
+                "mark message " + attempt.key() + " as processed", connection -> store.markDone(connection, attempt));
+        ended(attempt, marked);
+    }
+
+    void markProcessed(Connection connection, InboxAttempt attempt) {
+        Require.present("connection", connection);
+        Require.present("attempt", attempt);
+        boolean marked;
+        try {
+            marked = store.markDone(connection, attempt);
+        } catch (SQLException e) {
+            throw database.failure("mark message " + attempt.key() + " as processed", e);
+        }
+        requireHeld(marked, attempt);
+    }
+
+    void markDead(InboxAttempt attempt, String reason) {
+        Require.present("attempt", attempt);
+        ended(attempt, markRefused(attempt, ErrorText.bounded(Require.storable("reason", reason))));
+    }
+
+    private boolean markRefused(InboxAttempt attempt, String reason) {
+        boolean marked = database.retrying(
+                "mark message " + attempt.key() + " as dead",
+                connection -> store.markDead(connection, attempt, reason));
+        if (marked) {
+            log.error(
+                    "[{}] message {} has been given up in attempt {}",
+                    database.name(),
+                    attempt.key(),
+                    attempt.number());
+        }
+        return marked;
+    }
+
+    boolean abandon(InboxAttempt attempt, String error, Duration delay) {
+        Require.present("attempt", attempt);
+        Require.notNegative("delay", delay);
+        Optional<InboxStatus> status =
+                markFailed(attempt, ErrorText.bounded(Require.storable("error text", error)), delay);
+        ended(attempt, status.isPresent());
+        return status.orElseThrow() != InboxStatus.DEAD;
+    }
+
+    /** The second time changes nothing that the first time did, but cannot tell it from a lost attempt. */
+    private Optional<InboxStatus> markFailed(InboxAttempt attempt, String error, Duration delay) {
+        boolean[] tried = {false};
+        Optional<InboxStatus> status = database.retrying("abandon message " + attempt.key(), connection -> {
+            Optional<InboxStatus> now = store.markFailed(connection, attempt, error, delay, options.maxAttempts());
+            boolean again = tried[0];
+            tried[0] = true;
+            return now.isEmpty() && again
+                    ? store.find(connection, attempt.key()).map(SeenMessage::status)
+                    : now;
+        });
+        if (status.filter(InboxStatus.DEAD::equals).isPresent()) {
+            log.error(
+                    "[{}] message {} has been given up: attempt {} was its last",
+                    database.name(),
+                    attempt.key(),
+                    attempt.number());
+        }
+        return status;
+    }
+
+    private void ended(InboxAttempt attempt, boolean held) {
+        if (mine.find(attempt.key()).filter(attempt::equals).isPresent()) {
+            mine.forget(attempt.key());
+        }
+        waiters.call(attempt.key());
+        requireHeld(held, attempt);
+    }
+
+    private void requireHeld(boolean held, InboxAttempt attempt) {
+        if (!held) {
+            throw new AttemptLostException(
+                    ("[%s] expected attempt %d of message %s to be this caller's, but its lease ran out and it was lost;"
+                                    + " roll back what it did")
+                            .formatted(database.name(), attempt.number(), attempt.key()));
+        }
+    }
+
+    /** The attempt that {@link #alreadyProcessed} gave to this thread. */
+    InboxAttempt mine(InboxKey key) {
+        return mine.find(key)
+                .orElseThrow(() -> new IllegalStateException(("[%s] expected this thread to own message %s, as after"
+                                + " alreadyProcessed has answered false; it does not. Other threads need the attempt"
+                                + " that begin gives")
+                        .formatted(database.name(), key)));
+    }
+
+    boolean alreadyProcessed(InboxKey key, @Nullable ContentHash hash) {
+        if (transactions.areOpenHere()) {
+            throw new IllegalStateException(
+                    ("[%s] expected alreadyProcessed of message %s outside of a transaction, got"
+                                    + " it inside inTransaction; use begin, which does not wait")
+                            .formatted(database.name(), key));
+        }
+        Begin begin = begin(key, hash);
+        return begin instanceof Begin.InProgress ? await(key, hash) : isProcessed(key, begin);
+    }
+
+    private boolean isProcessed(InboxKey key, Begin begin) {
+        if (begin instanceof Begin.Proceed proceed) {
+            mine.remember(proceed.attempt());
+            return false;
+        }
+        if (begin instanceof Begin.Dead) {
+            throw new DeadMessageException(
+                    "[%s] message %s was given up: it has not been processed, and will not be until it is revived"
+                            .formatted(database.name(), key));
+        }
+        return true;
+    }
+
+    private boolean await(InboxKey key, @Nullable ContentHash hash) {
+        long deadline = System.nanoTime() + options.waitAtMost().toNanos();
+        try (Waiters.Place place = waiters.enter(key)) {
+            for (long pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
+                int calls = place.calls();
+                Begin begin = begin(key, hash, false);
+                if (!(begin instanceof Begin.InProgress busy)) {
+                    return isProcessed(key, begin);
+                }
+                long left = deadline - System.nanoTime();
+                if (left <= 0) {
+                    throw stillInProgress(key);
+                }
+                place.await(calls, Math.min(left, pause(pause, busy.remaining())));
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new WindlassException(
+                    "[%s] interrupted while waiting for the outcome of message %s".formatted(database.name(), key), e);
+        }
+    }
+
+    /** A part is random, so that those who wait do not all look at once. */
+    private static long pause(long longest, Duration remaining) {
+        long nanos = remaining.isZero() ? longest : Math.min(longest, remaining.toNanos());
+        return nanos - ThreadLocalRandom.current().nextLong(nanos / 4 + 1);
+    }
+
+    private StillInProgressException stillInProgress(InboxKey key) {
+        String whose = mine.find(key).isPresent()
+                ? "; this thread has begun it itself and neither marked nor abandoned it"
+                : "; ask again, or use begin, which does not wait";
+        return new StillInProgressException("[%s] message %s was still in progress after %s%s"
+                .formatted(database.name(), key, options.waitAtMost(), whose));
+    }
+
+    Processed process(InboxKey key, @Nullable ContentHash hash, InboxWork work) throws Exception {
+        Begin begin = begin(key, hash);
+        if (begin instanceof Begin.Proceed proceed) {
+            run(proceed.attempt(), work);
+        }
+        return new Processed(outcome(begin), begin.contentDiffers());
+    }
+
+    private static Processed.Outcome outcome(Begin begin) {
+        if (begin instanceof Begin.Proceed) {
+            return Processed.Outcome.PROCESSED;
+        }
+        if (begin instanceof Begin.InProgress) {
+            return Processed.Outcome.IN_PROGRESS;
+        }
+        return begin instanceof Begin.Done ? Processed.Outcome.ALREADY_PROCESSED : Processed.Outcome.DEAD;
+    }
+
+    private void run(InboxAttempt attempt, InboxWork work) throws Exception {
+        try {
+            transactions.run(connection -> {
+                work.run(connection);
+                markProcessed(connection, attempt);
+                return true;
+            });
+        } catch (Throwable e) {
+            record(attempt, e);
+            throw e;
+        } finally {
+            waiters.call(attempt.key());
+        }
+    }
+
+    /** Changes nothing if the attempt was lost, or if its end was committed and only the answer was lost. */
+    private void record(InboxAttempt attempt, Throwable failure) {
+        try {
+            String error = ErrorText.of(failure);
+            if (failure instanceof PermanentFailure) {
+                markRefused(attempt, error);
+            } else {
+                markFailed(attempt, error, failure instanceof RetryAfter after ? after.delay() : Duration.ZERO);
+            }
+        } catch (RuntimeException e) {
+            failure.addSuppressed(e);
+        }
+    }
+
+    Optional<SeenMessage> find(InboxKey key) {
+        return database.retrying("read message " + key, connection -> store.find(connection, key));
+    }
+
+    /** A transaction of this process was committed, in which messages may have been marked. */
+    void committed() {
+        waiters.callAll();
+    }
+}

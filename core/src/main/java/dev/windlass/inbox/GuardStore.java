@@ -1,0 +1,95 @@
+package dev.windlass.inbox;
+
+import dev.windlass.OwnerToken;
+import dev.windlass.runtime.Call;
+import dev.windlass.runtime.Database;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** The guard's routines, called by name. */
+final class GuardStore {
+    private final Database database;
+    private final String table;
+    private final String nodeName;
+
+    GuardStore(Database database, String table, String nodeName) {
+        this.database = database;
+        this.table = table;
+        this.nodeName = nodeName;
+    }
+
+    private Call call(Connection connection, String routine, InboxKey key) {
+        return database.call(connection, table + "_" + routine)
+                .text(key.source())
+                .text(key.messageId());
+    }
+
+    private Call call(Connection connection, String routine, InboxAttempt attempt) {
+        return call(connection, routine, attempt.key()).uuid(attempt.owner().value());
+    }
+
+    Begin begin(
+            Connection connection,
+            InboxKey key,
+            OwnerToken owner,
+            Duration lease,
+            int maxAttempts,
+            @Nullable ContentHash hash,
+            boolean arrival)
+            throws SQLException {
+        return call(connection, "begin", key)
+                .uuid(owner.value())
+                .duration(lease)
+                .integer(maxAttempts)
+                .text(hash == null ? null : hash.hex())
+                .bool(arrival)
+                .list(row -> begin(row, key, owner))
+                .get(0);
+    }
+
+    private static Begin begin(ResultSet row, InboxKey key, OwnerToken owner) throws SQLException {
+        boolean differs = row.getBoolean("differs");
+        return switch (row.getInt("outcome")) {
+            case 0 -> new Begin.Proceed(new InboxAttempt(key, owner, row.getInt("attempt")), differs);
+            case 1 -> new Begin.InProgress(Duration.ofMillis(row.getLong("remaining")), differs);
+            case 2 -> new Begin.Done(differs);
+            default -> new Begin.Dead(differs);
+        };
+    }
+
+    boolean renew(Connection connection, InboxAttempt attempt, Duration lease) throws SQLException {
+        return call(connection, "renew", attempt).duration(lease).value(row -> row.getBoolean(1));
+    }
+
+    boolean markDone(Connection connection, InboxAttempt attempt) throws SQLException {
+        return call(connection, "mark_done", attempt).text(nodeName).value(row -> row.getBoolean(1));
+    }
+
+    boolean markDead(Connection connection, InboxAttempt attempt, String reason) throws SQLException {
+        return call(connection, "mark_dead", attempt)
+                .text(reason)
+                .text(nodeName)
+                .value(row -> row.getBoolean(1));
+    }
+
+    /** What has become of the message; nothing if the attempt was lost. */
+    Optional<InboxStatus> markFailed(
+            Connection connection, InboxAttempt attempt, String error, Duration delay, int maxAttempts)
+            throws SQLException {
+        return call(connection, "mark_failed", attempt)
+                .text(error)
+                .duration(delay)
+                .integer(maxAttempts)
+                .text(nodeName)
+                .value(row ->
+                        Optional.ofNullable(row.getObject(1, Integer.class)).map(InboxStatus::of));
+    }
+
+    Optional<SeenMessage> find(Connection connection, InboxKey key) throws SQLException {
+        return call(connection, "find", key).list(Rows::seen).stream().findFirst();
+    }
+}

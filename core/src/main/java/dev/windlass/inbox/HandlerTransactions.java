@@ -1,0 +1,29 @@
+package dev.windlass.inbox;
+
+import dev.windlass.runtime.Transactions;
+import dev.windlass.runtime.WorkStore.Held;
+import java.util.List;
+
+/** Runs handlers in a transaction that also ends their message. */
+final class HandlerTransactions {
+    private final Transactions transactions;
+    private final InboxStore store;
+
+    HandlerTransactions(Transactions transactions, InboxStore store) {
+        this.transactions = transactions;
+        this.store = store;
+    }
+
+    void run(InboxHandler.InTransaction handler, Delivery delivery) throws Exception {
+        InboxMessage message = delivery.message();
+        List<Held> held = List.of(new Held(message.id().value(), delivery.owner(), false));
+        transactions.run(connection -> {
+            handler.handle(connection, message);
+            if (store.ack(connection, held) != 1) {
+                throw new AttemptLostException("expected message " + message.key()
+                        + " to be this handler's, but its lease ran out and it was lost; its work is rolled back");
+            }
+            return true;
+        });
+    }
+}

@@ -1,0 +1,161 @@
+package dev.windlass.inbox;
+
+import dev.windlass.OwnerToken;
+import dev.windlass.WindlassException;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Remembers what has arrived, so that a message which is delivered twice is processed once.
+ *
+ * <p>Two ways to use it. As a <em>guard</em>: who receives a message asks, processes it and marks it, in one call
+ * ({@link #process}), step by step ({@link #begin} and the marks that take its attempt), or in the manner of
+ * {@link #alreadyProcessed}. As a <em>queue</em>: who receives a message stores it with {@link #enqueue}, and handlers
+ * registered with {@link dev.windlass.Windlass} do the rest.
+ *
+ * <p>Thread-safe. Methods with a {@link Connection} take part in the caller's transaction, and never commit, roll back or close
+ * it; the others use a connection and a transaction of their own, and repeat it after a deadlock or a lost connection. Bad
+ * arguments are refused with an {@link IllegalArgumentException} before any SQL; what the database refuses arrives as
+ * {@link WindlassException}. A mark of an attempt that has been lost is an {@link AttemptLostException}.
+ */
+public interface Inbox {
+
+    /**
+     * Processes a message once: begins it, runs the work in a transaction that also marks it as processed, and commits.
+     *
+     * <p>If the work throws, its transaction is rolled back, the failed attempt is recorded, and the exception goes on to the
+     * caller. {@link dev.windlass.PermanentFailure} gives the message up at once, {@link dev.windlass.RetryAfter} says how long
+     * it rests; so does having used up the attempts. The work must end within the guard's lease: beyond that, somebody else
+     * may take the message over, and this work is rolled back with an {@link AttemptLostException}.
+     */
+    Processed process(String source, String messageId, InboxWork work) throws Exception;
+
+    /** The same, and notices if something else was delivered under this key before. */
+    Processed process(String source, String messageId, ContentHash hash, InboxWork work) throws Exception;
+
+    /**
+     * Asks to process a message. Never waits for somebody else; the attempt, if it is granted, is committed when this returns.
+     */
+    Begin begin(String source, String messageId);
+
+    Begin begin(String source, String messageId, ContentHash hash);
+
+    /** Renews the attempt's lease, for work that takes long; the attempt is lost if its lease has run out. */
+    void markProcessing(InboxAttempt attempt);
+
+    /** Ends the attempt: the message is processed. */
+    void markProcessed(InboxAttempt attempt);
+
+    /** The same in the transaction of the business change: both are committed, or neither. */
+    void markProcessed(Connection connection, InboxAttempt attempt);
+
+    /** Ends the attempt, and gives the message up. Of the reason, 2,048 characters are kept. */
+    void markDead(InboxAttempt attempt, String reason);
+
+    /**
+     * Ends an attempt that failed; the message can be begun again after the delay. Returns whether it has attempts left; if
+     * not, it has been given up. Of the error, 2,048 characters are kept.
+     */
+    boolean abandon(InboxAttempt attempt, String error, Duration delay);
+
+    /**
+     * Whether the message has been processed. Of several callers one gets false, and has to process it; the others wait for
+     * the outcome, at most as long as the options say, and hold no connection meanwhile. If the owner fails or is not heard of until
+     * its lease runs out, one of them gets false.
+     *
+     * <p>Who got false marks the message with the methods that take its key, on the same thread; for other threads,
+     * {@link #begin} gives an attempt that can be handed over.
+     *
+     * @throws DeadMessageException if it was given up, which is not the same as processed
+     * @throws StillInProgressException if somebody was processing it for the whole time
+     * @throws IllegalStateException inside {@code Windlass.inTransaction}, whose locks others would wait for meanwhile
+     */
+    boolean alreadyProcessed(String source, String messageId);
+
+    boolean alreadyProcessed(String source, String messageId, ContentHash hash);
+
+    /** {@link #markProcessing(InboxAttempt)} of what {@link #alreadyProcessed} gave to this thread. */
+    void markProcessing(String source, String messageId);
+
+    /** {@link #markProcessed(InboxAttempt)} of what {@link #alreadyProcessed} gave to this thread. */
+    void markProcessed(String source, String messageId);
+
+    /** {@link #markProcessed(Connection, InboxAttempt)} of what {@link #alreadyProcessed} gave to this thread. */
+    void markProcessed(Connection connection, String source, String messageId);
+
+    /** {@link #markDead(InboxAttempt, String)} of what {@link #alreadyProcessed} gave to this thread. */
+    void markDead(String source, String messageId, String reason);
+
+    /** {@link #abandon(InboxAttempt, String, Duration)} of what {@link #alreadyProcessed} gave to this thread. */
+    boolean abandon(String source, String messageId, String error, Duration delay);
+
+    /** What the inbox knows of a message, if it does. */
+    Optional<SeenMessage> find(String source, String messageId);
+
+    /** Dead and stuck messages: what is looked after by hand. The name, of at most 255 characters, is logged. */
+    InboxOperator operator(String name);
+
+    /**
+     * Stores a message for the handlers of its topic, unless the inbox knows it: what is done stays done. It is committed
+     * when this returns.
+     */
+    Enqueued enqueue(InboxEntry entry);
+
+    /**
+     * The same in the caller's transaction. Waits for others that store the same message, until they commit or roll back.
+     */
+    Enqueued enqueue(Connection connection, InboxEntry entry);
+
+    /** Stores many in one round trip and one transaction of its own: all or none. Answers in the order of the entries. */
+    List<Enqueued> enqueueAll(Collection<InboxEntry> entries);
+
+    /** Stores many in one round trip, in the caller's transaction. */
+    List<Enqueued> enqueueAll(Connection connection, Collection<InboxEntry> entries);
+
+    /**
+     * Takes up to {@code batchSize} queued messages that are ready and due, of whatever topic, the oldest of each first.
+     *
+     * <p>Nobody else gets them until the lease has run out. Take a fresh token for each claim, and {@link #heartbeat} well
+     * before the lease ends when the work takes longer.
+     */
+    List<InboxMessage> claim(OwnerToken owner, Duration lease, int batchSize);
+
+    /**
+     * Ends messages as done. Ids that this owner does not hold are ignored. Returns how many this owner has ended, with this
+     * call or before: an ack that is repeated because its answer was lost counts the same.
+     */
+    int ack(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids);
+
+    /** The same in the caller's transaction, so that the business change and the end of the messages are one. */
+    int ack(Connection connection, OwnerToken owner, Collection<InboxWorkItemIdentifier> ids);
+
+    /**
+     * Returns messages to ready after a failed attempt; they can be claimed again after min(2<sup>retryCount</sup> s, 60 s).
+     * Returns how many this owner held.
+     */
+    int abandon(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids);
+
+    /** The same, with a pause and an error text to remember, of which 2,048 characters are kept. */
+    int abandon(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids, Duration delay, String error);
+
+    /** Returns messages to ready at once, without a counted attempt, as when the worker stops. Returns how many it held. */
+    int release(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids);
+
+    /** Gives messages up, with the reason, of which 2,048 characters are kept. Returns how many this owner held. */
+    int fail(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids, String error);
+
+    /**
+     * Renews leases that have not run out. Returns how many; fewer than given means that the others are lost, and their
+     * handling must stop.
+     */
+    int heartbeat(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids, Duration lease);
+
+    /**
+     * Returns queued messages whose lease ran out to ready. Returns how many. Nodes with background work do this by themselves.
+     * Nothing is reaped in the first lease period after the database server started.
+     */
+    int reapExpired();
+}

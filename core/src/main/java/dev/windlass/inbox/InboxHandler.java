@@ -1,0 +1,47 @@
+package dev.windlass.inbox;
+
+import dev.windlass.Cancellation;
+import dev.windlass.PermanentFailure;
+import dev.windlass.RetryAfter;
+import java.sql.Connection;
+
+/**
+ * Handles the queued messages of a topic.
+ *
+ * <p>Returning means done. Throwing means a failed attempt, to be repeated as the handler's
+ * {@linkplain dev.windlass.RetryPolicy retry policy} says; {@link PermanentFailure} and {@link RetryAfter} say it themselves.
+ * Called for different messages at once, never for one message twice at once while its lease holds. The same message may come
+ * again after a failure or a crash; only what an {@link InTransaction} handler does to the database happens once.
+ */
+@FunctionalInterface
+public interface InboxHandler {
+
+    /**
+     * Handles one attempt.
+     *
+     * @param cancellation turns true, and the thread is interrupted, when the lease is lost, the time is up, or the process
+     *     shuts down
+     */
+    void handle(InboxMessage message, Cancellation cancellation) throws Exception;
+
+    /** A handler that needs no more than the message. */
+    @FunctionalInterface
+    interface Simple {
+        void handle(InboxMessage message) throws Exception;
+    }
+
+    /** A handler of decoded payloads. */
+    @FunctionalInterface
+    interface Typed<T> {
+        void handle(T payload, InboxMessage message) throws Exception;
+    }
+
+    /**
+     * A handler whose work on the database is committed together with the end of the message: it happens once, however
+     * often the message is tried. Must neither commit nor roll back nor close the connection.
+     */
+    @FunctionalInterface
+    interface InTransaction {
+        void handle(Connection connection, InboxMessage message) throws Exception;
+    }
+}

@@ -1,0 +1,23 @@
+package dev.windlass.inbox;
+
+import dev.windlass.runtime.Require;
+
+/**
+ * Names a message as it came: where from, and the name it has there.
+ *
+ * @param source who gives out the message ids, for example a topic of a broker; case-sensitive, up to 255 characters
+ * @param messageId names the message within its source, the same at each delivery; case-sensitive, up to 255 characters
+ */
+public record InboxKey(String source, String messageId) {
+    private static final int MAX = 255;
+
+    public InboxKey {
+        Require.text("source", source, MAX);
+        Require.text("message id", messageId, MAX);
+    }
+
+    @Override
+    public String toString() {
+        return messageId + " of source " + source;
+    }
+}

@@ -1,0 +1,100 @@
+package dev.windlass.inbox;
+
+import dev.windlass.WindlassOptions;
+import dev.windlass.runtime.Announcer;
+import dev.windlass.runtime.Database;
+import dev.windlass.runtime.Dispatcher;
+import dev.windlass.runtime.DispatcherOptions;
+import dev.windlass.runtime.Handling;
+import dev.windlass.runtime.Telemetry;
+import dev.windlass.runtime.Transactions;
+import dev.windlass.runtime.Workers;
+import dev.windlass.schema.Channel;
+import java.util.Map;
+
+/** Internal: the inbox of one Windlass, put together. Programs use {@link dev.windlass.Windlass}. */
+public final class InboxNode {
+    private final Inbox inbox;
+    private final Guard guard;
+    private final Dispatcher<Delivery> dispatcher;
+    private boolean wanted;
+    private boolean running;
+
+    /**
+     * @param database named apart from the outbox's: its logs and metrics tell which of the two they speak of
+     */
+    public InboxNode(
+            Database database,
+            Database background,
+            WindlassOptions windlass,
+            InboxOptions options,
+            InboxHandlers handlers,
+            Transactions transactions,
+            Telemetry telemetry,
+            Workers workers) {
+        String channel = Channel.of(windlass.schemaName(), options.tableName());
+        InboxStore store = new InboxStore(database, options.tableName(), windlass.nodeName(), options.retention());
+        Map<String, Handling<Delivery>> handlings = windlass.backgroundWorkers()
+                ? handlers.handlings(options.handlers(), new HandlerTransactions(transactions, store))
+                : Map.of();
+        wanted = !handlings.isEmpty();
+        dispatcher = new Dispatcher<>(
+                database,
+                background,
+                store,
+                channel,
+                handlings,
+                new DispatcherOptions(
+                        options.pollingInterval(),
+                        windlass.maxPollingInterval(),
+                        options.batchSize(),
+                        options.lease(),
+                        options.concurrency(),
+                        options.maxLeaseExpiries(),
+                        windlass.wakeUp(),
+                        windlass.shutdownGrace()),
+                telemetry,
+                workers);
+        ContentChanges contentChanges = new ContentChanges(database.name(), telemetry);
+        guard = new Guard(
+                database,
+                new GuardStore(database, options.tableName(), windlass.nodeName()),
+                options,
+                transactions,
+                contentChanges);
+        Announcer announcer = new Announcer(database, channel, workers, windlass.wakeUp());
+        inbox = new StoredInbox(
+                guard,
+                new Queue(database, store, dispatcher, announcer, options.lease(), contentChanges),
+                who -> new StoredInboxOperator(database, options.tableName(), who, this::committed));
+    }
+
+    /** Who asks for the inbox uses it, and from then on looks after it; a node that never does costs nothing. */
+    public synchronized Inbox inbox() {
+        wanted = true;
+        startIfWanted();
+        return inbox;
+    }
+
+    public synchronized void start() {
+        running = true;
+        startIfWanted();
+    }
+
+    /** Starting twice does nothing, nor does it after a stop. */
+    private void startIfWanted() {
+        if (running && wanted) {
+            dispatcher.start();
+        }
+    }
+
+    /** This process has committed a transaction that may have written or marked messages. */
+    public void committed() {
+        dispatcher.committed();
+        guard.committed();
+    }
+
+    public void stop() {
+        dispatcher.stop();
+    }
+}

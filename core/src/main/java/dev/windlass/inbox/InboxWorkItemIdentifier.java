@@ -1,0 +1,12 @@
+package dev.windlass.inbox;
+
+import dev.windlass.runtime.Require;
+import java.util.UUID;
+
+/** Names a queued message as a piece of work: what ack, abandon and fail take. */
+public record InboxWorkItemIdentifier(UUID value) {
+
+    public InboxWorkItemIdentifier {
+        Require.present("work item identifier", value);
+    }
+}

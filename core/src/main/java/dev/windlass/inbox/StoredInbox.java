@@ -1,0 +1,184 @@
+package dev.windlass.inbox;
+
+import dev.windlass.OwnerToken;
+import dev.windlass.runtime.Require;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+
+/** The inbox in the database: a guard and a queue over one table. */
+final class StoredInbox implements Inbox {
+    private final Guard guard;
+    private final Queue queue;
+    private final Function<String, InboxOperator> operators;
+
+    StoredInbox(Guard guard, Queue queue, Function<String, InboxOperator> operators) {
+        this.guard = guard;
+        this.queue = queue;
+        this.operators = operators;
+    }
+
+    @Override
+    public Processed process(String source, String messageId, InboxWork work) throws Exception {
+        return guard.process(new InboxKey(source, messageId), null, Require.present("piece of work", work));
+    }
+
+    @Override
+    public Processed process(String source, String messageId, ContentHash hash, InboxWork work) throws Exception {
+        Require.present("piece of work", work);
+        return guard.process(new InboxKey(source, messageId), Require.present("hash", hash), work);
+    }
+
+    @Override
+    public Begin begin(String source, String messageId) {
+        return guard.begin(new InboxKey(source, messageId), null);
+    }
+
+    @Override
+    public Begin begin(String source, String messageId, ContentHash hash) {
+        return guard.begin(new InboxKey(source, messageId), Require.present("hash", hash));
+    }
+
+    @Override
+    public void markProcessing(InboxAttempt attempt) {
+        guard.markProcessing(attempt);
+    }
+
+    @Override
+    public void markProcessed(InboxAttempt attempt) {
+        guard.markProcessed(attempt);
+    }
+
+    @Override
+    public void markProcessed(Connection connection, InboxAttempt attempt) {
+        guard.markProcessed(connection, attempt);
+    }
+
+    @Override
+    public void markDead(InboxAttempt attempt, String reason) {
+        guard.markDead(attempt, reason);
+    }
+
+    @Override
+    public boolean abandon(InboxAttempt attempt, String error, Duration delay) {
+        return guard.abandon(attempt, error, delay);
+    }
+
+    @Override
+    public boolean alreadyProcessed(String source, String messageId) {
+        return guard.alreadyProcessed(new InboxKey(source, messageId), null);
+    }
+
+    @Override
+    public boolean alreadyProcessed(String source, String messageId, ContentHash hash) {
+        return guard.alreadyProcessed(new InboxKey(source, messageId), Require.present("hash", hash));
+    }
+
+    @Override
+    public void markProcessing(String source, String messageId) {
+        guard.markProcessing(mine(source, messageId));
+    }
+
+    @Override
+    public void markProcessed(String source, String messageId) {
+        guard.markProcessed(mine(source, messageId));
+    }
+
+    @Override
+    public void markProcessed(Connection connection, String source, String messageId) {
+        guard.markProcessed(connection, mine(source, messageId));
+    }
+
+    @Override
+    public void markDead(String source, String messageId, String reason) {
+        guard.markDead(mine(source, messageId), reason);
+    }
+
+    @Override
+    public boolean abandon(String source, String messageId, String error, Duration delay) {
+        return guard.abandon(mine(source, messageId), error, delay);
+    }
+
+    private InboxAttempt mine(String source, String messageId) {
+        return guard.mine(new InboxKey(source, messageId));
+    }
+
+    @Override
+    public Optional<SeenMessage> find(String source, String messageId) {
+        return guard.find(new InboxKey(source, messageId));
+    }
+
+    @Override
+    public InboxOperator operator(String name) {
+        return operators.apply(Require.text("name of the operator", name, 255));
+    }
+
+    @Override
+    public Enqueued enqueue(InboxEntry entry) {
+        return queue.enqueue(List.of(Require.present("inbox entry", entry))).get(0);
+    }
+
+    @Override
+    public Enqueued enqueue(Connection connection, InboxEntry entry) {
+        return queue.enqueue(connection, List.of(Require.present("inbox entry", entry)))
+                .get(0);
+    }
+
+    @Override
+    public List<Enqueued> enqueueAll(Collection<InboxEntry> entries) {
+        return queue.enqueue(entries);
+    }
+
+    @Override
+    public List<Enqueued> enqueueAll(Connection connection, Collection<InboxEntry> entries) {
+        return queue.enqueue(connection, entries);
+    }
+
+    @Override
+    public List<InboxMessage> claim(OwnerToken owner, Duration lease, int batchSize) {
+        return queue.claim(owner, lease, batchSize);
+    }
+
+    @Override
+    public int ack(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids) {
+        return queue.ack(owner, ids);
+    }
+
+    @Override
+    public int ack(Connection connection, OwnerToken owner, Collection<InboxWorkItemIdentifier> ids) {
+        return queue.ack(connection, owner, ids);
+    }
+
+    @Override
+    public int abandon(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids) {
+        return queue.abandon(owner, ids);
+    }
+
+    @Override
+    public int abandon(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids, Duration delay, String error) {
+        return queue.abandon(owner, ids, delay, error);
+    }
+
+    @Override
+    public int release(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids) {
+        return queue.release(owner, ids);
+    }
+
+    @Override
+    public int fail(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids, String error) {
+        return queue.fail(owner, ids, error);
+    }
+
+    @Override
+    public int heartbeat(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids, Duration lease) {
+        return queue.heartbeat(owner, ids, lease);
+    }
+
+    @Override
+    public int reapExpired() {
+        return queue.reapExpired();
+    }
+}

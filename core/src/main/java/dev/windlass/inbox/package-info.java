@@ -1,0 +1,50 @@
+/**
+ * The inbox: remembers the messages that arrived, so that one which is delivered twice is processed once.
+ *
+ * <h2>Life of a message</h2>
+ *
+ * <p>A message is named by its source and the id it has there. As a guard, the inbox sees it when somebody
+ * {@linkplain dev.windlass.inbox.Inbox#begin begins} it: it is <em>in progress</em>, with an owner token and a lease, and that is
+ * committed before the work starts. The work's own transaction marks it <em>done</em>. If the work fails it is <em>ready</em> to
+ * be begun again; if nobody hears of its owner until the lease has run out, whoever begins it next takes it over. Either way an
+ * attempt is used up, and after the last it is <em>dead</em>, until an operator revives or purges it.
+ *
+ * <p>As a queue, the inbox {@linkplain dev.windlass.inbox.Inbox#enqueue stores} a message with a topic, ready. It is then claimed,
+ * handled and completed by the same mechanism as the outbox's messages; a lease that ran out is reaped by any node. Rows that
+ * only guard have no topic and are never offered to handlers.
+ *
+ * <h2>Invariants</h2>
+ *
+ * <ul>
+ *   <li>There is one row for each key, and one state machine for both uses.
+ *   <li>A message has a lease exactly while it is in progress, and never two owners.
+ *   <li>Only the owner marks it. The mark names the token, also inside the business transaction: who has lost the message
+ *       changes no row, learns of it, and rolls back. So work on the same database happens once.
+ *   <li>{@link dev.windlass.inbox.Inbox#alreadyProcessed} answers true only for what has been processed. Dead is not processed.
+ *   <li>No guard call waits for another transaction. A row that somebody has locked is read as it was committed; a key that
+ *       somebody has written and not committed is in progress.
+ *   <li>An arrival uses up no attempt; only beginning does.
+ * </ul>
+ *
+ * <h2>Failure</h2>
+ *
+ * <table>
+ *   <caption>The process dies</caption>
+ *   <tr><td>before begin is committed</td><td>the inbox knows nothing; the next delivery begins the first attempt</td></tr>
+ *   <tr><td>before the work's commit</td><td>the work is rolled back; the lease runs out, and the attempt is counted</td></tr>
+ *   <tr><td>after the work's commit</td><td>done; the next delivery is told so</td></tr>
+ * </table>
+ *
+ * <p>An answer that was lost is asked for again with the same token: begin answers as before, and a mark that was made is
+ * still this owner's, because a message that has ended keeps the token of who ended it. A database that was away: a lease that
+ * ran out meanwhile is not taken over in the first lease period after its start, so that owners which lived on come first.
+ *
+ * <h2>What it does not promise</h2>
+ *
+ * <p>Once only for work outside the database: a process can die between a call to elsewhere and the mark. And no memory
+ * without end: after the retention a message is forgotten, and a later delivery is a new one.
+ */
+@NullMarked
+package dev.windlass.inbox;
+
+import org.jspecify.annotations.NullMarked;

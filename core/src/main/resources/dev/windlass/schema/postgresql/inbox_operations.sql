@@ -1,0 +1,200 @@
+-- What operators do to an inbox: look, revive, purge.
+
+-- One message, in whatever state.
+create or replace function {schema}.{inbox_find}(p_source text, p_message_id text) returns setof {schema}.{inbox}
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+begin
+    return query select m.* from {schema}.{inbox} m where m.source = p_source and m.message_id = p_message_id;
+end
+$sql$;
+
+-- Dead messages, the latest first, without their payloads. The next page begins before the last one's end and key.
+create or replace function {schema}.{inbox_dead_letters}(
+    p_limit             integer,
+    p_source            text default null,
+    p_topic             text default null,
+    p_before_at         timestamptz default null,
+    p_before_source     text default null,
+    p_before_message_id text default null
+) returns setof {schema}.{inbox}
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    return query
+    select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.begun_at,
+           m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.revivals, m.status, m.topic,
+           m.processed_by, m.last_error, m.hash, null::jsonb, null::text
+      from {schema}.{inbox} m
+     where m.status = 3
+       and (p_before_at is null or (m.ended_at, m.source, m.message_id) < (p_before_at, p_before_source, p_before_message_id))
+       and m.ended_at <= coalesce(p_before_at, 'infinity')
+       and (p_source is null or m.source = p_source)
+       and (p_topic is null or m.topic = p_topic)
+     order by m.ended_at desc, m.source desc, m.message_id desc
+     limit p_limit;
+end
+$sql$;
+
+-- Messages in progress whose lease ran out, or whose attempt began longer ago than p_older; the oldest first, without their
+-- payloads.
+create or replace function {schema}.{inbox_stuck}(p_older interval, p_limit integer default 1000)
+    returns setof {schema}.{inbox}
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    return query
+    select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.begun_at,
+           m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.revivals, m.status, m.topic,
+           m.processed_by, m.last_error, m.hash, null::jsonb, null::text
+      from (select g.* from {schema}.{inbox} g where g.status = 1 and g.id is null
+             union all
+            select q.* from {schema}.{inbox} q where q.status = 1 and q.id is not null) m
+     where m.locked_until <= v_now or m.begun_at <= v_now - p_older
+     order by m.begun_at, m.source, m.message_id
+     limit p_limit;
+end
+$sql$;
+
+-- Locks dead messages: those of the keys, or the oldest that fit the rest and died before p_until. Returns their keys.
+create or replace function {schema}.{inbox_pick_dead}(
+    p_sources     text[],
+    p_message_ids text[],
+    p_source      text,
+    p_topic       text,
+    p_until       timestamptz,
+    p_limit       integer,
+    p_all         boolean,
+    out sources     text[],
+    out message_ids text[]
+)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+begin
+    if (p_sources is null) <> (p_message_ids is null) or cardinality(p_sources) <> cardinality(p_message_ids) then
+        raise exception 'expected as many sources as message ids, got % and %',
+                coalesce(cardinality(p_sources)::text, 'null'), coalesce(cardinality(p_message_ids)::text, 'null')
+            using errcode = 'invalid_parameter_value', hint = 'A message is named by its source and its id.';
+    elsif p_sources is null and coalesce(p_source, p_topic) is null and p_all is not true then
+        raise exception 'expected messages, a source or a topic, got none of them'
+            using errcode = 'invalid_parameter_value', hint = 'Give p_all => true to choose every dead message.';
+    end if;
+    if p_sources is not null then
+        select array_agg(picked.source), array_agg(picked.message_id) into sources, message_ids
+          from (select m.source, m.message_id
+                  from (select * from unnest(p_sources, p_message_ids) as u (source, message_id)
+                         order by u.source collate "C", u.message_id collate "C") c
+                  join {schema}.{inbox} m on m.source = c.source and m.message_id = c.message_id
+                 where m.status + 0 = 3
+                   for update of m) picked;
+    else
+        select array_agg(picked.source), array_agg(picked.message_id) into sources, message_ids
+          from (select m.source, m.message_id
+                  from {schema}.{inbox} m
+                 where m.status = 3 and m.ended_at <= p_until
+                   and (p_source is null or m.source = p_source)
+                   and (p_topic is null or m.topic = p_topic)
+                 order by m.ended_at, m.source, m.message_id
+                 limit p_limit
+                   for update skip locked) picked;
+    end if;
+    sources := coalesce(sources, '{}');
+    message_ids := coalesce(message_ids, '{}');
+end
+$sql$;
+
+-- Gives dead messages all their attempts again: those of the keys, or up to p_limit that fit the rest, or of all if p_all
+-- says so. Queued ones are ready at once, others when they are begun again. Returns how many, and the time of the call. More
+-- than p_limit take several calls; those that give the time of the first as p_until touch only what had died before it.
+create or replace function {schema}.{inbox_revive}(
+    p_sources     text[] default null,
+    p_message_ids text[] default null,
+    p_source      text default null,
+    p_topic       text default null,
+    p_until       timestamptz default null,
+    p_limit       integer default 1000,
+    p_all         boolean default false
+) returns table (messages integer, until timestamptz)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_until       timestamptz := coalesce(p_until, clock_timestamp());
+    v_sources     text[];
+    v_message_ids text[];
+    v_count       integer;
+begin
+    perform pg_current_xact_id();
+    select k.sources, k.message_ids into v_sources, v_message_ids
+      from {schema}.{inbox_pick_dead}(p_sources, p_message_ids, p_source, p_topic, v_until, p_limit, p_all) k;
+    update {schema}.{inbox} m
+       set status = 0, owner_token = null, ended_at = null, processed_by = null, retry_count = 0, lease_expiries = 0,
+           revivals = least(m.revivals + 1, 32767), next_attempt_at = clock_timestamp()
+     where (m.source, m.message_id) in (select * from unnest(v_sources, v_message_ids));
+    get diagnostics v_count = row_count;
+    if v_count > 0 then
+        perform pg_notify({channel}, '');
+    end if;
+    return query select v_count, v_until;
+end
+$sql$;
+
+-- Deletes dead messages; the inbox forgets them, and would process them if they arrived again. Otherwise as revive.
+create or replace function {schema}.{inbox_purge}(
+    p_sources     text[] default null,
+    p_message_ids text[] default null,
+    p_source      text default null,
+    p_topic       text default null,
+    p_until       timestamptz default null,
+    p_limit       integer default 1000,
+    p_all         boolean default false
+) returns table (messages integer, until timestamptz)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_until       timestamptz := coalesce(p_until, clock_timestamp());
+    v_sources     text[];
+    v_message_ids text[];
+    v_count       integer;
+begin
+    select k.sources, k.message_ids into v_sources, v_message_ids
+      from {schema}.{inbox_pick_dead}(p_sources, p_message_ids, p_source, p_topic, v_until, p_limit, p_all) k;
+    delete from {schema}.{inbox} m
+     where (m.source, m.message_id) in (select * from unnest(v_sources, v_message_ids));
+    get diagnostics v_count = row_count;
+    return query select v_count, v_until;
+end
+$sql$;

@@ -1,0 +1,133 @@
+package dev.windlass.inbox;
+
+import dev.windlass.Windlass;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.BeforeEach;
+
+/** What the parts of the conformance suite have in common; an engine plugs in its database. */
+abstract class InboxConformance {
+    static final String SOURCE = "orders";
+
+    /** So short a lease that the quiet time after the server's start is over; a guard's lease as long as any test takes. */
+    static final InboxOptions OPTIONS = InboxOptions.defaults()
+            .withLease(Duration.ofMillis(10))
+            .withWaitAtMost(Duration.ofSeconds(30))
+            .withMaxAttempts(3);
+
+    /** For leases that are to run out. */
+    static final InboxOptions SHORT = OPTIONS.withGuardLease(Duration.ofMillis(150));
+
+    static final Duration LEASE = Duration.ofMinutes(5);
+
+    Windlass windlass;
+    Inbox inbox;
+
+    abstract InboxDatabase database();
+
+    @BeforeEach
+    void startWithoutBackgroundWork() {
+        windlass = windlass(OPTIONS);
+        inbox = windlass.inbox();
+    }
+
+    Windlass windlass(InboxOptions options) {
+        return database()
+                .start(database()
+                        .windlass()
+                        .options(database()
+                                .options()
+                                .withBackgroundWorkers(false)
+                                .withNodeName("node-1"))
+                        .inbox(options));
+    }
+
+    Inbox inbox(InboxOptions options) {
+        return windlass(options).inbox();
+    }
+
+    /** Begins a message that can be begun. */
+    InboxAttempt begun(String id) {
+        return begun(inbox, id);
+    }
+
+    static InboxAttempt begun(Inbox inbox, String id) {
+        Begin begin = inbox.begin(SOURCE, id);
+        if (begin instanceof Begin.Proceed proceed) {
+            return proceed.attempt();
+        }
+        throw new IllegalStateException("expected to begin " + id + ", got " + begin);
+    }
+
+    /** A message that was processed. */
+    void processed(String id) {
+        inbox.markProcessed(begun(id));
+    }
+
+    InboxEntry entry(String id) {
+        return InboxEntry.of(SOURCE, id, "topic", "payload of " + id);
+    }
+
+    SeenMessage seen(String id) {
+        return inbox.find(SOURCE, id).orElseThrow();
+    }
+
+    InboxStatus status(String id) {
+        return seen(id).status();
+    }
+
+    long count(String where) {
+        return database().value(Long.class, "select count(*) from %s.inbox where " + where);
+    }
+
+    /** As if the owner had been silent for the whole lease. */
+    void runOutLease(String id) {
+        database().update("update %s.inbox set locked_until = first_seen_at where message_id = ?", id);
+    }
+
+    /** As if the rest after a failure, or the delay, were over. */
+    void endPause(String id) {
+        database().update("update %s.inbox set next_attempt_at = first_seen_at where message_id = ?", id);
+    }
+
+    /** A connection in a transaction. */
+    Connection transaction() throws SQLException {
+        Connection connection = database().connect();
+        connection.setAutoCommit(false);
+        return connection;
+    }
+
+    /** Runs the same on every racer, all starting together, and returns what each returned. */
+    static <T> List<T> race(int racers, Callable<T> work) throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(racers);
+        try {
+            CyclicBarrier start = new CyclicBarrier(racers);
+            List<Callable<T>> tasks = Collections.nCopies(racers, () -> {
+                start.await();
+                return work.call();
+            });
+            List<T> results = new ArrayList<>();
+            for (Future<T> result : threads.invokeAll(tasks)) {
+                results.add(result.get());
+            }
+            return results;
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof Exception cause) {
+                throw cause;
+            }
+            throw e;
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+}

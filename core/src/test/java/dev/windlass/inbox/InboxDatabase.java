@@ -1,0 +1,37 @@
+package dev.windlass.inbox;
+
+import dev.windlass.Windlass;
+import dev.windlass.WindlassOptions;
+import dev.windlass.runtime.Database;
+import java.sql.Connection;
+import java.sql.SQLException;
+
+/**
+ * The database under the conformance suite: the public API on it, and what the suite does behind the API's back, in SQL that
+ * every engine takes. In that SQL, {@code %s} stands for the schema.
+ */
+interface InboxDatabase {
+
+    WindlassOptions options();
+
+    /** A Windlass on this database, as the program's user. */
+    Windlass.Builder windlass();
+
+    /** Starts it, and closes it after the test. */
+    Windlass start(Windlass.Builder builder);
+
+    /** A connection of the program's user. */
+    Connection connect() throws SQLException;
+
+    /** The routines, for verbs that are not in the public API. */
+    Database routines();
+
+    /** Runs a statement as the owner of the schema, and returns how many rows it changed. */
+    int update(String sql, Object... arguments);
+
+    /** Reads one value as the owner of the schema. */
+    <T> T value(Class<T> type, String sql, Object... arguments);
+
+    /** How many connections of the program's pool are in use. */
+    int activeConnections();
+}

@@ -1,0 +1,67 @@
+package dev.windlass.inbox;
+
+import dev.windlass.TestDatabase;
+import dev.windlass.Windlass;
+import dev.windlass.WindlassOptions;
+import dev.windlass.engine.PostgresDialect;
+import dev.windlass.runtime.Database;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+
+final class PostgresInboxDatabase implements InboxDatabase {
+    private final TestDatabase database;
+
+    PostgresInboxDatabase(TestDatabase database) {
+        this.database = database;
+    }
+
+    @Override
+    public WindlassOptions options() {
+        return database.options();
+    }
+
+    @Override
+    public Windlass.Builder windlass() {
+        return database.windlass();
+    }
+
+    @Override
+    public Windlass start(Windlass.Builder builder) {
+        return database.start(builder);
+    }
+
+    @Override
+    public Connection connect() throws SQLException {
+        return database.dataSource().getConnection();
+    }
+
+    @Override
+    public Database routines() {
+        return new Database(database.dataSource(), new PostgresDialect(), database.schema(), "test");
+    }
+
+    @Override
+    public int update(String sql, Object... arguments) {
+        try (Connection connection = database.owner().getConnection();
+                PreparedStatement statement =
+                        connection.prepareStatement(sql.replace("%s", "\"" + database.schema() + "\""))) {
+            for (int i = 0; i < arguments.length; i++) {
+                statement.setObject(i + 1, arguments[i]);
+            }
+            return statement.executeUpdate();
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Override
+    public <T> T value(Class<T> type, String sql, Object... arguments) {
+        return database.value(type, sql, arguments);
+    }
+
+    @Override
+    public int activeConnections() {
+        return database.dataSource().getHikariPoolMXBean().getActiveConnections();
+    }
+}

@@ -1,0 +1,42 @@
+package dev.windlass.inbox;
+
+import dev.windlass.TestDatabase;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** The conformance suite on PostgreSQL. */
+final class PostgresInboxTest {
+
+    @Nested
+    final class Beginning extends BeginConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        InboxDatabase database() {
+            return new PostgresInboxDatabase(postgres);
+        }
+    }
+
+    @Nested
+    final class Marks extends MarkConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        InboxDatabase database() {
+            return new PostgresInboxDatabase(postgres);
+        }
+    }
+
+    @Nested
+    final class AlreadyProcessed extends AlreadyProcessedConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        InboxDatabase database() {
+            return new PostgresInboxDatabase(postgres);
+        }
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.inbox;
+
+import org.jspecify.annotations.NullMarked;
