@@ -32,6 +32,9 @@ interface InboxDatabase {
     /** Reads one value as the owner of the schema. */
     <T> T value(Class<T> type, String sql, Object... arguments);
 
+    /** Lets the program's user work with a table of the test's own. */
+    void grant(String table);
+
     /** How many connections of the program's pool are in use. */
     int activeConnections();
 }

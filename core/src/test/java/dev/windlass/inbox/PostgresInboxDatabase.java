@@ -61,6 +61,11 @@ final class PostgresInboxDatabase implements InboxDatabase {
     }
 
     @Override
+    public void grant(String table) {
+        update("grant select, insert, update, delete on %s." + table + " to windlass_runtime");
+    }
+
+    @Override
     public int activeConnections() {
         return database.dataSource().getHikariPoolMXBean().getActiveConnections();
     }

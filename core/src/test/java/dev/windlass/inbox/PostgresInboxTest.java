@@ -39,4 +39,48 @@ final class PostgresInboxTest {
             return new PostgresInboxDatabase(postgres);
         }
     }
+
+    @Nested
+    final class Processing extends ProcessConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        InboxDatabase database() {
+            return new PostgresInboxDatabase(postgres);
+        }
+    }
+
+    @Nested
+    final class Enqueueing extends EnqueueConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        InboxDatabase database() {
+            return new PostgresInboxDatabase(postgres);
+        }
+    }
+
+    @Nested
+    final class Queueing extends QueueConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        InboxDatabase database() {
+            return new PostgresInboxDatabase(postgres);
+        }
+    }
+
+    @Nested
+    final class Operators extends OperatorConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        InboxDatabase database() {
+            return new PostgresInboxDatabase(postgres);
+        }
+    }
 }

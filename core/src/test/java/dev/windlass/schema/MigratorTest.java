@@ -41,6 +41,7 @@ final class MigratorTest {
         assertThat(database.list(
                         "select tablename from pg_tables where schemaname = '%s' and tablename ~ '^(outbox|windlass)'"))
                 .containsExactlyInAnyOrder(
+                        "inbox",
                         "outbox",
                         "outbox_action",
                         "outbox_dedup",
@@ -98,7 +99,7 @@ final class MigratorTest {
             return true;
         });
 
-        assertThat(database.versions()).hasSize(1);
+        assertThat(database.installed()).contains("outbox").doesNotHaveDuplicates();
         database.migrator().check();
     }
 
@@ -115,7 +116,7 @@ final class MigratorTest {
             strict.setOptions(null);
         }
 
-        assertThat(database.versions()).hasSize(1);
+        assertThat(database.installed()).contains("outbox").doesNotHaveDuplicates();
     }
 
     @Test
@@ -174,7 +175,7 @@ final class MigratorTest {
                     .extracting(message -> message.payload())
                     .containsExactly("other");
         }
-        assertThat(database.versions()).hasSize(2);
+        assertThat(database.installed()).contains("outbox", "orders_outbox").doesNotHaveDuplicates();
     }
 
     @Test

@@ -90,4 +90,9 @@ final class SchemaFixture implements BeforeEachCallback, AfterEachCallback {
         return list(
                 "select table_name || ' ' || version || ' ' || applied_at from %s.windlass_version where component = 'outbox' order by 1");
     }
+
+    /** The tables whose version is recorded. */
+    List<String> installed() throws SQLException {
+        return list("select table_name from %s.windlass_version");
+    }
 }
