@@ -83,4 +83,26 @@ final class PostgresInboxTest {
             return new PostgresInboxDatabase(postgres);
         }
     }
+
+    @Nested
+    final class InboxModel extends InboxModelConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        InboxDatabase database() {
+            return new PostgresInboxDatabase(postgres);
+        }
+    }
+
+    @Nested
+    final class BadArguments extends BadArgumentsConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        InboxDatabase database() {
+            return new PostgresInboxDatabase(postgres);
+        }
+    }
 }
