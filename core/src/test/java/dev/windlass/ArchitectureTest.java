@@ -48,7 +48,7 @@ final class ArchitectureTest {
     @ArchTest
     static final ArchRule nobodyReadsTheWallClock = noClasses()
             .that()
-            .doNotHaveFullyQualifiedName("dev.windlass.outbox.TimeOrderedIds")
+            .doNotHaveFullyQualifiedName("dev.windlass.runtime.TimeOrderedIds")
             .and()
             .doNotHaveFullyQualifiedName("dev.windlass.lease.TrustWindow")
             .should()

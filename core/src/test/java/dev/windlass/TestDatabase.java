@@ -69,11 +69,10 @@ public final class TestDatabase implements BeforeAllCallback, AfterEachCallback,
     @Override
     public void afterEach(ExtensionContext context) throws SQLException {
         closeAll();
-        execute("truncate %1$s.outbox, %1$s.outbox_join, %1$s.outbox_key, %1$s.outbox_key_freed, %1$s.outbox_dedup,"
-                        .formatted("\"" + schema + "\"")
-                + " %1$s.outbox_failure, %1$s.outbox_pause, %1$s.outbox_action, %1$s.inbox, %1$s.lease,"
-                + " %1$s.lease_semaphore cascade"
-                        .formatted("\"" + schema + "\""));
+        execute("""
+                truncate %1$s.outbox, %1$s.outbox_join, %1$s.outbox_key, %1$s.outbox_key_freed, %1$s.outbox_dedup,
+                         %1$s.outbox_failure, %1$s.outbox_pause, %1$s.outbox_action, %1$s.inbox, %1$s.lease,
+                         %1$s.lease_semaphore cascade""".formatted("\"" + schema + "\""));
     }
 
     @Override

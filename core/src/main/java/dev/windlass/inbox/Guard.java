@@ -128,9 +128,9 @@ final class Guard {
     private Optional<InboxStatus> markFailed(InboxAttempt attempt, String error, Duration delay) {
         boolean[] tried = {false};
         Optional<InboxStatus> status = database.retrying("abandon message " + attempt.key(), connection -> {
-            Optional<InboxStatus> now = store.markFailed(connection, attempt, error, delay, options.maxAttempts());
             boolean again = tried[0];
             tried[0] = true;
+            Optional<InboxStatus> now = store.markFailed(connection, attempt, error, delay, options.maxAttempts());
             return now.isEmpty() && again
                     ? store.find(connection, attempt.key()).map(SeenMessage::status)
                     : now;

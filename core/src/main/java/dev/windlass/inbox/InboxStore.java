@@ -38,7 +38,9 @@ final class InboxStore implements WorkStore<Delivery> {
         return database.call(connection, table + "_" + routine);
     }
 
-    List<Enqueued> enqueue(Connection connection, Collection<InboxEntry> entries, boolean notify) throws SQLException {
+    /** Repeated with the same ids, it answers the same. */
+    List<Enqueued> enqueue(Connection connection, List<UUID> ids, Collection<InboxEntry> entries, boolean notify)
+            throws SQLException {
         return call(connection, "enqueue_all")
                 .texts(each(entries, entry -> entry.key().source()))
                 .texts(each(entries, entry -> entry.key().messageId()))
@@ -49,6 +51,7 @@ final class InboxStore implements WorkStore<Delivery> {
                 .instants(optional(entries, InboxEntry::dueTime))
                 .durations(optional(entries, InboxEntry::delay))
                 .bool(notify)
+                .uuids(ids)
                 .list(row -> new Enqueued(row.getBoolean("fresh"), row.getBoolean("differs")));
     }
 

@@ -8,6 +8,7 @@ import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Dispatcher;
 import dev.windlass.runtime.ErrorText;
 import dev.windlass.runtime.Require;
+import dev.windlass.runtime.TimeOrderedIds;
 import dev.windlass.runtime.WorkStore.Ending;
 import dev.windlass.runtime.WorkStore.Failure;
 import dev.windlass.runtime.WorkStore.Held;
@@ -16,6 +17,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.UUID;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -32,6 +34,7 @@ final class Queue {
     private final Announcer announcer;
     private final Duration lease;
     private final ContentChanges contentChanges;
+    private final TimeOrderedIds ids = new TimeOrderedIds();
 
     Queue(
             Database database,
@@ -54,7 +57,9 @@ final class Queue {
             return List.of();
         }
         boolean announce = !(all.size() == 1 && dispatcher.hasPlace(all.get(0).topic())) && announcer.announce();
-        List<Enqueued> answers = database.retrying(what(all), connection -> store.enqueue(connection, all, announce));
+        List<UUID> made = newIds(all.size());
+        List<Enqueued> answers =
+                database.retrying(what(all), connection -> store.enqueue(connection, made, all, announce));
         tell(all, answers);
         topics(all).forEach(dispatcher::committed);
         return answers;
@@ -68,7 +73,7 @@ final class Queue {
         }
         try {
             boolean announce = announcer.announce();
-            List<Enqueued> answers = store.enqueue(connection, all, announce);
+            List<Enqueued> answers = store.enqueue(connection, newIds(all.size()), all, announce);
             tell(all, answers);
             for (String topic : topics(all).toList()) {
                 signal(connection, topic, announce);
@@ -77,6 +82,10 @@ final class Queue {
         } catch (SQLException e) {
             throw database.failure(what(all), e);
         }
+    }
+
+    private List<UUID> newIds(int count) {
+        return Stream.generate(ids::next).limit(count).toList();
     }
 
     private static String what(List<InboxEntry> entries) {

@@ -154,12 +154,10 @@ abstract class AlreadyProcessedConformance extends InboxConformance {
                         id);
     }
 
-    /** Its next look is a second away by then, and its time is over before that. */
     @Test
-    void aMarkInThisProcessWakesThoseWhoWait() throws Exception {
+    void whoWaitsLearnsOfAMarkThatIsMadeWithTheAttempt() throws Exception {
         InboxAttempt attempt = begun("1");
-        Inbox patient = inbox;
-        Future<Boolean> waiting = threads.submit(() -> patient.alreadyProcessed(SOURCE, "1"));
+        Future<Boolean> waiting = threads.submit(() -> inbox.alreadyProcessed(SOURCE, "1"));
         inbox.markProcessed(attempt);
         assertThat(waiting.get()).isTrue();
     }

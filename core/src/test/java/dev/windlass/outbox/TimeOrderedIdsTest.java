@@ -6,6 +6,7 @@ import dev.windlass.OwnerToken;
 import dev.windlass.TestDatabase;
 import dev.windlass.engine.PostgresDialect;
 import dev.windlass.runtime.Database;
+import dev.windlass.runtime.TimeOrderedIds;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HashSet;

@@ -72,7 +72,7 @@ begin
 end
 $sql$;
 
--- Locks dead messages: those of the keys, or the oldest that fit the rest and died before p_until. Returns their keys.
+-- Locks dead messages: those of the keys, or the oldest that fit the rest and died before p_until. Returns where they are.
 create or replace function {schema}.{inbox_pick_dead}(
     p_sources     text[],
     p_message_ids text[],
@@ -80,16 +80,12 @@ create or replace function {schema}.{inbox_pick_dead}(
     p_topic       text,
     p_until       timestamptz,
     p_limit       integer,
-    p_all         boolean,
-    out sources     text[],
-    out message_ids text[]
-)
+    p_all         boolean
+) returns tid[]
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
-    set enable_hashjoin = off
-    set enable_mergejoin = off
     set jit = off
 as $sql$
 begin
@@ -102,26 +98,24 @@ begin
             using errcode = 'invalid_parameter_value', hint = 'Give p_all => true to choose every dead message.';
     end if;
     if p_sources is not null then
-        select array_agg(picked.source), array_agg(picked.message_id) into sources, message_ids
-          from (select m.source, m.message_id
-                  from (select * from unnest(p_sources, p_message_ids) as u (source, message_id)
-                         order by u.source collate "C", u.message_id collate "C") c
-                  join {schema}.{inbox} m on m.source = c.source and m.message_id = c.message_id
-                 where m.status + 0 = 3
-                   for update of m) picked;
-    else
-        select array_agg(picked.source), array_agg(picked.message_id) into sources, message_ids
-          from (select m.source, m.message_id
-                  from {schema}.{inbox} m
-                 where m.status = 3 and m.ended_at <= p_until
-                   and (p_source is null or m.source = p_source)
-                   and (p_topic is null or m.topic = p_topic)
-                 order by m.ended_at, m.source, m.message_id
-                 limit p_limit
-                   for update skip locked) picked;
+        return array(select d.ctid
+                       from (select * from unnest(p_sources, p_message_ids) as u (source, message_id)
+                              order by u.source collate "C", u.message_id collate "C") c
+                      cross join lateral (
+                            select m.ctid
+                              from {schema}.{inbox} m
+                             where m.source = c.source and m.message_id = c.message_id and m.status + 0 = 3
+                             limit 1
+                               for update) d);
     end if;
-    sources := coalesce(sources, '{}');
-    message_ids := coalesce(message_ids, '{}');
+    return array(select m.ctid
+                   from {schema}.{inbox} m
+                  where m.status = 3 and m.ended_at <= p_until
+                    and (p_source is null or m.source = p_source)
+                    and (p_topic is null or m.topic = p_topic)
+                  order by m.ended_at, m.source, m.message_id
+                  limit p_limit
+                    for update skip locked);
 end
 $sql$;
 
@@ -141,23 +135,19 @@ create or replace function {schema}.{inbox_revive}(
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
-    set enable_hashjoin = off
-    set enable_mergejoin = off
     set jit = off
 as $sql$
 declare
-    v_until       timestamptz := coalesce(p_until, clock_timestamp());
-    v_sources     text[];
-    v_message_ids text[];
-    v_count       integer;
+    v_until timestamptz := coalesce(p_until, clock_timestamp());
+    v_dead  tid[];
+    v_count integer;
 begin
     perform pg_current_xact_id();
-    select k.sources, k.message_ids into v_sources, v_message_ids
-      from {schema}.{inbox_pick_dead}(p_sources, p_message_ids, p_source, p_topic, v_until, p_limit, p_all) k;
+    v_dead := {schema}.{inbox_pick_dead}(p_sources, p_message_ids, p_source, p_topic, v_until, p_limit, p_all);
     update {schema}.{inbox} m
        set status = 0, owner_token = null, ended_at = null, processed_by = null, retry_count = 0, lease_expiries = 0,
            revivals = least(m.revivals + 1, 32767), next_attempt_at = clock_timestamp()
-     where (m.source, m.message_id) in (select * from unnest(v_sources, v_message_ids));
+     where m.ctid = any (v_dead);
     get diagnostics v_count = row_count;
     if v_count > 0 then
         perform pg_notify({channel}, '');
@@ -180,20 +170,16 @@ create or replace function {schema}.{inbox_purge}(
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
-    set enable_hashjoin = off
-    set enable_mergejoin = off
     set jit = off
 as $sql$
 declare
-    v_until       timestamptz := coalesce(p_until, clock_timestamp());
-    v_sources     text[];
-    v_message_ids text[];
-    v_count       integer;
+    v_until timestamptz := coalesce(p_until, clock_timestamp());
+    v_dead  tid[];
+    v_count integer;
 begin
-    select k.sources, k.message_ids into v_sources, v_message_ids
-      from {schema}.{inbox_pick_dead}(p_sources, p_message_ids, p_source, p_topic, v_until, p_limit, p_all) k;
+    v_dead := {schema}.{inbox_pick_dead}(p_sources, p_message_ids, p_source, p_topic, v_until, p_limit, p_all);
     delete from {schema}.{inbox} m
-     where (m.source, m.message_id) in (select * from unnest(v_sources, v_message_ids));
+     where m.ctid = any (v_dead);
     get diagnostics v_count = row_count;
     return query select v_count, v_until;
 end

@@ -37,7 +37,8 @@ end
 $sql$;
 
 -- Writes many in one round trip; one row for each, in the order of the arrays. An array of optional values may be null as a
--- whole. Of several with one key the first is written. Keys are taken in their order, so that two batches cannot deadlock.
+-- whole. Of several with one key the first is written. Keys are taken in their order, so that two batches cannot deadlock. Who
+-- gives the ids, and repeats a call whose answer was lost, is told again what was new.
 --
 -- What the inbox knows stays what it is, done or dead or in progress: this takes no lock on it that a mark would have to
 -- wait for. Only a message that somebody began without the queue, and failed or was not heard of again, becomes work
@@ -51,7 +52,8 @@ create or replace function {schema}.{inbox_enqueue_all}(
     p_hashes      text[] default null,
     p_due_ats     timestamptz[] default null,
     p_delays      interval[] default null,
-    p_notify      boolean default true
+    p_notify      boolean default true,
+    p_ids         uuid[] default null
 ) returns table (fresh boolean, differs boolean)
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -69,7 +71,7 @@ declare
     v_revised boolean := false;
 begin
     perform pg_current_xact_id();
-    v_ids := array(select {schema}.{inbox_new_id}() as id from unnest(p_topics) order by id);
+    v_ids := coalesce(p_ids, array(select {schema}.{inbox_new_id}() as id from unnest(p_topics) order by id));
     loop
         v_now := clock_timestamp();
         insert into {schema}.{inbox}
@@ -80,14 +82,21 @@ begin
           from unnest(p_sources, p_message_ids, v_ids, p_topics, p_payloads, p_headers, p_hashes, p_due_ats, p_delays)
                with ordinality
                as e (source, message_id, id, topic, payload, headers, hash, due_at, delay, place)
-         where not exists (select
-                             from {schema}.{inbox} k
-                            where k.source = e.source and k.message_id = e.message_id)
+          left join lateral (
+               select true as seen
+                 from {schema}.{inbox} k
+                where k.source = e.source and k.message_id = e.message_id
+                limit 1) k on true
+         where k.seen is null
          order by e.source collate "C", e.message_id collate "C", e.place
         on conflict (source, message_id) do nothing;
         select bool_and(coalesce(m.id = e.id, false)), bool_and(m.source is not null) into v_all, v_known
           from unnest(p_sources, p_message_ids, v_ids) as e (source, message_id, id)
-          left join {schema}.{inbox} m on m.source = e.source and m.message_id = e.message_id;
+          left join lateral (
+               select k.source, k.id
+                 from {schema}.{inbox} k
+                where k.source = e.source and k.message_id = e.message_id
+                limit 1) m on true;
         if v_all is false and v_known and not v_revised then
             perform {schema}.{inbox_enqueue_known}(p_sources, p_message_ids, v_ids, p_topics, p_payloads, p_headers, p_hashes,
                                                    p_due_ats, p_delays);
@@ -101,7 +110,11 @@ begin
     return query
     select coalesce(m.id = e.id, false), coalesce(m.hash <> decode(e.hash, 'hex'), false)
       from unnest(p_sources, p_message_ids, v_ids, p_hashes) with ordinality as e (source, message_id, id, hash, place)
-      left join {schema}.{inbox} m on m.source = e.source and m.message_id = e.message_id
+      left join lateral (
+           select k.id, k.hash
+             from {schema}.{inbox} k
+            where k.source = e.source and k.message_id = e.message_id
+            limit 1) m on true
      order by e.place;
 end
 $sql$;
@@ -122,42 +135,38 @@ create or replace function {schema}.{inbox_enqueue_known}(
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
-    set enable_hashjoin = off
-    set enable_mergejoin = off
-    set jit = off
 as $sql$
 declare
-    v_now timestamptz := clock_timestamp();
+    v_now   timestamptz := clock_timestamp();
+    v_entry record;
+    v_ended boolean;
 begin
-    with first as materialized (
+    for v_entry in
         select distinct on (e.source collate "C", e.message_id collate "C") e.*
           from unnest(p_sources, p_message_ids, p_ids, p_topics, p_payloads, p_headers, p_hashes, p_due_ats, p_delays)
                with ordinality
                as e (source, message_id, id, topic, payload, headers, hash, due_at, delay, place)
-         order by e.source collate "C", e.message_id collate "C", e.place),
-    free as materialized (
-        select g.source, g.message_id
-          from first
-          join {schema}.{inbox} g on g.source = first.source and g.message_id = first.message_id
-         where g.id is null and g.ended_at is null and (g.locked_until is null or g.locked_until <= v_now)
-           for update of g skip locked)
-    update {schema}.{inbox} m
-       set id = first.id, topic = first.topic, payload = first.payload, headers = first.headers::jsonb,
-           hash = coalesce(m.hash, decode(first.hash, 'hex')), last_seen_at = v_now,
-           due_at = coalesce(first.due_at, v_now + first.delay),
-           next_attempt_at = greatest(v_now, m.next_attempt_at, coalesce(first.due_at, v_now + first.delay)),
-           lease_expiries = m.lease_expiries + m.status, status = 0, owner_token = null, locked_until = null
-      from first
-      join free on free.source = first.source and free.message_id = first.message_id
-     where m.source = first.source and m.message_id = first.message_id;
-    update {schema}.{inbox} m
-       set last_seen_at = v_now
-     where (m.source, m.message_id) in (
-               select s.source, s.message_id
-                 from unnest(p_sources, p_message_ids) as e (source, message_id)
-                 join {schema}.{inbox} s on s.source = e.source and s.message_id = e.message_id
-                where s.ended_at is not null
-                  for update of s skip locked);
+         order by e.source collate "C", e.message_id collate "C", e.place
+    loop
+        select m.ended_at is not null into v_ended
+          from {schema}.{inbox} m
+         where m.source = v_entry.source and m.message_id = v_entry.message_id
+           and (m.ended_at is not null or m.id is null and (m.locked_until is null or m.locked_until <= v_now))
+           for update skip locked;
+        if v_ended then
+            update {schema}.{inbox} m
+               set last_seen_at = v_now, hash = coalesce(m.hash, decode(v_entry.hash, 'hex'))
+             where m.source = v_entry.source and m.message_id = v_entry.message_id;
+        elsif v_ended is false then
+            update {schema}.{inbox} m
+               set id = v_entry.id, topic = v_entry.topic, payload = v_entry.payload, headers = v_entry.headers::jsonb,
+                   hash = coalesce(m.hash, decode(v_entry.hash, 'hex')), last_seen_at = v_now,
+                   due_at = coalesce(v_entry.due_at, v_now + v_entry.delay),
+                   next_attempt_at = greatest(v_now, m.next_attempt_at, coalesce(v_entry.due_at, v_now + v_entry.delay)),
+                   lease_expiries = m.lease_expiries + m.status, status = 0, owner_token = null, locked_until = null
+             where m.source = v_entry.source and m.message_id = v_entry.message_id;
+        end if;
+    end loop;
 end
 $sql$;
 
@@ -495,13 +504,13 @@ declare
     v_count  integer;
 begin
     delete from {schema}.{inbox} m
-     where (m.source, m.message_id) in (
-               select r.source, r.message_id
+     where m.ctid = any (array(
+               select r.ctid
                  from {schema}.{inbox} r
                 where r.status = 2 and r.ended_at < v_before
                 order by r.ended_at
                 limit p_limit
-                  for update skip locked);
+                  for update skip locked));
     get diagnostics v_count = row_count;
     return v_count;
 end

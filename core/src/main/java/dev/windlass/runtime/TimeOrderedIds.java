@@ -1,4 +1,4 @@
-package dev.windlass.outbox;
+package dev.windlass.runtime;
 
 import java.security.SecureRandom;
 import java.util.SplittableRandom;
@@ -11,21 +11,21 @@ import java.util.function.LongSupplier;
  * <p>The clock only orders ids; nothing compares it with the database's. When it stands still or steps back, a counter goes on
  * from the last value. Thread-safe.
  */
-final class TimeOrderedIds {
+public final class TimeOrderedIds {
     private final SplittableRandom random = new SplittableRandom(new SecureRandom().nextLong());
     private final LongSupplier clock;
     private long last;
 
-    TimeOrderedIds() {
+    public TimeOrderedIds() {
         this(System::currentTimeMillis);
     }
 
-    TimeOrderedIds(LongSupplier clock) {
+    public TimeOrderedIds(LongSupplier clock) {
         this.clock = clock;
     }
 
     /** 48 bits of milliseconds and 12 bits of counter above 62 random bits. */
-    synchronized UUID next() {
+    public synchronized UUID next() {
         last = Math.max(last + 1, clock.getAsLong() << 12);
         long high = (last >>> 12) << 16 | 0x7000 | (last & 0xFFF);
         long low = random.nextLong() >>> 2 | Long.MIN_VALUE;

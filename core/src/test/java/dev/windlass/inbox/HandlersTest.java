@@ -1,0 +1,244 @@
+package dev.windlass.inbox;
+
+import static dev.windlass.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import ch.qos.logback.classic.Level;
+import dev.windlass.HandlerOptions;
+import dev.windlass.Logs;
+import dev.windlass.PermanentFailure;
+import dev.windlass.RetryPolicy;
+import dev.windlass.TestDatabase;
+import dev.windlass.Windlass;
+import dev.windlass.runtime.Telemetry;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Queued messages and their handlers. */
+final class HandlersTest {
+    @RegisterExtension
+    static final TestDatabase database = new TestDatabase();
+
+    private static final InboxOptions SHORT = InboxOptions.defaults().withLease(Duration.ofSeconds(1));
+    private static final HandlerOptions QUICK =
+            HandlerOptions.defaults().withRetry(new RetryPolicy(3, Duration.ofMillis(1), Duration.ofMillis(5), 0));
+
+    private final Queue<String> handled = new ConcurrentLinkedQueue<>();
+
+    @BeforeEach
+    void createLedger() throws SQLException {
+        database.execute("create table %s.ledger (line text)");
+        database.execute("grant select, insert on %s.ledger to windlass_runtime");
+    }
+
+    @AfterEach
+    void dropLedger() throws SQLException {
+        database.closeAll();
+        database.execute("drop table %s.ledger");
+    }
+
+    private static InboxEntry entry(String id) {
+        return InboxEntry.of("orders", id, "a", "payload of " + id);
+    }
+
+    private static List<InboxEntry> entries(int count) {
+        return IntStream.range(0, count).mapToObj(n -> entry("message " + n)).toList();
+    }
+
+    private static long count(String where) {
+        return database.value(Long.class, "select count(*) from %s.inbox where " + where);
+    }
+
+    private static long lines() {
+        return database.value(Long.class, "select count(*) from %s.ledger");
+    }
+
+    private static void write(Connection connection, InboxMessage message) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("insert into " + database.schema() + ".ledger values ('"
+                    + message.key().messageId() + "')");
+        }
+    }
+
+    @Test
+    void everyMessageIsHandledOnceHoweverOftenItArrives() {
+        Windlass windlass =
+                database.start(database.windlass().inboxHandler("a", message -> handled.add(message.payload())));
+        for (int i = 0; i < 3; i++) {
+            windlass.inbox().enqueueAll(entries(100));
+        }
+        eventually().until(() -> count("status = 2") == 100);
+        windlass.inbox().enqueueAll(entries(100));
+        assertThat(handled).hasSize(100).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void aMessageThatFailsIsTriedAgainAndGivenUpInTheEnd() {
+        AtomicInteger attempts = new AtomicInteger();
+        Windlass windlass = database.start(database.windlass().inboxHandler("a", QUICK, message -> {
+            attempts.incrementAndGet();
+            throw new IllegalStateException("no");
+        }));
+        windlass.inbox().enqueue(entry("1"));
+        eventually().until(() -> count("status = 3") == 1);
+        assertThat(attempts).hasValue(3);
+        assertThat(windlass.inbox()
+                        .operator("anna")
+                        .dead(InboxFilter.all(), 10)
+                        .get(0)
+                        .lastError())
+                .contains("java.lang.IllegalStateException: no");
+    }
+
+    @Test
+    void aRevivedMessageIsHandledAtOnce() {
+        AtomicInteger attempts = new AtomicInteger();
+        Windlass windlass = database.start(database.windlass().inboxHandler("a", message -> {
+            if (attempts.incrementAndGet() == 1) {
+                throw new PermanentFailure("no");
+            }
+        }));
+        windlass.inbox().enqueue(entry("1"));
+        eventually().until(() -> count("status = 3") == 1);
+        windlass.inbox().operator("anna").revive(InboxFilter.all());
+        eventually().until(() -> count("status = 2 and revivals = 1") == 1);
+    }
+
+    @Test
+    void payloadsAreDecoded() {
+        Windlass windlass = database.start(database.windlass()
+                .inboxHandler("a", Integer.class, (number, message) -> handled.add("got " + (number + 1)))
+                .inboxHandler("b", QUICK, String.class, (text, message) -> handled.add(text)));
+        windlass.inbox().enqueue(InboxEntry.of("orders", "1", "a", "41"));
+        windlass.inbox().enqueue(InboxEntry.of("orders", "2", "b", "\"text\""));
+        eventually().until(() -> handled.containsAll(List.of("got 42", "text")));
+    }
+
+    @Test
+    void aMessageOfTheCallersTransactionIsHandledAfterItsCommit() throws Exception {
+        Windlass windlass =
+                database.start(database.windlass().inboxHandler("a", message -> handled.add(message.payload())));
+        windlass.inTransaction(connection -> windlass.inbox().enqueue(connection, entry("1")));
+        eventually().until(() -> handled.size() == 1);
+    }
+
+    @Test
+    void anotherNodesMessagesAreHandled() {
+        database.start(database.windlass().inboxHandler("a", message -> handled.add(message.payload())));
+        database.passive().inbox().enqueue(entry("1"));
+        eventually().until(() -> handled.size() == 1);
+    }
+
+    @Test
+    void whatAHandlerWritesInItsTransactionIsWrittenOnce() {
+        try (Logs logs = Logs.collect(Level.WARN)) {
+            Windlass windlass = database.start(database.windlass()
+                    .inboxHandlerInTransaction("a", QUICK, (connection, message) -> write(connection, message)));
+            windlass.inbox().enqueueAll(entries(200));
+            eventually().until(() -> count("status = 2") == 200);
+            database.closeAll();
+            assertThat(logs.lines()).isEmpty();
+        }
+        assertThat(lines()).isEqualTo(200);
+    }
+
+    @Test
+    void whatAHandlerWroteBeforeItFailedIsRolledBack() {
+        AtomicInteger attempts = new AtomicInteger();
+        Windlass windlass =
+                database.start(database.windlass().inboxHandlerInTransaction("a", QUICK, (connection, message) -> {
+                    write(connection, message);
+                    if (attempts.incrementAndGet() < 3) {
+                        throw new IllegalStateException("no");
+                    }
+                }));
+        windlass.inbox().enqueue(entry("1"));
+        eventually().until(() -> count("status = 2 and retry_count = 2") == 1);
+        assertThat(lines()).isEqualTo(1);
+    }
+
+    @Test
+    void whatAHandlerWritesAfterItsMessageWasTakenFromItIsRolledBack() {
+        CountDownLatch taken = new CountDownLatch(1);
+        AtomicInteger attempts = new AtomicInteger();
+        Windlass windlass = database.start(database.windlass().inboxHandlerInTransaction("a", (connection, message) -> {
+            write(connection, message);
+            if (attempts.incrementAndGet() == 1) {
+                database.execute("update %s.inbox set status = 0, owner_token = null, locked_until = null,"
+                        + " lease_expiries = 1, next_attempt_at = clock_timestamp()");
+                taken.countDown();
+            }
+        }));
+        windlass.inbox().enqueue(entry("1"));
+        eventually().until(() -> taken.getCount() == 0 && count("status = 2") == 1);
+        assertThat(attempts).hasValue(2);
+        assertThat(lines()).isEqualTo(1);
+    }
+
+    @Test
+    void aLeaseThatRanOutIsTakenBackByANode() throws Exception {
+        Windlass windlass = database.start(
+                database.windlass().inbox(SHORT).inboxHandler("a", message -> handled.add(message.payload())));
+        database.execute("""
+                insert into %s.inbox (source, message_id, id, first_seen_at, last_seen_at, next_attempt_at, begun_at,
+                                      locked_until, owner_token, status, topic, payload)
+                values ('orders', '1', gen_random_uuid(), now(), now(), now(), now(), now(), gen_random_uuid(), 1, 'a', 'x')""");
+        eventually().until(() -> count("status = 2 and lease_expiries = 1") == 1);
+        assertThat(windlass.inbox().find("orders", "1")).isPresent();
+    }
+
+    @Test
+    void aNodeThatUsesTheInboxForgetsWhatIsOlderThanTheRetentionAndClaimsNothing() throws Exception {
+        database.execute("""
+                insert into %s.inbox (source, message_id, first_seen_at, last_seen_at, next_attempt_at, ended_at, status)
+                select 'orders', n::text, now(), now(), now(), now() - case when n <= 1200 then interval '31 days'
+                                                                             else interval '29 days' end, 2
+                  from generate_series(1, 1300) n""");
+        ProbedDataSource probe = new ProbedDataSource(database.dataSource());
+        Windlass windlass = database.start(Windlass.on(probe.source()).options(database.options()));
+        eventually().until(() -> probe.saw("\"outbox_clean\""));
+        assertThat(probe.saw("\"inbox_"))
+                .as("a node that does not use the inbox")
+                .isFalse();
+        windlass.inbox();
+        eventually().until(() -> count("true") == 100);
+        assertThat(probe.saw("\"inbox_clean\"")).isTrue();
+        assertThat(probe.saw("\"inbox_claim\"")).isFalse();
+    }
+
+    @Test
+    void otherContentIsCountedForMetrics() {
+        Queue<String> sources = new ConcurrentLinkedQueue<>();
+        Windlass windlass = database.start(database.windlass().telemetry(new Telemetry() {
+            @Override
+            public void contentDiffers(String store, String source) {
+                sources.add(store + " " + source);
+            }
+        }));
+        windlass.inbox().enqueue(entry("1").withHash(ContentHash.of("a")));
+        windlass.inbox().enqueue(entry("1").withHash(ContentHash.of("b")));
+        windlass.inbox().begin("orders", "1", ContentHash.of("c"));
+        assertThat(sources).containsExactly("windlass inbox orders", "windlass inbox orders");
+    }
+
+    @Test
+    void aTopicHasOneHandler() {
+        Windlass.Builder builder = database.windlass().inboxHandler("a", message -> {});
+        assertThatThrownBy(() -> builder.inboxHandlerInTransaction("a", (connection, message) -> {}))
+                .hasMessage("expected one inbox handler for topic a, got a second");
+        assertThat(builder.outboxHandler("a", message -> {})).isNotNull();
+    }
+}

@@ -1,0 +1,68 @@
+package dev.windlass.inbox;
+
+import static dev.windlass.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+final class WaitersTest {
+    private static final InboxKey KEY = new InboxKey("orders", "1");
+    private static final long FOREVER = Duration.ofDays(1).toNanos();
+
+    private final Waiters waiters = new Waiters();
+    private final AtomicReference<Thread> waiting = new AtomicReference<>();
+
+    private CompletableFuture<Void> waiting() {
+        CompletableFuture<Void> returned = CompletableFuture.runAsync(() -> {
+            waiting.set(Thread.currentThread());
+            try (Waiters.Place place = waiters.enter(KEY)) {
+                place.await(place.calls(), FOREVER);
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        eventually().until(() -> waiting.get() != null && waiting.get().getState() == Thread.State.TIMED_WAITING);
+        return returned;
+    }
+
+    @Test
+    void aCallEndsTheWaitForItsMessageAndNoOther() {
+        CompletableFuture<Void> returned = waiting();
+        waiters.call(new InboxKey("orders", "2"));
+        assertThat(returned).isNotDone();
+        waiters.call(KEY);
+        returned.join();
+        assertThat(waiters.areNone()).isTrue();
+    }
+
+    @Test
+    void aCommitEndsEveryWait() {
+        CompletableFuture<Void> returned = waiting();
+        waiters.callAll();
+        returned.join();
+    }
+
+    @Test
+    void aCallBetweenTheLookAndTheWaitIsNotMissed() throws InterruptedException {
+        try (Waiters.Place place = waiters.enter(KEY)) {
+            int calls = place.calls();
+            waiters.call(KEY);
+            place.await(calls, FOREVER);
+        }
+    }
+
+    @Test
+    void nobodyIsKeptWhoHasLeft() {
+        try (Waiters.Place first = waiters.enter(KEY)) {
+            waiters.enter(KEY).close();
+            assertThat(first.calls()).isZero();
+            assertThat(waiters.areNone()).isFalse();
+        }
+        assertThat(waiters.areNone()).isTrue();
+    }
+}
