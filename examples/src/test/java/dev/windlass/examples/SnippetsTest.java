@@ -38,6 +38,7 @@ final class SnippetsTest {
 
     @Test
     void theDocsAreMadeOfSnippets() throws IOException {
+        assertThat(Snippet.in(Files.readString(ROOT.resolve("docs/inbox.md")))).hasSizeGreaterThan(5);
         assertThat(Snippet.in(Files.readString(ROOT.resolve("docs/outbox.md")))).hasSizeGreaterThan(10);
         assertThat(Snippet.in(Files.readString(ROOT.resolve("docs/leases.md")))).hasSizeGreaterThan(5);
         assertThat(Snippet.in(Files.readString(ROOT.resolve("docs/relay.md")))).hasSizeGreaterThan(5);
