@@ -9,3 +9,14 @@ grant select, insert, update, delete
 grant select, insert, delete on "windlass"."outbox_failure", "windlass"."outbox_pause" to "windlass_app";
 grant select, insert, update (messages) on "windlass"."outbox_action" to "windlass_app";
 grant execute on all functions in schema "windlass" to "windlass_app";
+-- What a program needs for the inbox, and no more: run this as the owner of the schema, after the migration.
+grant usage on schema "windlass" to "windlass_app";
+grant select on "windlass".windlass_version to "windlass_app";
+grant select, insert, update, delete on "windlass"."inbox" to "windlass_app";
+grant execute on all functions in schema "windlass" to "windlass_app";
+-- What a program that uses leases needs, and no more: run this as the owner of the schema, after the migration.
+grant usage on schema "windlass" to "windlass_app";
+grant select on "windlass".windlass_version to "windlass_app";
+grant select, insert, update, delete on "windlass"."lease", "windlass"."lease_semaphore" to "windlass_app";
+grant usage on sequence "windlass"."lease_token" to "windlass_app";
+grant execute on all functions in schema "windlass" to "windlass_app";

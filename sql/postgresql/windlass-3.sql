@@ -1898,3 +1898,1487 @@ end
 $sql$;
 
 insert into "windlass".windlass_version (table_name, component, version, min_compatible) values ('outbox', 'outbox', 3, 1);
+
+-- The inbox: what has arrived, and what became of it. One row for each message of a source, one state machine:
+--
+--   0 ready --begin, claim--> 1 in progress --mark done, ack--> 2 done
+--     ^                         |   |
+--     |                         |   +--mark dead, fail, attempts used up--> 3 dead --revive--> 0 ready
+--     +--abandon, release, reap-+
+--
+-- A row with a topic is work for the dispatcher, and has an id by which it is claimed and completed. A row without one only
+-- guards against a second processing; whoever received the message processes it, and names it by its key.
+--
+-- The token of whoever ended a message stays with it: who repeats his last word, because the answer was lost, is told the
+-- truth.
+create table "windlass"."inbox" (
+    source          varchar(255) collate "C" not null, -- byte order: cheap to compare, and case-sensitive everywhere
+    message_id      varchar(255) collate "C" not null,
+    id              uuid,                              -- of queued messages only: others need no second unique index
+    first_seen_at   timestamptz  not null,
+    last_seen_at    timestamptz  not null,
+    next_attempt_at timestamptz  not null,             -- never earlier than the moment the message became ready
+    due_at          timestamptz,                       -- as the user wrote it; retries move next_attempt_at only
+    begun_at        timestamptz,                       -- the last attempt
+    locked_until    timestamptz,
+    ended_at        timestamptz,
+    owner_token     uuid,
+    retry_count     integer      not null default 0,   -- attempts that failed, since it was revived perhaps
+    lease_expiries  integer      not null default 0,   -- attempts nobody heard of again
+    revivals        smallint     not null default 0,
+    status          smallint     not null default 0,
+    topic           varchar(255) collate "C",
+    processed_by    varchar(100),
+    last_error      varchar(2048),
+    hash            bytea,
+    headers         jsonb,
+    payload         text,
+    constraint "inbox_pk" primary key (source, message_id),
+    constraint "inbox_key_check" check (btrim(source) <> '' and btrim(message_id) <> ''),
+    constraint "inbox_queue_check" check ((topic is null) = (id is null) and (topic is null) = (payload is null)
+                                      and btrim(topic) <> ''),
+    constraint "inbox_hash_check" check (length(hash) = 32),
+    constraint "inbox_headers_check" check (jsonb_typeof(headers) = 'object'), -- or no claim that meets it can be read
+    constraint "inbox_lease_check" check ((status = 1) = (locked_until is not null)
+                                      and (status <> 1 or owner_token is not null and begun_at is not null)
+                                      and (status <> 0 or owner_token is null)),
+    constraint "inbox_end_check" check ((status in (2, 3)) = (ended_at is not null) and status between 0 and 3)
+) with (
+    -- Every message leaves one or two dead rows behind; the default (a fifth of the table) comes too late for a queue.
+    autovacuum_vacuum_scale_factor = 0.02,
+    autovacuum_vacuum_insert_scale_factor = 0.1,
+    autovacuum_analyze_scale_factor = 0.05
+);
+
+-- A row that only guards pays for the primary key twice (begin, mark), for inbox_begun once and for inbox_done once.
+create unique index "inbox_id" on "windlass"."inbox" (id) where id is not null;
+create index "inbox_ready" on "windlass"."inbox" (topic, next_attempt_at, id) where status = 0 and topic is not null;
+create index "inbox_leased" on "windlass"."inbox" (locked_until) where status = 1 and id is not null;
+create index "inbox_begun" on "windlass"."inbox" (begun_at) where status = 1 and id is null;
+create index "inbox_done" on "windlass"."inbox" (ended_at) where status = 2;
+create index "inbox_dead" on "windlass"."inbox" (ended_at, source, message_id) where status = 3;
+
+-- The inbox as a guard: whoever received a message begins it, processes it and marks it, and finds out on the way if
+-- somebody else does or did. The queue's verbs are in the next file.
+--
+-- What they have in common:
+-- * The database's clock decides; leases and delays arrive as intervals, never as somebody else's now.
+-- * Only the holder of the owner token changes a message in progress.
+-- * None waits for a transaction that may stay open: a row that is locked is read as it was committed, and a key that
+--   somebody has inserted and not committed is in progress.
+
+-- Begins an attempt, in a transaction of its own: lease and attempt must be committed before the work starts, so that a
+-- message that kills its process is found out. Answers
+--   outcome 0, proceed: the caller has it until the lease runs out; attempt counts from one
+--   outcome 1, in progress: somebody has it, or it rests after a failure; remaining milliseconds of that, if known
+--   outcome 2, done
+--   outcome 3, dead
+-- and whether the hash differs from that of the first arrival. Who asks again with the same token, because the answer was
+-- lost, gets the same answer.
+--
+-- A lease that ran out is taken over, and counts as a used attempt; but not in the first lease period after the server's
+-- start, in which owners that lived through the outage come first. p_arrival says whether this is an arrival of the
+-- message, or another look of somebody who waits.
+create or replace function "windlass"."inbox_begin"(
+    p_source       text,
+    p_message_id   text,
+    p_owner        uuid,
+    p_lease        interval,
+    p_max_attempts integer,
+    p_hash         text default null,
+    p_arrival      boolean default true
+) returns table (outcome smallint, attempt integer, remaining bigint, differs boolean)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_hash     bytea := decode(p_hash, 'hex');
+    v_now      timestamptz;
+    v_row      record;
+    v_locked   record;
+    v_mine     boolean;
+    v_inserted boolean;
+begin
+    for v_try in 1 .. 3 loop
+        select m.status, m.id, m.owner_token, m.locked_until, m.next_attempt_at, m.retry_count, m.lease_expiries, m.hash
+          into v_row
+          from "windlass"."inbox" m
+         where m.source = p_source and m.message_id = p_message_id;
+        exit when found;
+        v_inserted := "windlass"."inbox_begin_new"(p_source, p_message_id, p_owner, p_lease, v_hash);
+        if v_inserted then
+            return query select 0::smallint, 1, null::bigint, false;
+            return;
+        end if;
+        exit when v_inserted is null; -- else somebody has just committed it
+    end loop;
+    if v_row is null then
+        return query select 1::smallint, null::integer, null::bigint, false;
+        return;
+    end if;
+    select m.status, m.id, m.owner_token, m.locked_until, m.next_attempt_at, m.retry_count, m.lease_expiries, m.hash
+      into v_locked
+      from "windlass"."inbox" m
+     where m.source = p_source and m.message_id = p_message_id
+       for update skip locked;
+    v_mine := found;
+    if v_mine then
+        v_row := v_locked;
+    end if;
+    v_now := clock_timestamp();
+    differs := coalesce(v_hash <> v_row.hash, false);
+    attempt := v_row.retry_count + v_row.lease_expiries + 1;
+    outcome := 1;
+    if v_row.status in (2, 3) then
+        outcome := v_row.status;
+    elsif v_row.status = 1 and v_row.owner_token = p_owner then
+        outcome := 0;
+    elsif v_row.id is not null or not v_mine then
+        remaining := ceil(extract(epoch from v_row.locked_until - v_now) * 1000);
+    elsif v_row.status = 1 then
+        remaining := ceil(extract(epoch from greatest(v_row.locked_until, pg_postmaster_start_time() + p_lease) - v_now) * 1000);
+        if v_row.locked_until <= v_now and pg_postmaster_start_time() + p_lease <= v_now then
+            attempt := attempt + 1;
+            outcome := "windlass"."inbox_begin_again"(p_source, p_message_id, p_owner, p_lease, p_max_attempts);
+        end if;
+    else
+        remaining := ceil(extract(epoch from v_row.next_attempt_at - v_now) * 1000);
+        if v_row.next_attempt_at <= v_now then
+            outcome := "windlass"."inbox_begin_again"(p_source, p_message_id, p_owner, p_lease, p_max_attempts);
+        end if;
+    end if;
+    if v_mine and p_arrival then
+        update "windlass"."inbox" m
+           set last_seen_at = v_now, hash = coalesce(m.hash, v_hash)
+         where m.source = p_source and m.message_id = p_message_id;
+    end if;
+    return query
+    select outcome, case outcome when 0 then attempt end, case outcome when 1 then greatest(remaining, 0) end, differs;
+end
+$sql$;
+
+-- Inserts a message that nobody has seen, in progress. Returns false if somebody has by now, null if somebody is about to: an
+-- enqueue in a transaction that is open, perhaps for long. PostgreSQL cannot be asked whether an insert would wait; so it
+-- is tried, for a moment.
+create or replace function "windlass"."inbox_begin_new"(
+    p_source     text,
+    p_message_id text,
+    p_owner      uuid,
+    p_lease      interval,
+    p_hash       bytea
+) returns boolean
+    language plpgsql
+    set lock_timeout = '20ms'
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    insert into "windlass"."inbox"
+        (source, message_id, first_seen_at, last_seen_at, next_attempt_at, begun_at, locked_until, owner_token, status, hash)
+    values (p_source, p_message_id, v_now, v_now, v_now, v_now, v_now + p_lease, p_owner, 1, p_hash);
+    return true;
+exception
+    when unique_violation then
+        return false;
+    when lock_not_available then
+        return null;
+end
+$sql$;
+
+-- Takes over a message that the caller has locked, and that nobody is processing; an attempt that nobody heard of again is
+-- counted. Returns 0, or 3 if its attempts are used up and it is dead.
+create or replace function "windlass"."inbox_begin_again"(
+    p_source       text,
+    p_message_id   text,
+    p_owner        uuid,
+    p_lease        interval,
+    p_max_attempts integer
+) returns smallint
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_now    timestamptz := clock_timestamp();
+    v_status smallint;
+begin
+    update "windlass"."inbox" m
+       set lease_expiries = m.lease_expiries + m.status,
+           status = case when used.up then 3 else 1 end,
+           owner_token = case when used.up then null else p_owner end,
+           begun_at = case when used.up then m.begun_at else v_now end,
+           locked_until = case when not used.up then v_now + p_lease end,
+           ended_at = case when used.up then v_now end,
+           last_error = case when used.up and m.status = 1
+                             then 'its lease ran out at the last of ' || p_max_attempts
+                                  || ' attempts: processing it may have ended the process'
+                             else m.last_error end
+      from (select u.retry_count + u.lease_expiries + u.status >= p_max_attempts as up
+              from "windlass"."inbox" u
+             where u.source = p_source and u.message_id = p_message_id) used
+     where m.source = p_source and m.message_id = p_message_id
+    returning m.status into v_status;
+    return case v_status when 1 then 0 else v_status end;
+end
+$sql$;
+
+-- Renews the lease of an attempt, if it has not run out. Returns whether it did.
+create or replace function "windlass"."inbox_renew"(
+    p_source     text,
+    p_message_id text,
+    p_owner      uuid,
+    p_lease      interval
+) returns boolean
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+begin
+    update "windlass"."inbox" m
+       set locked_until = clock_timestamp() + p_lease
+     where m.source = p_source and m.message_id = p_message_id and m.owner_token = p_owner
+       and m.locked_until > clock_timestamp();
+    return found;
+end
+$sql$;
+
+-- Ends an attempt well: the message is done. Call it in the transaction of the business change; if it returns false, the
+-- attempt was lost to somebody else, and that transaction must be rolled back.
+create or replace function "windlass"."inbox_mark_done"(
+    p_source       text,
+    p_message_id   text,
+    p_owner        uuid,
+    p_processed_by text default null
+) returns boolean
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+begin
+    update "windlass"."inbox" m
+       set status = 2, locked_until = null, ended_at = coalesce(m.ended_at, clock_timestamp()), processed_by = p_processed_by
+     where m.source = p_source and m.message_id = p_message_id and m.owner_token = p_owner and m.status + 0 in (1, 2);
+    return found;
+end
+$sql$;
+
+-- Ends an attempt for good: the message is dead. Returns false if the attempt was lost to somebody else.
+create or replace function "windlass"."inbox_mark_dead"(
+    p_source       text,
+    p_message_id   text,
+    p_owner        uuid,
+    p_reason       text,
+    p_processed_by text default null
+) returns boolean
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+begin
+    update "windlass"."inbox" m
+       set status = 3, locked_until = null, ended_at = coalesce(m.ended_at, clock_timestamp()), processed_by = p_processed_by,
+           last_error = left(p_reason, 2048)
+     where m.source = p_source and m.message_id = p_message_id and m.owner_token = p_owner and m.status + 0 in (1, 3);
+    return found;
+end
+$sql$;
+
+-- Ends an attempt that failed. The message can be begun again after p_delay, or is dead if that was the last attempt.
+-- Returns 0 or 3, or null if the attempt was lost to somebody else.
+create or replace function "windlass"."inbox_mark_failed"(
+    p_source       text,
+    p_message_id   text,
+    p_owner        uuid,
+    p_error        text,
+    p_delay        interval,
+    p_max_attempts integer,
+    p_processed_by text default null
+) returns smallint
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_now    timestamptz;
+    v_used   integer;
+    v_status smallint;
+begin
+    perform pg_current_xact_id();
+    select m.retry_count + m.lease_expiries + 1 into v_used
+      from "windlass"."inbox" m
+     where m.source = p_source and m.message_id = p_message_id and m.owner_token = p_owner and m.locked_until is not null
+       for update;
+    if not found then
+        return null;
+    end if;
+    v_now := clock_timestamp();
+    update "windlass"."inbox" m
+       set status = case when v_used >= p_max_attempts then 3 else 0 end,
+           retry_count = m.retry_count + 1,
+           owner_token = case when v_used >= p_max_attempts then m.owner_token end,
+           locked_until = null,
+           ended_at = case when v_used >= p_max_attempts then v_now end,
+           processed_by = case when v_used >= p_max_attempts then p_processed_by end,
+           next_attempt_at = v_now + p_delay,
+           last_error = coalesce(left(p_error, 2048), m.last_error)
+     where m.source = p_source and m.message_id = p_message_id
+    returning m.status into v_status;
+    return v_status;
+end
+$sql$;
+
+-- The inbox as a queue: messages are stored with a topic, and the dispatcher hands them to handlers. The verbs, and what is
+-- said about their plans and their clock, are those of the outbox.
+
+-- A new id, time-ordered (version 7): 48 bits of time, the rest random.
+create or replace function "windlass"."inbox_new_id"() returns uuid
+    language plpgsql
+as $sql$
+begin
+    return encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
+               placing substring(int8send(floor(extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
+               52, 1), 53, 1), 'hex')::uuid;
+end
+$sql$;
+
+-- Writes one message for the queue, unless the inbox knows it. Returns whether it was new, and whether its hash differs from
+-- that of the first arrival. It waits for the commit of whoever is writing the same key.
+create or replace function "windlass"."inbox_enqueue"(
+    p_source     text,
+    p_message_id text,
+    p_topic      text,
+    p_payload    text,
+    p_headers    jsonb default null,
+    p_hash       text default null,
+    p_due_at     timestamptz default null,
+    p_delay      interval default null,
+    p_notify     boolean default true,
+    out fresh    boolean,
+    out differs  boolean
+)
+    language plpgsql
+as $sql$
+begin
+    select e.fresh, e.differs into fresh, differs
+      from "windlass"."inbox_enqueue_all"(array[p_source], array[p_message_id], array[p_topic], array[p_payload],
+                                        array[p_headers::text], array[p_hash], array[p_due_at], array[p_delay], p_notify) e;
+end
+$sql$;
+
+-- Writes many in one round trip; one row for each, in the order of the arrays. An array of optional values may be null as a
+-- whole. Of several with one key the first is written. Keys are taken in their order, so that two batches cannot deadlock. Who
+-- gives the ids, and repeats a call whose answer was lost, is told again what was new.
+--
+-- What the inbox knows stays what it is, done or dead or in progress: this takes no lock on it that a mark would have to
+-- wait for. Only a message that somebody began without the queue, and failed or was not heard of again, becomes work
+-- for the queue: nobody else may ever come back to it.
+create or replace function "windlass"."inbox_enqueue_all"(
+    p_sources     text[],
+    p_message_ids text[],
+    p_topics      text[],
+    p_payloads    text[],
+    p_headers     text[] default null,
+    p_hashes      text[] default null,
+    p_due_ats     timestamptz[] default null,
+    p_delays      interval[] default null,
+    p_notify      boolean default true,
+    p_ids         uuid[] default null
+) returns table (fresh boolean, differs boolean)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_now     timestamptz;
+    v_ids     uuid[];
+    v_all     boolean;
+    v_known   boolean;
+    v_revised boolean := false;
+begin
+    perform pg_current_xact_id();
+    v_ids := coalesce(p_ids, array(select "windlass"."inbox_new_id"() as id from unnest(p_topics) order by id));
+    loop
+        v_now := clock_timestamp();
+        insert into "windlass"."inbox"
+            (source, message_id, id, first_seen_at, last_seen_at, next_attempt_at, due_at, topic, hash, headers, payload)
+        select distinct on (e.source collate "C", e.message_id collate "C")
+               e.source, e.message_id, e.id, v_now, v_now, greatest(v_now, coalesce(e.due_at, v_now + e.delay)),
+               coalesce(e.due_at, v_now + e.delay), e.topic, decode(e.hash, 'hex'), e.headers::jsonb, e.payload
+          from unnest(p_sources, p_message_ids, v_ids, p_topics, p_payloads, p_headers, p_hashes, p_due_ats, p_delays)
+               with ordinality
+               as e (source, message_id, id, topic, payload, headers, hash, due_at, delay, place)
+          left join lateral (
+               select true as seen
+                 from "windlass"."inbox" k
+                where k.source = e.source and k.message_id = e.message_id
+                limit 1) k on true
+         where k.seen is null
+         order by e.source collate "C", e.message_id collate "C", e.place
+        on conflict (source, message_id) do nothing;
+        select bool_and(coalesce(m.id = e.id, false)), bool_and(m.source is not null) into v_all, v_known
+          from unnest(p_sources, p_message_ids, v_ids) as e (source, message_id, id)
+          left join lateral (
+               select k.source, k.id
+                 from "windlass"."inbox" k
+                where k.source = e.source and k.message_id = e.message_id
+                limit 1) m on true;
+        if v_all is false and v_known and not v_revised then
+            perform "windlass"."inbox_enqueue_known"(p_sources, p_message_ids, v_ids, p_topics, p_payloads, p_headers, p_hashes,
+                                                   p_due_ats, p_delays);
+            v_revised := true;
+        end if;
+        exit when v_known is not false; -- else one was cleaned away this moment
+    end loop;
+    if p_notify then
+        perform pg_notify('windlass.windlass.inbox', t.topic) from (select distinct unnest(p_topics) as topic) t;
+    end if;
+    return query
+    select coalesce(m.id = e.id, false), coalesce(m.hash <> decode(e.hash, 'hex'), false)
+      from unnest(p_sources, p_message_ids, v_ids, p_hashes) with ordinality as e (source, message_id, id, hash, place)
+      left join lateral (
+           select k.id, k.hash
+             from "windlass"."inbox" k
+            where k.source = e.source and k.message_id = e.message_id
+            limit 1) m on true
+     order by e.place;
+end
+$sql$;
+
+-- What becomes of messages that have been seen before: see enqueue_all. Skips whatever is locked.
+create or replace function "windlass"."inbox_enqueue_known"(
+    p_sources     text[],
+    p_message_ids text[],
+    p_ids         uuid[],
+    p_topics      text[],
+    p_payloads    text[],
+    p_headers     text[],
+    p_hashes      text[],
+    p_due_ats     timestamptz[],
+    p_delays      interval[]
+) returns void
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_now   timestamptz := clock_timestamp();
+    v_entry record;
+    v_ended boolean;
+begin
+    for v_entry in
+        select distinct on (e.source collate "C", e.message_id collate "C") e.*
+          from unnest(p_sources, p_message_ids, p_ids, p_topics, p_payloads, p_headers, p_hashes, p_due_ats, p_delays)
+               with ordinality
+               as e (source, message_id, id, topic, payload, headers, hash, due_at, delay, place)
+         order by e.source collate "C", e.message_id collate "C", e.place
+    loop
+        select m.ended_at is not null into v_ended
+          from "windlass"."inbox" m
+         where m.source = v_entry.source and m.message_id = v_entry.message_id
+           and (m.ended_at is not null or m.id is null and (m.locked_until is null or m.locked_until <= v_now))
+           for update skip locked;
+        if v_ended then
+            update "windlass"."inbox" m
+               set last_seen_at = v_now, hash = coalesce(m.hash, decode(v_entry.hash, 'hex'))
+             where m.source = v_entry.source and m.message_id = v_entry.message_id;
+        elsif v_ended is false then
+            update "windlass"."inbox" m
+               set id = v_entry.id, topic = v_entry.topic, payload = v_entry.payload, headers = v_entry.headers::jsonb,
+                   hash = coalesce(m.hash, decode(v_entry.hash, 'hex')), last_seen_at = v_now,
+                   due_at = coalesce(v_entry.due_at, v_now + v_entry.delay),
+                   next_attempt_at = greatest(v_now, m.next_attempt_at, coalesce(v_entry.due_at, v_now + v_entry.delay)),
+                   lease_expiries = m.lease_expiries + m.status, status = 0, owner_token = null, locked_until = null
+             where m.source = v_entry.source and m.message_id = v_entry.message_id;
+        end if;
+    end loop;
+end
+$sql$;
+
+-- Takes up to p_limit ready and due messages, at most p_places[i] of topic p_topics[i], for p_lease. Without topics, of
+-- whatever topic there is, in random order. The bounds are those of the outbox's claim, and so is their proof.
+create or replace function "windlass"."inbox_claim"(
+    p_owner     uuid,
+    p_lease     interval,
+    p_limit     integer,
+    p_topics    text[] default null,
+    p_places    integer[] default null,
+    p_after_ats timestamptz[] default null,
+    p_after_ids uuid[] default null
+) returns table (
+    id              uuid,
+    source          varchar,
+    message_id      varchar,
+    topic           varchar,
+    payload         text,
+    headers         jsonb,
+    first_seen_at   timestamptz,
+    due_at          timestamptz,
+    next_attempt_at timestamptz,
+    retry_count     integer,
+    lease_expiries  integer,
+    revivals        smallint,
+    last_error      varchar,
+    claim_xid       bigint,
+    snapshot_xmin   bigint
+)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now    timestamptz := clock_timestamp();
+    v_topics text[] := coalesce(p_topics, array(select t from "windlass"."inbox_ready_topics"() t order by random()));
+begin
+    return query
+    update "windlass"."inbox" m
+       set status = 1, owner_token = p_owner, begun_at = v_now, locked_until = v_now + p_lease
+     where m.id = any (array(
+               select f.id
+                 from unnest(v_topics, p_places, p_after_ats, p_after_ids) as want (topic, places, after_at, after_id)
+                cross join lateral (
+                      select r.id
+                        from "windlass"."inbox" r
+                       where r.status = 0
+                         and r.topic = want.topic
+                         and r.next_attempt_at <= v_now
+                         and (r.next_attempt_at, r.id) > (coalesce(want.after_at, '-infinity'),
+                                                          coalesce(want.after_id, '00000000-0000-0000-0000-000000000000'))
+                       order by r.next_attempt_at, r.id
+                       limit coalesce(want.places, p_limit)
+                         for update skip locked) f
+                limit p_limit))
+    returning m.id, m.source, m.message_id, m.topic, m.payload, m.headers, m.first_seen_at, m.due_at, m.next_attempt_at,
+              m.retry_count, m.lease_expiries, m.revivals, m.last_error,
+              (select pg_current_xact_id_if_assigned()::text::bigint),
+              (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint);
+end
+$sql$;
+
+-- The topics that have ready messages, due or not: one step in the index for each.
+create or replace function "windlass"."inbox_ready_topics"() returns setof text
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set jit = off
+as $sql$
+begin
+    return query
+    with recursive step (topic) as (
+        (select m.topic from "windlass"."inbox" m where m.status = 0 and m.topic is not null order by m.topic limit 1)
+        union all
+        select (select m.topic
+                  from "windlass"."inbox" m
+                 where m.status = 0 and m.topic > step.topic
+                 order by m.topic
+                 limit 1)
+          from step
+         where step.topic is not null)
+    select step.topic::text from step where step.topic is not null;
+end
+$sql$;
+
+-- How many milliseconds until the next ready message of these topics is due, at most a day; zero or less when one is due
+-- now, null when there is none.
+create or replace function "windlass"."inbox_next_due"(
+    p_topics    text[],
+    p_after_ats timestamptz[],
+    p_after_ids uuid[]
+) returns bigint
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    return (
+        select ceil(extract(epoch from min(least(f.next_attempt_at, v_now + interval '1 day')) - v_now) * 1000)
+          from unnest(p_topics, p_after_ats, p_after_ids) as want (topic, after_at, after_id)
+         cross join lateral (
+               select m.next_attempt_at
+                 from "windlass"."inbox" m
+                where m.status = 0
+                  and m.topic = want.topic
+                  and (m.next_attempt_at, m.id) > (want.after_at, want.after_id)
+                order by m.next_attempt_at, m.id
+                limit 1) f);
+end
+$sql$;
+
+-- Ends messages as done. Returns how many this owner has ended: one that he had ended before counts, since his handler's
+-- transaction may have done it, or an ack whose answer was lost.
+create or replace function "windlass"."inbox_ack"(
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_processed_by text default null
+) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_nestloop = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_count  integer;
+    v_before integer;
+begin
+    update "windlass"."inbox" m
+       set status = 2, locked_until = null, ended_at = clock_timestamp(), processed_by = p_processed_by
+      from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+     where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null;
+    get diagnostics v_count = row_count;
+    if v_count < cardinality(p_ids) then
+        select count(*) into v_before
+          from "windlass"."inbox" m
+          join unnest(p_ids, p_owners) as c (id, owner_token) on m.id = c.id
+         where m.id = any (p_ids) and m.owner_token = c.owner_token and m.status + 0 = 2;
+        return v_before; -- those of this call among them
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- Returns messages to ready after a failed attempt, which is counted unless p_counted says otherwise. A null delay means
+-- min(2^retry_count s, 60 s). Returns how many.
+create or replace function "windlass"."inbox_abandon"(
+    p_ids     uuid[],
+    p_owners  uuid[],
+    p_delays  interval[] default null,
+    p_errors  text[] default null,
+    p_counted boolean[] default null
+) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_nestloop = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_count integer;
+begin
+    perform pg_current_xact_id();
+    update "windlass"."inbox" m
+       set status = 0, owner_token = null, locked_until = null,
+           retry_count = m.retry_count + case when c.counted is false then 0 else 1 end,
+           next_attempt_at = clock_timestamp()
+               + coalesce(c.delay, make_interval(secs => least(2 ^ least(m.retry_count, 6), 60))),
+           last_error = coalesce(left(c.error, 2048), m.last_error)
+      from (select *
+              from unnest(p_ids, p_owners, p_delays, p_errors, p_counted)
+                   as u (id, owner_token, delay, error, counted)
+             order by u.id) c
+     where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null;
+    get diagnostics v_count = row_count;
+    return v_count;
+end
+$sql$;
+
+-- Returns messages to ready without counting an attempt: the owner is shutting down or cannot handle them; another node is
+-- told. Returns how many.
+create or replace function "windlass"."inbox_release"(
+    p_ids    uuid[],
+    p_owners uuid[],
+    p_delay  interval default '0 s'
+) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_nestloop = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_count integer;
+begin
+    perform pg_current_xact_id();
+    update "windlass"."inbox" m
+       set status = 0, owner_token = null, locked_until = null, next_attempt_at = clock_timestamp() + p_delay
+      from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+     where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null;
+    get diagnostics v_count = row_count;
+    if v_count > 0 then
+        perform pg_notify('windlass.windlass.inbox', '');
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- Ends messages as dead; they are not claimed again. Returns how many.
+create or replace function "windlass"."inbox_fail"(
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_errors       text[] default null,
+    p_processed_by text default null
+) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_nestloop = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_count integer;
+begin
+    update "windlass"."inbox" m
+       set status = 3, locked_until = null, ended_at = clock_timestamp(), processed_by = p_processed_by,
+           last_error = coalesce(left(c.error, 2048), m.last_error)
+      from (select * from unnest(p_ids, p_owners, p_errors) as u (id, owner_token, error) order by u.id) c
+     where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null;
+    get diagnostics v_count = row_count;
+    return v_count;
+end
+$sql$;
+
+-- Renews the leases that have not run out. Returns the ids that were renewed, and those that this owner has ended as done, in
+-- the transaction of a handler that is about to return; the owner has lost the others.
+create or replace function "windlass"."inbox_heartbeat"(
+    p_ids    uuid[],
+    p_owners uuid[],
+    p_lease  interval
+) returns setof uuid
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_nestloop = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_count integer;
+begin
+    return query
+    update "windlass"."inbox" m
+       set locked_until = clock_timestamp() + p_lease
+      from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+     where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until > clock_timestamp()
+    returning m.id;
+    get diagnostics v_count = row_count;
+    if v_count < cardinality(p_ids) then
+        return query
+        select m.id
+          from "windlass"."inbox" m
+          join unnest(p_ids, p_owners) as c (id, owner_token) on m.id = c.id
+         where m.id = any (p_ids) and m.owner_token = c.owner_token and m.status + 0 = 2;
+    end if;
+end
+$sql$;
+
+-- Returns queued messages whose lease ran out to ready, and tells the nodes. Nothing is reaped in the first p_quiet after the
+-- server started. Messages that are processed without the queue need none of this: whoever begins one next takes it over.
+-- Returns how many.
+create or replace function "windlass"."inbox_reap"(p_quiet interval, p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_now   timestamptz := clock_timestamp();
+    v_ids   uuid[];
+begin
+    if v_now < pg_postmaster_start_time() + p_quiet then
+        return 0;
+    end if;
+    v_ids := array(select r.id
+                     from "windlass"."inbox" r
+                    where r.status = 1 and r.id is not null and r.locked_until <= v_now
+                    order by r.locked_until
+                    limit p_limit
+                      for update skip locked);
+    if cardinality(v_ids) = 0 then
+        return 0;
+    end if;
+    perform pg_current_xact_id();
+    update "windlass"."inbox" m
+       set status = 0, owner_token = null, locked_until = null, lease_expiries = m.lease_expiries + 1,
+           next_attempt_at = clock_timestamp()
+     where m.id = any (v_ids);
+    perform pg_notify('windlass.windlass.inbox', '');
+    return cardinality(v_ids);
+end
+$sql$;
+
+-- Deletes what has been done for longer than p_keep. Returns how many.
+create or replace function "windlass"."inbox_clean"(p_keep interval, p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+as $sql$
+declare
+    v_before timestamptz := clock_timestamp() - p_keep;
+    v_count  integer;
+begin
+    delete from "windlass"."inbox" m
+     where m.ctid = any (array(
+               select r.ctid
+                 from "windlass"."inbox" r
+                where r.status = 2 and r.ended_at < v_before
+                order by r.ended_at
+                limit p_limit
+                  for update skip locked));
+    get diagnostics v_count = row_count;
+    return v_count;
+end
+$sql$;
+
+-- What operators do to an inbox: look, revive, purge.
+
+-- One message, in whatever state.
+create or replace function "windlass"."inbox_find"(p_source text, p_message_id text) returns setof "windlass"."inbox"
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+begin
+    return query select m.* from "windlass"."inbox" m where m.source = p_source and m.message_id = p_message_id;
+end
+$sql$;
+
+-- Dead messages, the latest first, without their payloads. The next page begins before the last one's end and key.
+create or replace function "windlass"."inbox_dead_letters"(
+    p_limit             integer,
+    p_source            text default null,
+    p_topic             text default null,
+    p_before_at         timestamptz default null,
+    p_before_source     text default null,
+    p_before_message_id text default null
+) returns setof "windlass"."inbox"
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    return query
+    select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.begun_at,
+           m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.revivals, m.status, m.topic,
+           m.processed_by, m.last_error, m.hash, null::jsonb, null::text
+      from "windlass"."inbox" m
+     where m.status = 3
+       and (p_before_at is null or (m.ended_at, m.source, m.message_id) < (p_before_at, p_before_source, p_before_message_id))
+       and m.ended_at <= coalesce(p_before_at, 'infinity')
+       and (p_source is null or m.source = p_source)
+       and (p_topic is null or m.topic = p_topic)
+     order by m.ended_at desc, m.source desc, m.message_id desc
+     limit p_limit;
+end
+$sql$;
+
+-- Messages in progress whose lease ran out, or whose attempt began longer ago than p_older; the oldest first, without their
+-- payloads.
+create or replace function "windlass"."inbox_stuck"(p_older interval, p_limit integer default 1000)
+    returns setof "windlass"."inbox"
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    return query
+    select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.begun_at,
+           m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.revivals, m.status, m.topic,
+           m.processed_by, m.last_error, m.hash, null::jsonb, null::text
+      from (select g.* from "windlass"."inbox" g where g.status = 1 and g.id is null
+             union all
+            select q.* from "windlass"."inbox" q where q.status = 1 and q.id is not null) m
+     where m.locked_until <= v_now or m.begun_at <= v_now - p_older
+     order by m.begun_at, m.source, m.message_id
+     limit p_limit;
+end
+$sql$;
+
+-- Locks dead messages: those of the keys, or the oldest that fit the rest and died before p_until. Returns where they are.
+create or replace function "windlass"."inbox_pick_dead"(
+    p_sources     text[],
+    p_message_ids text[],
+    p_source      text,
+    p_topic       text,
+    p_until       timestamptz,
+    p_limit       integer,
+    p_all         boolean
+) returns tid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    if (p_sources is null) <> (p_message_ids is null) or cardinality(p_sources) <> cardinality(p_message_ids) then
+        raise exception 'expected as many sources as message ids, got % and %',
+                coalesce(cardinality(p_sources)::text, 'null'), coalesce(cardinality(p_message_ids)::text, 'null')
+            using errcode = 'invalid_parameter_value', hint = 'A message is named by its source and its id.';
+    elsif p_sources is null and coalesce(p_source, p_topic) is null and p_all is not true then
+        raise exception 'expected messages, a source or a topic, got none of them'
+            using errcode = 'invalid_parameter_value', hint = 'Give p_all => true to choose every dead message.';
+    end if;
+    if p_sources is not null then
+        return array(select d.ctid
+                       from (select * from unnest(p_sources, p_message_ids) as u (source, message_id)
+                              order by u.source collate "C", u.message_id collate "C") c
+                      cross join lateral (
+                            select m.ctid
+                              from "windlass"."inbox" m
+                             where m.source = c.source and m.message_id = c.message_id and m.status + 0 = 3
+                             limit 1
+                               for update) d);
+    end if;
+    return array(select m.ctid
+                   from "windlass"."inbox" m
+                  where m.status = 3 and m.ended_at <= p_until
+                    and (p_source is null or m.source = p_source)
+                    and (p_topic is null or m.topic = p_topic)
+                  order by m.ended_at, m.source, m.message_id
+                  limit p_limit
+                    for update skip locked);
+end
+$sql$;
+
+-- Gives dead messages all their attempts again: those of the keys, or up to p_limit that fit the rest, or of all if p_all
+-- says so. Queued ones are ready at once, others when they are begun again. Returns how many, and the time of the call. More
+-- than p_limit take several calls; those that give the time of the first as p_until touch only what had died before it.
+create or replace function "windlass"."inbox_revive"(
+    p_sources     text[] default null,
+    p_message_ids text[] default null,
+    p_source      text default null,
+    p_topic       text default null,
+    p_until       timestamptz default null,
+    p_limit       integer default 1000,
+    p_all         boolean default false
+) returns table (messages integer, until timestamptz)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_until timestamptz := coalesce(p_until, clock_timestamp());
+    v_dead  tid[];
+    v_count integer;
+begin
+    perform pg_current_xact_id();
+    v_dead := "windlass"."inbox_pick_dead"(p_sources, p_message_ids, p_source, p_topic, v_until, p_limit, p_all);
+    update "windlass"."inbox" m
+       set status = 0, owner_token = null, ended_at = null, processed_by = null, retry_count = 0, lease_expiries = 0,
+           revivals = least(m.revivals + 1, 32767), next_attempt_at = clock_timestamp()
+     where m.ctid = any (v_dead);
+    get diagnostics v_count = row_count;
+    if v_count > 0 then
+        perform pg_notify('windlass.windlass.inbox', '');
+    end if;
+    return query select v_count, v_until;
+end
+$sql$;
+
+-- Deletes dead messages; the inbox forgets them, and would process them if they arrived again. Otherwise as revive.
+create or replace function "windlass"."inbox_purge"(
+    p_sources     text[] default null,
+    p_message_ids text[] default null,
+    p_source      text default null,
+    p_topic       text default null,
+    p_until       timestamptz default null,
+    p_limit       integer default 1000,
+    p_all         boolean default false
+) returns table (messages integer, until timestamptz)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_until timestamptz := coalesce(p_until, clock_timestamp());
+    v_dead  tid[];
+    v_count integer;
+begin
+    v_dead := "windlass"."inbox_pick_dead"(p_sources, p_message_ids, p_source, p_topic, v_until, p_limit, p_all);
+    delete from "windlass"."inbox" m
+     where m.ctid = any (v_dead);
+    get diagnostics v_count = row_count;
+    return query select v_count, v_until;
+end
+$sql$;
+
+-- Whoever may do all to an outbox of this schema may use the inbox, so that a program's rights survive an upgrade.
+do $sql$
+declare
+    v_role     text;
+    v_function text;
+begin
+    for v_role in
+        select distinct case g.grantee when 0 then 'public' else quote_ident(max(r.rolname)) end
+          from "windlass".windlass_version v
+          join pg_class c on c.relname = v.table_name
+                         and c.relnamespace = (select n.oid from pg_namespace n where n.nspname = 'windlass')
+         cross join lateral aclexplode(c.relacl) g
+          left join pg_roles r on r.oid = g.grantee
+         where v.component = 'outbox' and g.grantee <> c.relowner
+           and g.privilege_type in ('SELECT', 'INSERT', 'UPDATE', 'DELETE')
+         group by c.oid, g.grantee
+        having count(distinct g.privilege_type) = 4
+    loop
+        execute $grant$grant select, insert, update, delete on "windlass"."inbox" to $grant$ || v_role;
+        for v_function in
+            select p.oid::regprocedure::text
+              from pg_proc p
+              join pg_class c on c.relnamespace = p.pronamespace
+             where c.oid = $name$"windlass"."inbox"$name$::regclass and starts_with(p.proname, c.relname || '_')
+        loop
+            execute 'grant execute on function ' || v_function || ' to ' || v_role;
+        end loop;
+    end loop;
+end
+$sql$;
+
+insert into "windlass".windlass_version (table_name, component, version, min_compatible) values ('inbox', 'inbox', 3, 3);
+
+-- Leases and permits. A row is free when it has no holder or its time has run out; nothing has to be swept for that.
+--
+--   free --acquire--> held --renew--> held          held --release, expiry--> free
+--
+-- A holder is one acquisition, not a process: whoever comes late with an old one finds nothing to change.
+
+-- One for all names, and never set back: a row that is cleaned away and made again goes on with greater tokens. No cache, or
+-- two sessions would hand out their numbers in the wrong order.
+create sequence "windlass"."lease_token" cache 1 no cycle;
+
+create table "windlass"."lease" (
+    name          varchar(255) collate "C" not null,
+    slot          integer      not null,               -- 0: the lease of this name; 1 and up: permits of its semaphore
+    holder        uuid,                                -- null when it has been released
+    owner         varchar(255) not null,               -- who holds it or held it last, for people
+    fencing_token bigint       not null,
+    acquired_at   timestamptz  not null,
+    expires_at    timestamptz  not null,               -- or when it was released
+    awaited_until timestamptz,                         -- until then somebody wants to be told of a release
+    constraint "lease_pk" primary key (name, slot),
+    constraint "lease_name_check" check (btrim(name) <> ''),
+    constraint "lease_slot_check" check (slot >= 0),
+    constraint "lease_fencing_token_check" check (fencing_token > 0)
+) with (
+    -- Few rows that change often. No index on what changes, and room in the page: no renewal touches an index then.
+    fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1
+);
+
+-- Who takes a permit holds the semaphore's row until the commit, so that permits are counted one after another.
+create table "windlass"."lease_semaphore" (
+    name          varchar(255) collate "C" not null,
+    permits       integer      not null,               -- as the last one who took a permit said
+    used_at       timestamptz  not null,
+    awaited_until timestamptz,
+    constraint "lease_semaphore_pk" primary key (name),
+    constraint "lease_semaphore_name_check" check (btrim(name) <> ''),
+    constraint "lease_semaphore_permits_check" check (permits > 0)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1);
+
+-- The verbs of leases and of the permits of semaphores.
+--
+-- What they have in common:
+-- * The database's clock decides, and it is read after the locks have been taken. A duration arrives as an interval.
+-- * Identity is the holder, a fresh UUID for each acquisition. The owner is a name for people, and nobody compares it.
+-- * Nobody waits for a lease row that somebody else has locked: whoever locks one is just changing it, and the answer is
+--   "not now". Only those who take or give back permits of one semaphore wait for each other.
+-- * A release notifies only when somebody has said that he waits: commits that notify wait for each other, all over the
+--   database.
+
+-- Refuses what could not be a lease.
+create or replace function "windlass"."lease_check"(p_name text, p_holder uuid, p_owner text, p_duration interval) returns void
+    language plpgsql
+as $sql$
+begin
+    if p_name is null or btrim(p_name) = '' then
+        raise exception 'expected the name of a lease, got %', case when p_name is null then 'null' else 'blank text' end
+            using errcode = 'invalid_parameter_value', hint = 'Give p_name: up to 255 characters.';
+    elsif p_holder is null or p_holder = '00000000-0000-0000-0000-000000000000' then
+        raise exception 'expected a holder, got %', coalesce(p_holder::text, 'null')
+            using errcode = 'invalid_parameter_value', hint = 'Give a fresh gen_random_uuid() for each acquisition.';
+    elsif p_owner is null or btrim(p_owner) = '' then
+        raise exception 'expected the name of the owner, got %', case when p_owner is null then 'null' else 'blank text' end
+            using errcode = 'invalid_parameter_value', hint = 'Give p_owner: it is shown to people.';
+    elsif (p_duration > interval '0' and p_duration <= interval '1 day') is not true then
+        raise exception 'expected a duration of more than nothing and at most a day, got %', coalesce(p_duration::text, 'null')
+            using errcode = 'invalid_parameter_value', hint = 'Take a short lease, and renew it.';
+    end if;
+end
+$sql$;
+
+-- Takes a lease that is free, for a time. Answers whether that worked, and who has it now, with which token and until when.
+-- An answer without an owner means that the lease is changing hands at this moment.
+--
+-- To repeat a call whose answer was lost is harmless: the holder that has the lease gets it again, with the same token.
+-- Who says for how long he is going to wait (p_wait) is told of a release within that time. It is written down when it was not
+-- yet, or not for as long; about as long will do, or each further look of whoever waits would write it anew.
+create or replace function "windlass"."lease_acquire"(
+    p_name     text,
+    p_holder   uuid,
+    p_owner    text,
+    p_duration interval,
+    p_wait     interval default null
+) returns table (
+    acquired      boolean,
+    owner         varchar,
+    fencing_token bigint,
+    expires_at    timestamptz,
+    server_time   timestamptz
+)
+    language plpgsql
+as $sql$
+declare
+    v_lease "windlass"."lease";
+begin
+    perform "windlass"."lease_check"(p_name, p_holder, p_owner, p_duration);
+    server_time := clock_timestamp();
+    perform 1
+       from "windlass"."lease" l
+      where l.name = p_name and l.slot = 0 and (l.holder is null or l.expires_at <= server_time or l.holder = p_holder)
+        for update skip locked;
+    acquired := found;
+    server_time := clock_timestamp();
+    if acquired then
+        update "windlass"."lease" l
+           set holder = p_holder, owner = p_owner, acquired_at = server_time, expires_at = server_time + p_duration,
+               fencing_token = case when l.holder = p_holder then l.fencing_token
+                                    else nextval($name$"windlass"."lease_token"$name$) end
+         where l.name = p_name and l.slot = 0
+        returning l.* into v_lease;
+    else
+        select l.* into v_lease from "windlass"."lease" l where l.name = p_name and l.slot = 0;
+        if not found then
+            -- An insert would wait for another of the same name; whoever cannot have this lock would be second.
+            if pg_try_advisory_xact_lock(hashtextextended(p_name, $name$"windlass"."lease"$name$::regclass::oid::bigint)) then
+                insert into "windlass"."lease" as l (name, slot, holder, owner, fencing_token, acquired_at, expires_at)
+                values (p_name, 0, p_holder, p_owner, nextval($name$"windlass"."lease_token"$name$), server_time,
+                        server_time + p_duration)
+                on conflict do nothing
+                returning l.* into v_lease;
+                acquired := found;
+            end if;
+        elsif v_lease.holder is null or v_lease.expires_at <= server_time then
+            v_lease := null;
+        elsif p_wait is not null and (v_lease.awaited_until >= server_time + p_wait * 0.9) is not true then
+            perform 1
+               from "windlass"."lease" l
+              where l.name = p_name and l.slot = 0 and l.holder = v_lease.holder
+                for update skip locked;
+            if found then
+                update "windlass"."lease" l
+                   set awaited_until = server_time + p_wait
+                 where l.name = p_name and l.slot = 0;
+            else
+                v_lease := null;
+            end if;
+        end if;
+    end if;
+    owner := v_lease.owner;
+    fencing_token := v_lease.fencing_token;
+    expires_at := coalesce(v_lease.expires_at, server_time);
+    return next;
+end
+$sql$;
+
+-- Takes one of the permits of a semaphore, for a time, if fewer than p_permits are taken. Answers like acquire; the owner of
+-- a refusal is the one whose permit runs out first.
+--
+-- Exact, because the semaphore's row is held from before the permits are counted until the commit, and each statement sees
+-- what was committed before it began. The row is changed, not only locked: under a stricter isolation, where all statements
+-- see the same, whoever has waited for it fails instead of counting what is no longer true.
+create or replace function "windlass"."lease_acquire_permit"(
+    p_name     text,
+    p_permits  integer,
+    p_holder   uuid,
+    p_owner    text,
+    p_duration interval,
+    p_wait     interval default null
+) returns table (
+    acquired      boolean,
+    owner         varchar,
+    fencing_token bigint,
+    expires_at    timestamptz,
+    server_time   timestamptz
+)
+    language plpgsql
+as $sql$
+declare
+    v_taken integer;
+    v_slot  integer;
+    v_first "windlass"."lease";
+begin
+    perform "windlass"."lease_check"(p_name, p_holder, p_owner, p_duration);
+    if (p_permits between 1 and 10000) is not true then
+        raise exception 'expected 1 to 10000 permits, got %', coalesce(p_permits::text, 'null')
+            using errcode = 'invalid_parameter_value', hint = 'Give p_permits: how many may be taken at once.';
+    end if;
+    acquired := false;
+    server_time := clock_timestamp();
+    v_taken := "windlass"."lease_taken_permits"(p_name, p_holder, server_time);
+    if v_taken < p_permits or (p_wait is not null and not exists (
+            select from "windlass"."lease_semaphore" s where s.name = p_name and s.awaited_until >= server_time + p_wait * 0.9)) then
+        insert into "windlass"."lease_semaphore" as s (name, permits, used_at)
+        values (p_name, p_permits, server_time)
+        on conflict (name) do update set permits = excluded.permits, used_at = greatest(s.used_at, excluded.used_at);
+        server_time := clock_timestamp();
+        v_taken := "windlass"."lease_taken_permits"(p_name, p_holder, server_time);
+        acquired := v_taken < p_permits;
+        if not acquired and p_wait is not null then
+            update "windlass"."lease_semaphore" s
+               set awaited_until = greatest(s.awaited_until, server_time + p_wait)
+             where s.name = p_name;
+        end if;
+    end if;
+    if acquired then
+        select coalesce((select l.slot from "windlass"."lease" l where l.name = p_name and l.slot > 0 and l.holder = p_holder),
+                        min(n.slot))
+          into v_slot
+          from generate_series(1, p_permits) as n (slot)
+         where not exists (select from "windlass"."lease" l
+                            where l.name = p_name and l.slot = n.slot and l.holder is not null and l.expires_at > server_time);
+        insert into "windlass"."lease" as l (name, slot, holder, owner, fencing_token, acquired_at, expires_at)
+        values (p_name, v_slot, p_holder, p_owner, nextval($name$"windlass"."lease_token"$name$), server_time,
+                server_time + p_duration)
+        on conflict (name, slot) do update
+           set holder = excluded.holder, owner = excluded.owner, acquired_at = excluded.acquired_at,
+               expires_at = excluded.expires_at,
+               fencing_token = case when l.holder = p_holder then l.fencing_token else excluded.fencing_token end
+        returning l.* into v_first;
+    else
+        select l.* into v_first
+          from "windlass"."lease" l
+         where l.name = p_name and l.slot > 0 and l.holder is not null and l.expires_at > server_time
+         order by l.expires_at
+         limit 1;
+    end if;
+    owner := v_first.owner;
+    fencing_token := v_first.fencing_token;
+    expires_at := coalesce(v_first.expires_at, server_time);
+    return next;
+end
+$sql$;
+
+-- How many permits others have.
+create or replace function "windlass"."lease_taken_permits"(p_name text, p_holder uuid, p_now timestamptz) returns integer
+    language plpgsql
+as $sql$
+begin
+    return (select count(*)
+              from "windlass"."lease" l
+             where l.name = p_name and l.slot > 0 and l.holder <> p_holder and l.expires_at > p_now);
+end
+$sql$;
+
+-- Extends leases and permits that have not run out, each to its duration from now. Answers for each holder whether it was
+-- renewed; nothing for one whose row somebody is changing at this moment: ask again.
+create or replace function "windlass"."lease_renew"(
+    p_names     text[],
+    p_holders   uuid[],
+    p_durations interval[]
+) returns table (
+    holder      uuid,
+    renewed     boolean,
+    expires_at  timestamptz,
+    server_time timestamptz
+)
+    language plpgsql
+    set enable_seqscan = off
+    set jit = off
+as $sql$
+declare
+    v_locked uuid[];
+begin
+    perform "windlass"."lease_check"(e.name, e.holder, 'owner', e.duration)
+       from unnest(p_names, p_holders, p_durations) as e (name, holder, duration);
+    v_locked := array(select l.holder
+                        from "windlass"."lease" l
+                       where l.name = any (p_names) and l.holder = any (p_holders)
+                       order by l.name, l.slot
+                         for update skip locked);
+    server_time := clock_timestamp();
+    return query
+    with kept as (
+        update "windlass"."lease" l
+           set expires_at = server_time + e.duration
+          from unnest(p_names, p_holders, p_durations) as e (name, holder, duration)
+         where l.name = any (p_names) and l.name = e.name and l.holder = e.holder and l.holder = any (v_locked)
+           and l.expires_at > server_time
+        returning l.holder, l.expires_at)
+    select e.holder, kept.holder is not null, kept.expires_at, server_time
+      from unnest(p_names, p_holders) as e (name, holder)
+      left join kept on kept.holder = e.holder
+     where kept.holder is not null
+        or not exists (select from "windlass"."lease" l
+                        where l.name = e.name and l.holder = e.holder and l.expires_at > server_time);
+end
+$sql$;
+
+-- Gives a lease or a permit back, at once. Returns whether this holder still had it.
+create or replace function "windlass"."lease_release"(p_name text, p_holder uuid) returns boolean
+    language plpgsql
+as $sql$
+declare
+    v_now     timestamptz;
+    v_slot    integer;
+    v_awaited timestamptz;
+begin
+    select l.slot into v_slot from "windlass"."lease" l where l.name = p_name and l.holder = p_holder;
+    if not found then
+        return false;
+    end if;
+    if v_slot > 0 then
+        -- Whoever has just counted this permit has said by now whether he waits for it.
+        select s.awaited_until into v_awaited from "windlass"."lease_semaphore" s where s.name = p_name for update;
+    end if;
+    v_now := clock_timestamp();
+    update "windlass"."lease" l
+       set holder = null, expires_at = least(l.expires_at, v_now)
+     where l.name = p_name and l.slot = v_slot and l.holder = p_holder
+    returning coalesce(v_awaited, l.awaited_until) into v_awaited;
+    if not found then
+        return false;
+    end if;
+    if v_awaited > v_now then
+        perform pg_notify('windlass.windlass.lease', p_name);
+    end if;
+    return true;
+end
+$sql$;
+
+-- What is known of the lease of a name: who holds it, or held it last.
+create or replace function "windlass"."lease_find"(p_name text) returns table (
+    name          varchar,
+    slot          integer,
+    owner         varchar,
+    fencing_token bigint,
+    acquired_at   timestamptz,
+    expires_at    timestamptz,
+    held          boolean
+)
+    language plpgsql
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    return query
+    select l.name, l.slot, l.owner, l.fencing_token, l.acquired_at, l.expires_at, l.holder is not null and l.expires_at > v_now
+      from "windlass"."lease" l
+     where l.name = p_name and l.slot = 0;
+end
+$sql$;
+
+-- The same for all names, permits of semaphores among them, in the order of the names.
+create or replace function "windlass"."lease_list"() returns table (
+    name          varchar,
+    slot          integer,
+    owner         varchar,
+    fencing_token bigint,
+    acquired_at   timestamptz,
+    expires_at    timestamptz,
+    held          boolean
+)
+    language plpgsql
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    return query
+    select l.name, l.slot, l.owner, l.fencing_token, l.acquired_at, l.expires_at, l.holder is not null and l.expires_at > v_now
+      from "windlass"."lease" l
+     order by l.name, l.slot;
+end
+$sql$;
+
+-- Deletes what has been free for longer than the retention. Returns how many rows.
+create or replace function "windlass"."lease_clean"(p_retention interval, p_limit integer) returns integer
+    language plpgsql
+as $sql$
+declare
+    v_old   timestamptz := clock_timestamp() - p_retention;
+    v_count integer;
+    v_more  integer;
+begin
+    delete from "windlass"."lease" l
+     where (l.name, l.slot) in (select o.name, o.slot from "windlass"."lease" o where o.expires_at < v_old
+                                 limit p_limit for update skip locked);
+    get diagnostics v_count = row_count;
+    delete from "windlass"."lease_semaphore" s
+     where s.name in (select o.name from "windlass"."lease_semaphore" o
+                       where o.used_at < v_old
+                         and not exists (select from "windlass"."lease" l where l.name = o.name and l.slot > 0)
+                       limit p_limit for update skip locked);
+    get diagnostics v_more = row_count;
+    return greatest(v_count, v_more);
+end
+$sql$;
+
+-- Whoever may do all to an outbox of this schema may use leases too, so that a program's rights survive an upgrade.
+do $sql$
+declare
+    v_role     text;
+    v_function text;
+begin
+    for v_role in
+        select case g.grantee when 0 then 'public' else quote_ident(max(r.rolname)) end
+          from "windlass".windlass_version v
+          join pg_namespace n on n.nspname = 'windlass'
+          join pg_class c on c.relnamespace = n.oid and c.relname = v.table_name
+         cross join lateral aclexplode(c.relacl) g
+          left join pg_roles r on r.oid = g.grantee
+         where v.component = 'outbox' and g.grantee <> c.relowner
+           and g.privilege_type in ('SELECT', 'INSERT', 'UPDATE', 'DELETE')
+         group by c.oid, g.grantee
+        having count(distinct g.privilege_type) = 4
+    loop
+        execute $grant$grant select, insert, update, delete on "windlass"."lease", "windlass"."lease_semaphore" to $grant$ || v_role;
+        execute $grant$grant usage on sequence "windlass"."lease_token" to $grant$ || v_role;
+        for v_function in
+            select p.oid::regprocedure::text
+              from pg_proc p
+              join pg_class c on c.relnamespace = p.pronamespace
+             where c.oid = $name$"windlass"."lease"$name$::regclass and starts_with(p.proname, c.relname || '_')
+        loop
+            execute 'grant execute on function ' || v_function || ' to ' || v_role;
+        end loop;
+    end loop;
+end
+$sql$;
+
+insert into "windlass".windlass_version (table_name, component, version, min_compatible) values ('lease', 'lease', 3, 3);

@@ -38,10 +38,11 @@ final class MigratorTest {
             windlass.outbox().enqueue(OutboxEntry.of("topic", ""));
         }
 
-        assertThat(database.list(
-                        "select tablename from pg_tables where schemaname = '%s' and tablename ~ '^(outbox|windlass)'"))
+        assertThat(database.list("select tablename from pg_tables where schemaname = '%s'"))
                 .containsExactlyInAnyOrder(
                         "inbox",
+                        "lease",
+                        "lease_semaphore",
                         "outbox",
                         "outbox_action",
                         "outbox_dedup",
