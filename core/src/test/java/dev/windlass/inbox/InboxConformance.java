@@ -102,9 +102,7 @@ abstract class InboxConformance {
 
     /** A connection in a transaction. */
     Connection transaction() throws SQLException {
-        Connection connection = database().connect();
-        connection.setAutoCommit(false);
-        return connection;
+        return database().transaction();
     }
 
     /** Runs the same on every racer, all starting together, and returns what each returned. */

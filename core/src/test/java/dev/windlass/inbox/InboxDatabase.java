@@ -32,6 +32,12 @@ interface InboxDatabase {
     /** Reads one value as the owner of the schema. */
     <T> T value(Class<T> type, String sql, Object... arguments);
 
+    /**
+     * A connection of the program's user in a transaction, which the server ends when nothing happens in it for long: so a call
+     * on the same thread that wrongly waits for it fails in the end.
+     */
+    Connection transaction() throws SQLException;
+
     /** Lets the program's user work with a table of the test's own. */
     void grant(String table);
 

@@ -8,6 +8,7 @@ import dev.windlass.runtime.Database;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.Statement;
 
 final class PostgresInboxDatabase implements InboxDatabase {
     private final TestDatabase database;
@@ -58,6 +59,17 @@ final class PostgresInboxDatabase implements InboxDatabase {
     @Override
     public <T> T value(Class<T> type, String sql, Object... arguments) {
         return database.value(type, sql, arguments);
+    }
+
+    @Override
+    public Connection transaction() throws SQLException {
+        Connection connection = database.unpooled().getConnection(); // the setting must not go back to the pool
+        connection.setAutoCommit(false);
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("set idle_in_transaction_session_timeout = '15s'");
+        }
+        connection.commit();
+        return connection;
     }
 
     @Override
