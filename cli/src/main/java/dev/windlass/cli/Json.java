@@ -4,6 +4,8 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.windlass.inbox.ContentHash;
+import dev.windlass.inbox.SeenMessage;
 import dev.windlass.lease.LeaseState;
 import dev.windlass.outbox.DeadLetter;
 import dev.windlass.outbox.FailedAttempt;
@@ -35,6 +37,25 @@ final class Json {
                 .put("requeues", letter.requeues())
                 .put("error", text(letter.error()))
                 .put("erased", letter.isErased());
+    }
+
+    static ObjectNode of(SeenMessage message) {
+        return MAPPER.createObjectNode()
+                .put("source", message.key().source())
+                .put("messageId", message.key().messageId())
+                .put("status", message.status().name())
+                .put("topic", text(message.topic()))
+                .put("hash", text(message.hash().map(ContentHash::hex)))
+                .put("firstSeenAt", message.firstSeenAt().toString())
+                .put("lastSeenAt", message.lastSeenAt().toString())
+                .put("begunAt", text(message.begunAt()))
+                .put("leaseUntil", text(message.leaseUntil()))
+                .put("endedAt", text(message.endedAt()))
+                .put("retryCount", message.retryCount())
+                .put("leaseExpiries", message.leaseExpiries())
+                .put("revivals", message.revivals())
+                .put("processedBy", text(message.processedBy()))
+                .put("lastError", text(message.lastError()));
     }
 
     static ObjectNode of(OutboxMessage message, boolean blocksKey, List<FailedAttempt> failures) {

@@ -2,6 +2,7 @@ package dev.windlass.cli;
 
 import dev.windlass.Windlass;
 import dev.windlass.WindlassOptions;
+import dev.windlass.inbox.InboxOptions;
 import dev.windlass.lease.LeaseOptions;
 import dev.windlass.outbox.OutboxOptions;
 import java.util.ArrayList;
@@ -37,11 +38,20 @@ final class SchemaOptions {
             description = "Table of the leases (default: ${DEFAULT-VALUE}).")
     String leaseTable = "lease";
 
+    @Option(
+            names = "--inbox-table",
+            paramLabel = "TABLE",
+            defaultValue = "inbox",
+            converter = InboxTableName.class,
+            description = "Table of the inbox (default: ${DEFAULT-VALUE}).")
+    String inboxTable = "inbox";
+
     Windlass.Builder on(DataSource dataSource) {
         return Windlass.on(dataSource)
                 .options(WindlassOptions.defaults().withSchemaName(schema))
                 .outbox(OutboxOptions.defaults().withTableName(table))
-                .leases(LeaseOptions.defaults().withTableName(leaseTable));
+                .leases(LeaseOptions.defaults().withTableName(leaseTable))
+                .inbox(InboxOptions.defaults().withTableName(inboxTable));
     }
 
     /** For commands that look and change by hand, and handle nothing. */
@@ -61,6 +71,9 @@ final class SchemaOptions {
         }
         if (!leaseTable.equals("lease")) {
             words.addAll(List.of("--lease-table", leaseTable));
+        }
+        if (!inboxTable.equals("inbox")) {
+            words.addAll(List.of("--inbox-table", inboxTable));
         }
         return words;
     }
@@ -90,6 +103,13 @@ final class SchemaOptions {
         @Override
         public String convert(String value) {
             return Accepted.by(() -> LeaseOptions.defaults().withTableName(value), value);
+        }
+    }
+
+    private static final class InboxTableName implements ITypeConverter<String> {
+        @Override
+        public String convert(String value) {
+            return Accepted.by(() -> InboxOptions.defaults().withTableName(value), value);
         }
     }
 

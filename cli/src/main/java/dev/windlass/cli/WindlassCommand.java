@@ -19,6 +19,7 @@ import picocli.CommandLine.Spec;
             MigrateCommand.class,
             StatusCommand.class,
             OutboxCommand.class,
+            InboxCommand.class,
             LeasesCommand.class,
             BenchCommand.class
         },

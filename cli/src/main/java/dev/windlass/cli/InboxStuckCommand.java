@@ -1,0 +1,40 @@
+package dev.windlass.cli;
+
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Lists what somebody began, and nobody has ended. */
+@Command(
+        name = "stuck",
+        description = "List messages in progress whose lease has run out, or that take long, the oldest first.")
+final class InboxStuckCommand implements Callable<Integer> {
+
+    @Mixin
+    private OutboxAccess access = new OutboxAccess();
+
+    @Mixin
+    private PageOptions page = new PageOptions();
+
+    @Option(
+            names = "--older",
+            paramLabel = "TIME",
+            defaultValue = "1h",
+            converter = Distance.class,
+            description = "Take long means longer than this: 90s, 30m, 2h, 7d (default: ${DEFAULT-VALUE}).")
+    private Duration older = Duration.ofHours(1);
+
+    @Override
+    public Integer call() throws Exception {
+        return access.with(session -> {
+            SeenMessages.print(
+                    session.windlass().inbox().operator("windlass").stuck(older, page.limit),
+                    page.json,
+                    "no stuck messages",
+                    session);
+            return 0;
+        });
+    }
+}

@@ -1,0 +1,157 @@
+package dev.windlass.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.windlass.Windlass;
+import dev.windlass.WindlassOptions;
+import dev.windlass.embedded.EmbeddedPostgres;
+import dev.windlass.inbox.Begin;
+import dev.windlass.inbox.Inbox;
+import dev.windlass.inbox.InboxEntry;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+final class InboxCommandTest {
+    private static final EmbeddedPostgres SERVER = EmbeddedPostgres.shared();
+
+    private final Windlass windlass = Windlass.on(SERVER.dataSource())
+            .options(WindlassOptions.defaults()
+                    .withSchemaName("inbox_command_test")
+                    .withBackgroundWorkers(false)
+                    .withNodeName("node-1"))
+            .ensureSchema()
+            .start();
+
+    private final Inbox inbox = windlass.inbox();
+
+    @AfterEach
+    void clean() throws SQLException {
+        windlass.close();
+        Sql.execute(SERVER.dataSource(), "drop schema if exists inbox_command_test cascade");
+    }
+
+    private static Ran inbox(String... arguments) {
+        return inbox(null, arguments);
+    }
+
+    private static Ran inbox(@Nullable BooleanSupplier answer, String... arguments) {
+        List<String> all = new ArrayList<>(List.of("inbox"));
+        all.addAll(List.of(arguments));
+        all.addAll(List.of("--url", SERVER.jdbcUrl(), "--user", SERVER.user(), "--schema", "inbox_command_test"));
+        String[] words = all.toArray(String[]::new);
+        return answer == null ? Ran.windlass(words) : Ran.answering(answer, words);
+    }
+
+    private void dead(String source, String id) {
+        Begin.Proceed begun = (Begin.Proceed) inbox.begin(source, id);
+        inbox.markDead(begun.attempt(), "cannot\nbe read");
+    }
+
+    @Test
+    void deadListsTheLatestFirstInOneLineEach() {
+        dead("orders", "1");
+        dead("payments", "2");
+        Ran ran = inbox("dead");
+        assertThat(ran.exitCode()).isZero();
+        assertThat(ran.out().lines())
+                .satisfiesExactly(
+                        head -> assertThat(head).matches("SOURCE +ID +TOPIC +BEGUN AT +ENDED AT +FAILED +LOST +ERROR"),
+                        second -> assertThat(second).matches("payments +2 +- +\\S+Z +\\S+Z +0 +0 +cannot be read"),
+                        first -> assertThat(first).startsWith("orders "));
+        assertThat(inbox("dead", "--source", "orders").out()).contains("orders").doesNotContain("payments");
+        assertThat(inbox("dead", "--topic", "t").out().strip()).isEqualTo("no dead messages");
+        assertThat(inbox("dead", "--json").out().lines()).hasSize(2).allMatch(line -> line.startsWith("{"));
+    }
+
+    @Test
+    void theLineBelowAFullPageIsTheCommandForTheNext() {
+        dead("it's", "1");
+        dead("it's", "2");
+        List<String> lines = inbox("dead", "--limit", "1").out().lines().toList();
+        assertThat(lines.get(2))
+                .startsWith("next page: windlass inbox dead ")
+                .endsWith(" --limit 1 --after 'it'\\''s' 2");
+        assertThat(inbox("dead", "--limit", "5", "--after", "it's", "2").out())
+                .contains("it's    1")
+                .doesNotContain("it's    2");
+        Ran gone = inbox("dead", "--after", "it's", "9");
+        assertThat(gone.exitCode()).isEqualTo(1);
+        assertThat(gone.err()).contains("expected a dead message to begin after, but 9 of source it's is none");
+    }
+
+    @Test
+    void showTellsWhatIsKnownAndKeepsThePayloadBack() {
+        inbox.enqueue(InboxEntry.of("orders", "1", "topic", "secret"));
+        Ran ran = inbox("show", "orders", "1");
+        assertThat(ran.out())
+                .containsPattern("status +ready")
+                .containsPattern("topic +topic")
+                .doesNotContain("secret");
+        assertThat(inbox("show", "orders", "1", "--payload").out()).contains("    secret");
+        assertThat(inbox("show", "orders", "1", "--json").out())
+                .contains("\"messageId\":\"1\"")
+                .doesNotContain("secret");
+        assertThat(inbox("show", "orders", "1", "--json", "--payload").out()).contains("\"payload\":\"secret\"");
+        Ran unknown = inbox("show", "orders", "2");
+        assertThat(unknown.exitCode()).isEqualTo(1);
+        assertThat(unknown.err()).contains("expected a message 2 of source orders, found none");
+    }
+
+    @Test
+    void reviveTakesIdsOrAFilterOrAll() {
+        dead("orders", "1");
+        dead("orders", "2");
+        dead("payments", "3");
+        dead("payments", "4");
+        assertThat(inbox("revive", "orders", "1", "9").out().strip()).isEqualTo("revived 1 dead message");
+        assertThat(inbox("revive", "--source", "orders").out().strip()).isEqualTo("revived 1 dead message");
+        assertThat(inbox("revive", "--all").out().strip()).isEqualTo("revived 2 dead messages");
+        Ran none = inbox("revive", "orders", "9");
+        assertThat(none.exitCode()).isEqualTo(1);
+        assertThat(none.err()).contains("revived none of 1 dead message: each is unknown, or not dead");
+    }
+
+    @Test
+    void purgeAsksUnlessEachIsNamed() {
+        dead("orders", "1");
+        dead("orders", "2");
+        dead("orders", "3");
+        assertThat(inbox("purge", "orders", "1").out().strip()).isEqualTo("purged 1 dead message");
+        assertThat(inbox("purge", "--all").err()).contains("expected --yes");
+        assertThat(inbox(() -> false, "purge", "--all").err()).contains("nothing was purged");
+        assertThat(inbox(() -> true, "purge", "--all").out().strip()).isEqualTo("purged 2 dead messages");
+        assertThat(inbox("purge", "--all", "--yes").out().strip()).isEqualTo("purged 0 dead messages");
+    }
+
+    @Test
+    void stuckListsWhatNobodyHasEnded() throws SQLException {
+        inbox.begin("orders", "1");
+        assertThat(inbox("stuck").out().strip()).isEqualTo("no stuck messages");
+        Sql.execute(
+                SERVER.dataSource(), "update inbox_command_test.inbox set begun_at = begun_at - interval '2 hours'");
+        assertThat(inbox("stuck").out()).containsPattern("orders +1 ");
+        assertThat(inbox("stuck", "--older", "3h").out().strip()).isEqualTo("no stuck messages");
+    }
+
+    @Test
+    void wrongUseIsToldApartFromFailure() {
+        for (String[] wrong : new String[][] {
+            {},
+            {"revive"},
+            {"revive", "orders"},
+            {"purge", "orders", "1", "--all"},
+            {"show", "orders"},
+            {"stuck", "--older", "soon"},
+            {"dead", "--source", " "},
+            {"dead", "--inbox-table", "a$b"},
+            {"show", "orders", " "}
+        }) {
+            assertThat(inbox(wrong).exitCode()).as("%s", List.of(wrong)).isEqualTo(2);
+        }
+    }
+}
