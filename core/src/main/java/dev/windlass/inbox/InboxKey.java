@@ -16,8 +16,9 @@ public record InboxKey(String source, String messageId) {
         Require.text("message id", messageId, MAX);
     }
 
+    /** Fit for one line of a log: both texts come from elsewhere. */
     @Override
     public String toString() {
-        return messageId + " of source " + source;
+        return (messageId + " of source " + source).replaceAll("\\p{Cntrl}", "?");
     }
 }

@@ -72,6 +72,11 @@ abstract class BadArgumentsConformance extends InboxConformance {
         }
     }
 
+    @Test
+    void aKeyTakesOneLineOfALog() {
+        assertThat(new InboxKey("a\nb", "1\r\n\u001b[31m")).hasToString("1???[31m of source a?b");
+    }
+
     static Stream<Arguments> badEntries() {
         return Stream.of(
                 bad(() -> InboxEntry.of("s", "i", nothing(), ""), "expected a topic, got null"),

@@ -41,9 +41,9 @@ final class Drain {
         return Sql.inTransaction(dataSource, "look what is left in schema " + schema, connection -> {
             List<String> left = new ArrayList<>();
             boolean wake = first;
-            for (Outbox outbox : outboxes(connection)) {
-                wake |= reapAndExpire(connection, outbox);
-                left.addAll(left(connection, outbox));
+            for (Queue queue : queues(connection)) {
+                wake |= reapAndExpire(connection, queue);
+                left.addAll(left(connection, queue));
             }
             if (wake && !left.isEmpty()) {
                 wakeNodes(connection);
@@ -53,8 +53,8 @@ final class Drain {
     }
 
     /** The nodes do this too, at their own pace, and leave leases alone for a while after the server has started. */
-    private static boolean reapAndExpire(Connection connection, Outbox outbox) throws SQLException {
-        String sql = "select %s(%d), %s(interval '0', %d)".formatted(outbox.expire, BATCH, outbox.reap, BATCH);
+    private static boolean reapAndExpire(Connection connection, Queue queue) throws SQLException {
+        String sql = "select %s, %s(interval '0', %d)".formatted(queue.expiry, queue.reap, BATCH);
         try (PreparedStatement statement = connection.prepareStatement(sql);
                 ResultSet row = statement.executeQuery()) {
             row.next();
@@ -62,14 +62,15 @@ final class Drain {
         }
     }
 
-    private static List<String> left(Connection connection, Outbox outbox) throws SQLException {
+    private static List<String> left(Connection connection, Queue queue) throws SQLException {
         String sql = """
                 select m.topic, m.status, count(*),
                        (array_agg(m.last_error order by m.id desc) filter (where m.last_error is not null))[1]
                   from %s m
-                 where m.status = 1 or (m.status = 0 and m.next_attempt_at <= clock_timestamp())
+                 where m.topic is not null
+                   and (m.status = 1 or (m.status = 0 and m.next_attempt_at <= clock_timestamp()))
                  group by m.topic, m.status
-                 order by m.topic, m.status""".formatted(outbox.name);
+                 order by m.topic, m.status""".formatted(queue.name);
         try (PreparedStatement statement = connection.prepareStatement(sql);
                 ResultSet row = statement.executeQuery()) {
             List<String> left = new ArrayList<>();
@@ -88,38 +89,40 @@ final class Drain {
 
     /** For nodes that listen; the others poll. */
     void wakeNodes(Connection connection) throws SQLException {
-        for (Outbox outbox : outboxes(connection)) {
+        for (Queue queue : queues(connection)) {
             try (PreparedStatement statement = connection.prepareStatement("select pg_notify(?, '')")) {
-                statement.setString(1, outbox.channel);
+                statement.setString(1, queue.channel);
                 statement.execute();
             }
         }
     }
 
-    private record Outbox(String name, String expire, String reap, String channel) {}
+    /** An outbox, or what of an inbox is for handlers; {@code expiry} is a piece of SQL. */
+    private record Queue(String name, String expiry, String reap, String channel) {}
 
-    private List<Outbox> outboxes(Connection connection) throws SQLException {
+    private List<Queue> queues(Connection connection) throws SQLException {
         String sql = """
                 select distinct v.table_name,
                        format('%%I.%%I', ?::text, v.table_name) as name,
-                       format('%%I.%%I', ?::text, v.table_name || '_expire') as expire,
+                       case v.component when 'outbox'
+                                        then format('%%I.%%I(%d)', ?::text, v.table_name || '_expire') else '0' end as expiry,
                        format('%%I.%%I', ?::text, v.table_name || '_reap') as reap
                   from "%s".windlass_version v
-                 where v.component = 'outbox'
-                 order by v.table_name""".formatted(schema);
+                 where v.component in ('outbox', 'inbox')
+                 order by v.table_name""".formatted(BATCH, schema);
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             for (int i = 1; i <= 3; i++) {
                 statement.setString(i, schema);
             }
-            List<Outbox> outboxes = new ArrayList<>();
+            List<Queue> queues = new ArrayList<>();
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
                     String channel = Channel.of(schema, row.getString("table_name"));
-                    outboxes.add(
-                            new Outbox(row.getString("name"), row.getString("expire"), row.getString("reap"), channel));
+                    queues.add(
+                            new Queue(row.getString("name"), row.getString("expiry"), row.getString("reap"), channel));
                 }
             }
-            return outboxes;
+            return queues;
         }
     }
 

@@ -10,6 +10,7 @@ import dev.windlass.RetryAfter;
 import dev.windlass.RetryPolicy;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassOptions;
+import dev.windlass.inbox.InboxEntry;
 import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
@@ -49,6 +50,21 @@ final class DrainTest {
 
         assertThat(handled).hasValue(300);
         assertThat(database.messages("a")).hasSize(300).allMatch(OutboxMessage::isProcessed);
+    }
+
+    @Test
+    void drainCoversTheQueueOfTheInboxAndNotWhatIsProcessedWithoutIt() {
+        Windlass windlass = database.start(database.windlass().inboxHandler("a", message -> handled.incrementAndGet()));
+        windlass.inbox().begin("orders", "processed by hand");
+        windlass.inbox()
+                .enqueueAll(IntStream.range(0, 100)
+                        .mapToObj(i -> InboxEntry.of("orders", "message " + i, "a", ""))
+                        .toList());
+        database.drain();
+        assertThat(handled).hasValue(100);
+
+        windlass.inbox().enqueue(InboxEntry.of("orders", "nobody's", "b", ""));
+        assertThatThrownBy(() -> database.drain(MOMENT)).hasMessageContaining("1 of topic b ready");
     }
 
     @Test
