@@ -15,6 +15,12 @@ import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
+import dev.windlass.inbox.Inbox;
+import dev.windlass.inbox.InboxEntry;
+import dev.windlass.inbox.InboxHandler;
+import dev.windlass.inbox.InboxMessage;
+import dev.windlass.inbox.InboxOperator;
+import dev.windlass.inbox.SeenMessage;
 import dev.windlass.lease.Leadership;
 import dev.windlass.lease.Lease;
 import dev.windlass.lease.LeaseSemaphore;
@@ -93,6 +99,12 @@ final class ArchitectureTest {
                         OutboxEntry.class,
                         OutboxHandler.class,
                         OutboxMessage.class,
+                        Inbox.class,
+                        InboxEntry.class,
+                        InboxHandler.class,
+                        InboxMessage.class,
+                        InboxOperator.class,
+                        SeenMessage.class,
                         Leases.class,
                         Lease.class,
                         LeaseSemaphore.class,
