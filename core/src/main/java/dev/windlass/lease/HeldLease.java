@@ -1,6 +1,7 @@
 package dev.windlass.lease;
 
 import dev.windlass.Cancellation;
+import dev.windlass.CancelledException;
 import dev.windlass.Deadline;
 import dev.windlass.runtime.Require;
 import java.time.Duration;
@@ -106,11 +107,20 @@ final class HeldLease implements Lease {
 
     @Override
     public Cancellation cancellation() {
-        return this::isCancelled;
-    }
+        return new Cancellation() {
+            @Override
+            public boolean isCancelled() {
+                return stopping || isLost();
+            }
 
-    private boolean isCancelled() {
-        return stopping || isLost();
+            @Override
+            public void throwIfCancelled() {
+                if (isCancelled()) {
+                    throw new CancelledException(
+                            isLost() ? lossMessage() : runner.describe(HeldLease.this) + " ends: its node is closing");
+                }
+            }
+        };
     }
 
     @Override

@@ -16,6 +16,7 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,6 +33,8 @@ final class LeaseRunner {
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
     private static final Duration SHORTEST_CALL = Duration.ofMillis(100);
     private static final Duration LONGEST_CALL = Duration.ofSeconds(5);
+
+    private static final int LOCKED_TRIES = 5;
 
     /** Timers stand still while the machine is suspended; whoever has lost a lease by that should learn it soon after. */
     private static final Duration LONGEST_WATCH = Duration.ofSeconds(1);
@@ -201,10 +204,16 @@ final class LeaseRunner {
                 .orElse(Loop.PARKED);
     }
 
-    /** For a caller who does not want to wait for the loop. */
+    /** For a caller who does not want to wait for the loop. Whoever has the row locked is quick, as a rule: he says that he waits. */
     boolean renewNow(HeldLease lease) {
         try {
-            return settle(List.of(lease), claims -> database.once(open -> store.renew(open, claims)));
+            for (int tries = 1; tries <= LOCKED_TRIES; tries++) {
+                if (settle(List.of(lease), claims -> database.once(open -> store.renew(open, claims)))) {
+                    return true;
+                }
+                LockSupport.parkNanos(SLACK.toNanos());
+            }
+            return false;
         } catch (SQLException e) {
             log.debug("{} could not be renewed", describe(lease), e);
             return false;

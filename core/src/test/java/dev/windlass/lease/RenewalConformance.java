@@ -79,7 +79,9 @@ abstract class RenewalConformance extends LeaseConformance {
                 .isInstanceOf(LostLeaseException.class)
                 .hasMessageContaining("lease a (fencing token " + lease.fencingToken() + ")")
                 .hasMessageContaining("refused to renew");
-        assertThatThrownBy(cancellation::throwIfCancelled).isInstanceOf(CancelledException.class);
+        assertThatThrownBy(cancellation::throwIfCancelled)
+                .isInstanceOf(CancelledException.class)
+                .hasMessageContaining("lease a (fencing token " + lease.fencingToken() + ") is not held any more");
         assertThat(next.isLost()).isFalse();
     }
 

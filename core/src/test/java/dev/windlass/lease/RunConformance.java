@@ -119,6 +119,20 @@ abstract class RunConformance extends LeaseConformance {
     }
 
     @Test
+    void workMayCloseItsOwnNode() throws Exception {
+        Windlass node = node("closing");
+
+        assertThat(node.leases().runIfAcquired("a", LONG, lease -> {
+                    node.close();
+                    assertThat(lease.cancellation().isCancelled()).isTrue();
+                    assertThat(lease.isLost()).isFalse();
+                }))
+                .isTrue();
+
+        assertThat(others.tryAcquire("a", LONG)).isPresent();
+    }
+
+    @Test
     void workThatDoesNotStopKeepsItsLeaseUntilThatRunsOut() throws Exception {
         Windlass node = node("closing");
         CountDownLatch running = new CountDownLatch(1);
