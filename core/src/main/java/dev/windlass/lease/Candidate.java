@@ -140,7 +140,11 @@ final class Candidate implements Leadership {
         } catch (LostLeaseException e) {
             log.warn("[{}] this node has lost the lead of {}", store, name, e);
         } catch (Exception | Error e) {
-            log.error("[{}] the leader's work of {} failed", store, name, e);
+            if (isStopping()) {
+                log.info("[{}] the leader's work of {} ended as it was asked to", store, name, e);
+            } else {
+                log.error("[{}] the leader's work of {} failed", store, name, e);
+            }
         } finally {
             Duration pause =
                     PAUSE_AFTER_WORK.plusMillis(ThreadLocalRandom.current().nextInt(500));
@@ -148,6 +152,10 @@ final class Candidate implements Leadership {
             ended();
             loop.wakeWithin(pause);
         }
+    }
+
+    private synchronized boolean isStopping() {
+        return stopping;
     }
 
     private synchronized void ended() {
@@ -163,12 +171,17 @@ final class Candidate implements Leadership {
 
     @Override
     public void close() {
+        close(Deadline.in(MonotonicClock.system(), grace));
+    }
+
+    /** With a deadline that several share. */
+    void close(Deadline deadline) {
         askToStop();
         room.leave(name, wake);
         loop.stop(PATIENCE);
         HeldLease held = lease();
         if (held != null && !held.isWorkOf(Thread.currentThread())) {
-            held.endWork(Deadline.in(MonotonicClock.system(), grace));
+            held.endWork(deadline);
         }
         closed.accept(this);
     }

@@ -1,5 +1,6 @@
 package dev.windlass.lease;
 
+import dev.windlass.Deadline;
 import dev.windlass.runtime.Workers;
 import java.time.Duration;
 import java.util.Set;
@@ -30,8 +31,8 @@ final class Election {
     }
 
     /** All are asked first, so that they stop side by side. */
-    void close() {
+    void close(Deadline deadline) {
         candidates.forEach(Candidate::askToStop);
-        candidates.forEach(Candidate::close);
+        candidates.forEach(candidate -> candidate.close(deadline));
     }
 }

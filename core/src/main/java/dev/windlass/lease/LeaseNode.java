@@ -72,7 +72,7 @@ public final class LeaseNode {
         room.heard("");
         runner.held().forEach(HeldLease::askToStop);
         Deadline deadline = Deadline.in(MonotonicClock.system(), grace);
-        election.close();
+        election.close(deadline);
         for (HeldLease lease : List.copyOf(runner.held())) {
             if (lease.isWorkOf(Thread.currentThread())) {
                 continue; // which closes it when it ends
