@@ -15,8 +15,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Gathers outcomes and has them written, many in one call. While one batch is being written the next one gathers, so batches
- * grow with the load and a lone message does not wait. When a whole batch has gathered, a second writer takes it: under ordering
- * keys the end of a message also takes the next, and then writing is all there is to do.
+ * grow with the load and a lone message does not wait. When many have gathered, a second writer takes them: under ordering keys
+ * the end of a message also takes the next, and then writing is all there is to do. A whole batch would be too many for that: of
+ * 1,000 keys no 1,000 messages ever gather while others are being written.
  */
 final class Completer<M> {
     private static final Logger log = LoggerFactory.getLogger(Completer.class);
@@ -24,6 +25,7 @@ final class Completer<M> {
     private final String name;
     private final Workers workers;
     private final int batchSize;
+    private final int enough;
     private final OutcomeWriter<M> first;
     private final OutcomeWriter<M> second;
     private final Loop firstLoop;
@@ -35,10 +37,11 @@ final class Completer<M> {
         this.name = name;
         this.workers = workers;
         this.batchSize = batchSize;
+        this.enough = Math.max(100, batchSize / 4);
         this.first = writers.get();
         this.second = writers.get();
         this.firstLoop = new Loop("[" + name + "] writing outcomes", workers, this::write);
-        this.secondLoop = new Loop("[" + name + "] writing more outcomes", workers, this::writeWhole);
+        this.secondLoop = new Loop("[" + name + "] writing more outcomes", workers, this::writeMany);
     }
 
     void start() {
@@ -52,7 +55,7 @@ final class Completer<M> {
         int before = queued.getAndIncrement();
         if (before == 0) {
             firstLoop.wake();
-        } else if (before == batchSize - 1) {
+        } else if (before == enough - 1) {
             secondLoop.wake();
         }
     }
@@ -63,12 +66,12 @@ final class Completer<M> {
         return queued.get() == 0 ? Loop.PARKED : Duration.ZERO;
     }
 
-    private Duration writeWhole() throws SQLException {
-        if (queued.get() >= batchSize) {
+    private Duration writeMany() throws SQLException {
+        if (queued.get() >= enough) {
             fill(second);
         }
         second.write();
-        return queued.get() < batchSize ? Loop.PARKED : Duration.ZERO;
+        return queued.get() < enough ? Loop.PARKED : Duration.ZERO;
     }
 
     private void fill(OutcomeWriter<M> writer) {
