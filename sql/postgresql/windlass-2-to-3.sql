@@ -2822,7 +2822,7 @@ create table "windlass"."lease_semaphore" (
     awaited_until timestamptz,
     constraint "lease_semaphore_pk" primary key (name),
     constraint "lease_semaphore_name_check" check (btrim(name) <> ''),
-    constraint "lease_semaphore_permits_check" check (permits > 0)
+    constraint "lease_semaphore_count_check" check (permits > 0)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1);
 
 -- The verbs of leases and of the permits of semaphores.
