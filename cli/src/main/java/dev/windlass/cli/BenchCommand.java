@@ -16,7 +16,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "bench",
         description = "Measure throughput and latency beside what the database itself can do.",
-        subcommands = {BenchCommand.OutboxCommand.class, BenchLeasesCommand.class})
+        subcommands = {BenchCommand.OutboxCommand.class, BenchInboxCommand.class, BenchLeasesCommand.class})
 final class BenchCommand implements Callable<Integer> {
 
     @ParentCommand
@@ -30,7 +30,7 @@ final class BenchCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         throw new ParameterException(
-                spec.commandLine(), "expected what to measure, got nothing; there is: outbox, leases");
+                spec.commandLine(), "expected what to measure, got nothing; there is: outbox, inbox, leases");
     }
 
     /** Enqueue, drain and latency of the outbox, in a schema of its own that is dropped at the end. */

@@ -154,4 +154,12 @@ final class InboxCommandTest {
             assertThat(inbox(wrong).exitCode()).as("%s", List.of(wrong)).isEqualTo(2);
         }
     }
+
+    @Test
+    void theBenchmarkRuns() {
+        Ran ran = Ran.windlass(
+                "bench", "inbox", "--times", "3", "--rounds", "1", "--url", SERVER.jdbcUrl(), "--user", SERVER.user());
+        assertThat(ran.exitCode()).isZero();
+        assertThat(ran.out()).contains("bare upsert of one row", "begin and mark a message", "times an upsert");
+    }
 }
