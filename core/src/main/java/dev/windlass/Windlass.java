@@ -206,6 +206,8 @@ public final class Windlass implements AutoCloseable {
     private void stop() {
         starter.stop(PATIENCE);
         if (hasBegun()) {
+            inbox.stopClaiming(); // both before either waits for handlers: they share one grace period
+            outbox.stopClaiming();
             inbox.stop();
             outbox.stop();
         }

@@ -94,6 +94,11 @@ public final class InboxNode {
         guard.committed();
     }
 
+    /** From now on the grace period runs. */
+    public void stopClaiming() {
+        dispatcher.stopClaiming();
+    }
+
     public void stop() {
         dispatcher.stop();
     }

@@ -71,6 +71,11 @@ public final class OutboxNode {
         dispatcher.start();
     }
 
+    /** From now on the grace period runs. */
+    public void stopClaiming() {
+        dispatcher.stopClaiming();
+    }
+
     public void stop() {
         dispatcher.stop();
     }

@@ -4,9 +4,12 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,6 +36,7 @@ public final class Dispatcher<M> {
     private final Claimer<M> claimer;
     private final Maintenance<M> maintenance;
     private final Listener listener;
+    private final AtomicReference<@Nullable Long> stopping = new AtomicReference<>();
     private volatile boolean listening;
 
     /**
@@ -278,12 +282,18 @@ public final class Dispatcher<M> {
         attempts.forEach(attempt -> completer.add(attempt, new Outcome.Release()));
     }
 
+    /** Takes nothing more and returns what has not been started; from now on the grace period runs. */
+    public void stopClaiming() {
+        stopping.compareAndSet(null, System.nanoTime());
+        giveBack(hand.close());
+    }
+
     /**
      * Stops claiming, lets handlers finish while their leases are renewed, writes what they left, and returns the rest to
      * ready without costing an attempt.
      */
     public void stop() {
-        giveBack(hand.close());
+        stopClaiming();
         listener.stop(PATIENCE);
         claimer.stop(PATIENCE);
         maintenance.stop(PATIENCE);
@@ -300,7 +310,7 @@ public final class Dispatcher<M> {
     private boolean awaitHandlers() {
         boolean interrupted = false;
         try {
-            if (hand.awaitQuiet(options.shutdownGrace())) {
+            if (hand.awaitQuiet(graceLeft())) {
                 return false;
             }
         } catch (InterruptedException e) {
@@ -314,6 +324,11 @@ public final class Dispatcher<M> {
         }
         giveUpHandlers();
         return interrupted;
+    }
+
+    private Duration graceLeft() {
+        long since = Objects.requireNonNullElseGet(stopping.get(), System::nanoTime);
+        return options.shutdownGrace().minusNanos(System.nanoTime() - since);
     }
 
     private void giveUpHandlers() {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
+import dev.windlass.inbox.InboxEntry;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxOptions;
 import java.sql.SQLTransientConnectionException;
@@ -16,6 +17,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
@@ -52,6 +54,29 @@ final class ShutdownTest {
         goOn.countDown();
         eventually().until(() -> !closer.isAlive());
         assertThat(database.count("status = 2")).isEqualTo(3);
+    }
+
+    @Test
+    void theOutboxTakesNothingMoreWhileHandlersOfTheInboxFinish() {
+        CountDownLatch running = new CountDownLatch(1);
+        Windlass windlass = database.start(database.windlass()
+                .options(database.options().withShutdownGrace(Duration.ofMinutes(1)))
+                .outboxHandler("a", message -> {})
+                .inboxHandler("b", message -> {
+                    running.countDown();
+                    goOn.await();
+                }));
+        windlass.inbox().enqueue(InboxEntry.of("source", "1", "b", "x"));
+        eventually().until(() -> running.getCount() == 0);
+        Thread closer = new Thread(windlass::close);
+        closer.start();
+        eventually()
+                .until(() -> Stream.of(closer.getStackTrace())
+                        .anyMatch(frame -> frame.getMethodName().equals("awaitQuiet")));
+        database.passive().outbox().enqueueAll(entries(3));
+        goOn.countDown();
+        eventually().until(() -> !closer.isAlive());
+        assertThat(database.count(UNTOUCHED)).isEqualTo(3);
     }
 
     @RepeatedTest(5)
