@@ -1,8 +1,13 @@
 
--- Version 3: internal routines with other parameters. Nobody outside the outbox calls them.
+-- Version 3: internal routines with other parameters, which nobody outside the outbox calls; and three with one more column at
+-- the end of their result.
 drop function if exists "windlass"."outbox_pass_on"(text[], text[]);
 drop function if exists "windlass"."outbox_hand_over"(text[], text[]);
 drop function if exists "windlass"."outbox_promote"(text[], text[]);
+drop function if exists "windlass"."outbox_requeue"(
+    text, uuid[], text, timestamptz, timestamptz, text, boolean, integer, bigint, boolean);
+drop function if exists "windlass"."outbox_purge"(text, uuid[], text, timestamptz, timestamptz, text, integer, bigint, boolean);
+drop function if exists "windlass"."outbox_skip"(text, uuid[], text, timestamptz, timestamptz, text, integer, bigint, boolean);
 
 -- The outbox's verbs. Every change of state is one call of one of these, from Java, psql or any other language.
 --
@@ -1443,7 +1448,7 @@ $sql$;
 -- too. Under an ordering key that others hold by now they wait, as the first in line. Erased ones are left out.
 --
 -- More than p_limit take several calls; give each the action of the first, which is then one record, and touches only what
--- had failed before it began.
+-- had failed before it began. They go from the oldest to the newest: what one call reached can be p_from of the next.
 create or replace function "windlass"."outbox_requeue"(
     p_by     text,
     p_ids    uuid[] default null,
@@ -1455,7 +1460,7 @@ create or replace function "windlass"."outbox_requeue"(
     p_limit  integer default 1000,
     p_action bigint default null,
     p_all    boolean default false
-) returns table (action bigint, messages integer)
+) returns table (action bigint, messages integer, reached timestamptz)
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -1471,6 +1476,7 @@ begin
     perform "windlass"."outbox_check_choice"(p_by, p_ids, p_topic, p_from, p_until, p_error, p_limit, p_all);
     v_ids := "windlass"."outbox_pick_failed"(p_ids, p_topic, p_from, "windlass"."outbox_action_until"(p_action, p_until), p_error,
                                            false, true, p_limit);
+    reached := (select max(m.ended_at) from "windlass"."outbox" m where m.id = any (v_ids));
     perform pg_current_xact_id();
     with entry as (
         select m.ordering_key, (array_agg(m.id order by m.ordering_sequence))[1] as first
@@ -1501,7 +1507,7 @@ begin
     return query
     select "windlass"."outbox_record"(p_action, p_by, 'requeue', cardinality(v_ids), p_ids,
                jsonb_build_object('topic', p_topic, 'from', p_from, 'until', p_until, 'error', p_error, 'reset', p_reset)),
-           cardinality(v_ids);
+           cardinality(v_ids), reached;
 end
 $sql$;
 
@@ -1516,7 +1522,7 @@ create or replace function "windlass"."outbox_purge"(
     p_limit  integer default 1000,
     p_action bigint default null,
     p_all    boolean default false
-) returns table (action bigint, messages integer)
+) returns table (action bigint, messages integer, reached timestamptz)
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -1530,6 +1536,7 @@ begin
     perform "windlass"."outbox_check_choice"(p_by, p_ids, p_topic, p_from, p_until, p_error, p_limit, p_all);
     v_ids := "windlass"."outbox_pick_failed"(p_ids, p_topic, p_from, "windlass"."outbox_action_until"(p_action, p_until), p_error,
                                            false, false, p_limit);
+    reached := (select max(m.ended_at) from "windlass"."outbox" m where m.id = any (v_ids));
     v_keys := array(select m.ordering_key from "windlass"."outbox" m where m.id = any (v_ids) and m.holds_key);
     delete from "windlass"."outbox" m where m.id = any (v_ids);
     delete from "windlass"."outbox_failure" h where h.message_id = any (v_ids);
@@ -1539,7 +1546,7 @@ begin
     return query
     select "windlass"."outbox_record"(p_action, p_by, 'purge', cardinality(v_ids), p_ids,
                jsonb_build_object('topic', p_topic, 'from', p_from, 'until', p_until, 'error', p_error)),
-           cardinality(v_ids);
+           cardinality(v_ids), reached;
 end
 $sql$;
 
@@ -1554,7 +1561,7 @@ create or replace function "windlass"."outbox_skip"(
     p_limit  integer default 1000,
     p_action bigint default null,
     p_all    boolean default false
-) returns table (action bigint, messages integer)
+) returns table (action bigint, messages integer, reached timestamptz)
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -1568,6 +1575,7 @@ begin
     perform "windlass"."outbox_check_choice"(p_by, p_ids, p_topic, p_from, p_until, p_error, p_limit, p_all);
     v_ids := "windlass"."outbox_pick_failed"(p_ids, p_topic, p_from, "windlass"."outbox_action_until"(p_action, p_until), p_error,
                                            true, false, p_limit);
+    reached := (select max(m.ended_at) from "windlass"."outbox" m where m.id = any (v_ids));
     with passed as (
         update "windlass"."outbox" m set holds_key = false where m.id = any (v_ids) returning m.ordering_key)
     select coalesce(array_agg(passed.ordering_key), '{}') into v_keys from passed;
@@ -1577,7 +1585,7 @@ begin
     return query
     select "windlass"."outbox_record"(p_action, p_by, 'skip', cardinality(v_ids), p_ids,
                jsonb_build_object('topic', p_topic, 'from', p_from, 'until', p_until, 'error', p_error)),
-           cardinality(v_ids);
+           cardinality(v_ids), reached;
 end
 $sql$;
 

@@ -106,7 +106,7 @@ final class StoredOperator implements OutboxOperator {
     @Override
     public int requeue(DeadLetterFilter filter, Attempts attempts) {
         Require.present("choice of attempts", attempts);
-        return change("requeue", filter, (call, action) -> requeue(call, null, filter, attempts, action));
+        return change("requeue", filter, (call, rest, action) -> requeue(call, null, rest, attempts, action));
     }
 
     private static Call requeue(
@@ -125,7 +125,7 @@ final class StoredOperator implements OutboxOperator {
 
     @Override
     public int purge(DeadLetterFilter filter) {
-        return change("purge", filter, (call, action) -> byFilter(call, filter, action));
+        return change("purge", filter, (call, rest, action) -> byFilter(call, rest, action));
     }
 
     @Override
@@ -135,7 +135,7 @@ final class StoredOperator implements OutboxOperator {
 
     @Override
     public int skip(DeadLetterFilter filter) {
-        return change("skip", filter, (call, action) -> byFilter(call, filter, action));
+        return change("skip", filter, (call, rest, action) -> byFilter(call, rest, action));
     }
 
     private static Call byIds(Call call, List<UUID> ids, @Nullable Long action) {
@@ -158,10 +158,11 @@ final class StoredOperator implements OutboxOperator {
     /** Adds the arguments of one batch of whatever fits. */
     @FunctionalInterface
     private interface FilterBatch {
-        Call arguments(Call call, @Nullable Long action);
+        Call arguments(Call call, DeadLetterFilter rest, @Nullable Long action);
     }
 
-    private record Changed(long action, int messages) {}
+    private record Changed(
+            long action, int messages, @Nullable Instant reached) {}
 
     private int change(String verb, Collection<OutboxMessageIdentifier> ids, IdBatch batch) {
         List<UUID> all = values(ids);
@@ -179,12 +180,17 @@ final class StoredOperator implements OutboxOperator {
 
     private int change(String verb, DeadLetterFilter filter, FilterBatch batch) {
         Require.present("filter", filter);
+        DeadLetterFilter rest = filter;
         Long action = null;
         int total = 0;
         Changed changed;
         do {
+            DeadLetterFilter left = rest;
             Long sofar = action;
-            changed = run(verb, call -> batch.arguments(call, sofar));
+            changed = run(verb, call -> batch.arguments(call, left, sofar));
+            rest = changed.reached() == null
+                    ? rest
+                    : rest.withFailedFrom(changed.reached()); // what is older has been looked at
             action = changed.action();
             total += changed.messages();
         } while (changed.messages() == BATCH);
@@ -196,8 +202,13 @@ final class StoredOperator implements OutboxOperator {
                 verb + " dead letters",
                 connection -> arguments
                         .apply(call(connection, verb).text(who))
-                        .list(row -> new Changed(row.getLong(1), row.getInt(2)))
+                        .list(row -> new Changed(row.getLong(1), row.getInt(2), reached(row)))
                         .get(0));
+    }
+
+    private static @Nullable Instant reached(ResultSet row) throws SQLException {
+        OffsetDateTime time = row.getObject("reached", OffsetDateTime.class);
+        return time == null ? null : time.toInstant();
     }
 
     private int done(String verb, int messages) {

@@ -276,7 +276,7 @@ $sql$;
 -- too. Under an ordering key that others hold by now they wait, as the first in line. Erased ones are left out.
 --
 -- More than p_limit take several calls; give each the action of the first, which is then one record, and touches only what
--- had failed before it began.
+-- had failed before it began. They go from the oldest to the newest: what one call reached can be p_from of the next.
 create or replace function {schema}.{outbox_requeue}(
     p_by     text,
     p_ids    uuid[] default null,
@@ -288,7 +288,7 @@ create or replace function {schema}.{outbox_requeue}(
     p_limit  integer default 1000,
     p_action bigint default null,
     p_all    boolean default false
-) returns table (action bigint, messages integer)
+) returns table (action bigint, messages integer, reached timestamptz)
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -304,6 +304,7 @@ begin
     perform {schema}.{outbox_check_choice}(p_by, p_ids, p_topic, p_from, p_until, p_error, p_limit, p_all);
     v_ids := {schema}.{outbox_pick_failed}(p_ids, p_topic, p_from, {schema}.{outbox_action_until}(p_action, p_until), p_error,
                                            false, true, p_limit);
+    reached := (select max(m.ended_at) from {schema}.{outbox} m where m.id = any (v_ids));
     perform pg_current_xact_id();
     with entry as (
         select m.ordering_key, (array_agg(m.id order by m.ordering_sequence))[1] as first
@@ -334,7 +335,7 @@ begin
     return query
     select {schema}.{outbox_record}(p_action, p_by, 'requeue', cardinality(v_ids), p_ids,
                jsonb_build_object('topic', p_topic, 'from', p_from, 'until', p_until, 'error', p_error, 'reset', p_reset)),
-           cardinality(v_ids);
+           cardinality(v_ids), reached;
 end
 $sql$;
 
@@ -349,7 +350,7 @@ create or replace function {schema}.{outbox_purge}(
     p_limit  integer default 1000,
     p_action bigint default null,
     p_all    boolean default false
-) returns table (action bigint, messages integer)
+) returns table (action bigint, messages integer, reached timestamptz)
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -363,6 +364,7 @@ begin
     perform {schema}.{outbox_check_choice}(p_by, p_ids, p_topic, p_from, p_until, p_error, p_limit, p_all);
     v_ids := {schema}.{outbox_pick_failed}(p_ids, p_topic, p_from, {schema}.{outbox_action_until}(p_action, p_until), p_error,
                                            false, false, p_limit);
+    reached := (select max(m.ended_at) from {schema}.{outbox} m where m.id = any (v_ids));
     v_keys := array(select m.ordering_key from {schema}.{outbox} m where m.id = any (v_ids) and m.holds_key);
     delete from {schema}.{outbox} m where m.id = any (v_ids);
     delete from {schema}.{outbox_failure} h where h.message_id = any (v_ids);
@@ -372,7 +374,7 @@ begin
     return query
     select {schema}.{outbox_record}(p_action, p_by, 'purge', cardinality(v_ids), p_ids,
                jsonb_build_object('topic', p_topic, 'from', p_from, 'until', p_until, 'error', p_error)),
-           cardinality(v_ids);
+           cardinality(v_ids), reached;
 end
 $sql$;
 
@@ -387,7 +389,7 @@ create or replace function {schema}.{outbox_skip}(
     p_limit  integer default 1000,
     p_action bigint default null,
     p_all    boolean default false
-) returns table (action bigint, messages integer)
+) returns table (action bigint, messages integer, reached timestamptz)
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -401,6 +403,7 @@ begin
     perform {schema}.{outbox_check_choice}(p_by, p_ids, p_topic, p_from, p_until, p_error, p_limit, p_all);
     v_ids := {schema}.{outbox_pick_failed}(p_ids, p_topic, p_from, {schema}.{outbox_action_until}(p_action, p_until), p_error,
                                            true, false, p_limit);
+    reached := (select max(m.ended_at) from {schema}.{outbox} m where m.id = any (v_ids));
     with passed as (
         update {schema}.{outbox} m set holds_key = false where m.id = any (v_ids) returning m.ordering_key)
     select coalesce(array_agg(passed.ordering_key), '{}') into v_keys from passed;
@@ -410,7 +413,7 @@ begin
     return query
     select {schema}.{outbox_record}(p_action, p_by, 'skip', cardinality(v_ids), p_ids,
                jsonb_build_object('topic', p_topic, 'from', p_from, 'until', p_until, 'error', p_error)),
-           cardinality(v_ids);
+           cardinality(v_ids), reached;
 end
 $sql$;
 
