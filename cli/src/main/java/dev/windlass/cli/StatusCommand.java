@@ -11,8 +11,10 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
-/** Shows what is in the outbox, topic by topic. */
-@Command(name = "status", description = "Show how many messages are in which state, for each topic.")
+/** Shows what is in the outbox, topic by topic, and in the inbox. */
+@Command(
+        name = "status",
+        description = "Show how many messages are in which state: for each topic of the outbox, and in the inbox.")
 final class StatusCommand implements Callable<Integer> {
 
     @ParentCommand
@@ -37,6 +39,10 @@ final class StatusCommand implements Callable<Integer> {
         schema.on(target.dataSource()).migrator().check();
         try (Connection connection = target.connect()) {
             print(out, TopicStatus.read(connection, schema));
+            InboxStatus inbox = InboxStatus.read(connection, schema);
+            if (!inbox.isEmpty()) {
+                out.println(inbox);
+            }
         } catch (SQLException e) {
             throw CommandFailure.of("read the status of schema \"" + schema.schema + "\" on " + target, e);
         }
@@ -46,7 +52,7 @@ final class StatusCommand implements Callable<Integer> {
 
     private static void print(PrintWriter out, List<TopicStatus> topics) {
         if (topics.isEmpty()) {
-            out.println("no messages");
+            out.println("no messages in the outbox");
             return;
         }
         int width = Math.max(

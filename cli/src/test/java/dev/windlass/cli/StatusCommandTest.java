@@ -6,6 +6,9 @@ import dev.windlass.OwnerToken;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassOptions;
 import dev.windlass.embedded.EmbeddedPostgres;
+import dev.windlass.inbox.Begin;
+import dev.windlass.inbox.Inbox;
+import dev.windlass.inbox.InboxEntry;
 import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
@@ -37,7 +40,21 @@ final class StatusCommandTest {
     void emptyOutboxSaysSo() {
         try (Windlass windlass = passive()) {
             assertThat(windlass.isRunning()).isTrue();
-            assertThat(status().out().strip()).isEqualTo("no messages");
+            assertThat(status().out().strip()).isEqualTo("no messages in the outbox");
+        }
+    }
+
+    @Test
+    void theInboxIsOneLineOnceItHasSeenMessages() {
+        try (Windlass windlass = passive()) {
+            Inbox inbox = windlass.inbox();
+            inbox.enqueue(InboxEntry.of("orders", "1", "a.topic", ""));
+            inbox.begin("orders", "2");
+            if (inbox.begin("orders", "3") instanceof Begin.Proceed proceed) {
+                inbox.markProcessed(proceed.attempt());
+            }
+            assertThat(status().out().lines())
+                    .containsExactly("no messages in the outbox", "inbox: 1 ready, 1 in progress, 1 done, 0 dead");
         }
     }
 
