@@ -80,7 +80,8 @@ final class Guard {
     void markProcessed(InboxAttempt attempt) {
         Require.present("attempt", attempt);
         boolean marked = database.retrying(
-                "mark message " + attempt.key() + " as processed", connection -> store.markDone(connection, attempt));
+                "mark message " + attempt.key() + " as processed",
+                connection -> store.markDone(connection, attempt, true));
         ended(attempt, marked);
     }
 
@@ -89,7 +90,7 @@ final class Guard {
         Require.present("attempt", attempt);
         boolean marked;
         try {
-            marked = store.markDone(connection, attempt);
+            marked = store.markDone(connection, attempt, false);
         } catch (SQLException e) {
             throw database.failure("mark message " + attempt.key() + " as processed", e);
         }
@@ -156,8 +157,8 @@ final class Guard {
     private void requireHeld(boolean held, InboxAttempt attempt) {
         if (!held) {
             throw new AttemptLostException(
-                    ("[%s] expected attempt %d of message %s to be this caller's, but its lease ran out and it was lost;"
-                                    + " roll back what it did")
+                    ("[%s] expected attempt %d of message %s to be this caller's and under way, but it was lost after its"
+                                    + " lease ran out, or has ended before; roll back what was done just now")
                             .formatted(database.name(), attempt.number(), attempt.key()));
         }
     }

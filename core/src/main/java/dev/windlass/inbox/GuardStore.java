@@ -65,8 +65,11 @@ final class GuardStore {
         return call(connection, "renew", attempt).duration(lease).value(row -> row.getBoolean(1));
     }
 
-    boolean markDone(Connection connection, InboxAttempt attempt) throws SQLException {
-        return call(connection, "mark_done", attempt).text(nodeName).value(row -> row.getBoolean(1));
+    /**
+     * @param again whether it counts if this attempt has been marked before
+     */
+    boolean markDone(Connection connection, InboxAttempt attempt, boolean again) throws SQLException {
+        return call(connection, "mark_done", attempt).text(nodeName).bool(again).value(row -> row.getBoolean(1));
     }
 
     boolean markDead(Connection connection, InboxAttempt attempt, String reason) throws SQLException {

@@ -49,7 +49,11 @@ public interface Inbox {
     /** Ends the attempt: the message is processed. */
     void markProcessed(InboxAttempt attempt);
 
-    /** The same in the transaction of the business change: both are committed, or neither. */
+    /**
+     * The same in the transaction of the business change: both are committed, or neither. If that transaction is tried again,
+     * because the answer to its commit was lost, and had been committed, this is an {@link AttemptLostException}: the work has
+     * been done.
+     */
     void markProcessed(Connection connection, InboxAttempt attempt);
 
     /** Ends the attempt, and gives the message up. Of the reason, 2,048 characters are kept. */
@@ -129,7 +133,11 @@ public interface Inbox {
      */
     int ack(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids);
 
-    /** The same in the caller's transaction, so that the business change and the end of the messages are one. */
+    /**
+     * The same in the caller's transaction, so that the business change and the end of the messages are one. Counts only what
+     * this call has ended: if that is fewer than given, roll back, since the work of the others has been done or is somebody
+     * else's.
+     */
     int ack(Connection connection, OwnerToken owner, Collection<InboxWorkItemIdentifier> ids);
 
     /**

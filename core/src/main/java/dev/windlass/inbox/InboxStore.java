@@ -111,10 +111,20 @@ final class InboxStore implements WorkStore<Delivery> {
 
     @Override
     public int ack(Connection connection, List<Held> held) throws SQLException {
+        return ack(connection, held, true);
+    }
+
+    /** In the transaction of the work: what was ended before does not count, or the work would be done again. */
+    int ackWithWork(Connection connection, List<Held> held) throws SQLException {
+        return ack(connection, held, false);
+    }
+
+    private int ack(Connection connection, List<Held> held, boolean again) throws SQLException {
         return call(connection, "ack")
                 .uuids(each(held, Held::id))
                 .uuids(each(held, Held::owner))
                 .text(nodeName)
+                .bool(again)
                 .count();
     }
 

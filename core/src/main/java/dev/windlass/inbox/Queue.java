@@ -138,7 +138,7 @@ final class Queue {
         Require.present("connection", connection);
         List<Held> held = held(owner, ids);
         try {
-            return held.isEmpty() ? 0 : store.ack(connection, held);
+            return held.isEmpty() ? 0 : store.ackWithWork(connection, held);
         } catch (SQLException e) {
             throw database.failure("ack " + held.size() + " messages", e);
         }

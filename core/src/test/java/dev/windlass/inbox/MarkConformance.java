@@ -113,6 +113,19 @@ abstract class MarkConformance extends InboxConformance {
         assertThat(status("2")).isEqualTo(InboxStatus.DEAD);
     }
 
+    /** As a caller does who was not told that his transaction had been committed; its work must not be done again. */
+    @Test
+    void whoRepeatsHisTransactionIsToldThatItsAttemptIsOver() throws SQLException {
+        InboxAttempt attempt = begun("1");
+        try (Connection connection = transaction()) {
+            inbox.markProcessed(connection, attempt);
+            connection.commit();
+            lost(() -> inbox.markProcessed(connection, attempt));
+            connection.rollback();
+        }
+        assertThat(status("1")).isEqualTo(InboxStatus.DONE);
+    }
+
     @Test
     void anAbandonedAttemptIsOver() {
         InboxAttempt attempt = begun("1");

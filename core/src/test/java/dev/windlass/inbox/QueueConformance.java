@@ -66,6 +66,19 @@ abstract class QueueConformance extends InboxConformance {
         assertThat(inbox.ack(owner, List.of(ids.get(0), ids.get(0)))).isEqualTo(1);
     }
 
+    /** As a worker does who was not told that his transaction had been committed; its work must not be done again. */
+    @Test
+    void anAckOfATransactionThatIsRepeatedDoesNotCount() throws SQLException {
+        List<InboxWorkItemIdentifier> ids = claimed("1", "2");
+        try (Connection connection = transaction()) {
+            assertThat(inbox.ack(connection, owner, ids.subList(0, 1))).isEqualTo(1);
+            connection.commit();
+            assertThat(inbox.ack(connection, owner, ids)).isEqualTo(1);
+            connection.rollback();
+        }
+        assertThat(inbox.ack(owner, ids)).isEqualTo(2);
+    }
+
     @Test
     void anAckOfTheCallersTransactionIsCommittedWithIt() throws SQLException {
         List<InboxWorkItemIdentifier> ids = claimed("1");

@@ -290,11 +290,13 @@ end
 $sql$;
 
 -- Ends messages as done. Returns how many this owner has ended: one that he had ended before counts, since his handler's
--- transaction may have done it, or an ack whose answer was lost.
+-- transaction may have done it, or an ack whose answer was lost. Who acks in the transaction of his work says false for
+-- p_again, and rolls back if fewer are counted than he gave: what was ended before has had its work.
 create or replace function {schema}.{inbox_ack}(
     p_ids          uuid[],
     p_owners       uuid[],
-    p_processed_by text default null
+    p_processed_by text default null,
+    p_again        boolean default true
 ) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -313,7 +315,7 @@ begin
       from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
      where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null;
     get diagnostics v_count = row_count;
-    if v_count < cardinality(p_ids) then
+    if p_again and v_count < cardinality(p_ids) then
         select count(*) into v_before
           from {schema}.{inbox} m
           join unnest(p_ids, p_owners) as c (id, owner_token) on m.id = c.id

@@ -188,12 +188,15 @@ end
 $sql$;
 
 -- Ends an attempt well: the message is done. Call it in the transaction of the business change; if it returns false, the
--- attempt was lost to somebody else, and that transaction must be rolled back.
+-- attempt is over, and that transaction must be rolled back: somebody else has taken the message over, or this owner has
+-- marked it before, in a transaction whose commit he was not told of, and must not do the work again. Only who marks it in a
+-- transaction without any work may repeat himself, and says so with p_again.
 create or replace function {schema}.{inbox_mark_done}(
     p_source       text,
     p_message_id   text,
     p_owner        uuid,
-    p_processed_by text default null
+    p_processed_by text default null,
+    p_again        boolean default false
 ) returns boolean
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -203,7 +206,8 @@ as $sql$
 begin
     update {schema}.{inbox} m
        set status = 2, locked_until = null, ended_at = coalesce(m.ended_at, clock_timestamp()), processed_by = p_processed_by
-     where m.source = p_source and m.message_id = p_message_id and m.owner_token = p_owner and m.status + 0 in (1, 2);
+     where m.source = p_source and m.message_id = p_message_id and m.owner_token = p_owner
+       and (m.locked_until is not null or p_again and m.status + 0 = 2);
     return found;
 end
 $sql$;
