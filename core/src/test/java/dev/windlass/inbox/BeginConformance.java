@@ -222,6 +222,26 @@ abstract class BeginConformance extends InboxConformance {
         assertThat(inbox.begin(SOURCE, "1")).isInstanceOf(Begin.Done.class);
     }
 
+    /** As of a caller that stands still before his commit. */
+    @Test
+    void whoBeginsAQueuedMessageKeepsTheQueueFromNothing() throws SQLException {
+        inbox.enqueue(entry("1"));
+        OwnerToken owner = OwnerToken.fresh();
+        try (Connection connection = transaction()) {
+            GuardStore guard = new GuardStore(database().routines(), "inbox", "node-2");
+            assertThat(guard.begin(connection, new InboxKey(SOURCE, "1"), OwnerToken.fresh(), LEASE, 3, null, true))
+                    .isInstanceOf(Begin.InProgress.class);
+            List<InboxWorkItemIdentifier> ids =
+                    inbox.claim(owner, LEASE, 10).stream().map(InboxMessage::id).toList();
+            assertThat(ids).hasSize(1);
+            connection.rollback();
+            guard.begin(connection, new InboxKey(SOURCE, "1"), OwnerToken.fresh(), LEASE, 3, null, true);
+            assertThat(inbox.heartbeat(owner, ids, LEASE)).isEqualTo(1);
+            assertThat(inbox.ack(owner, ids)).isEqualTo(1);
+            connection.rollback();
+        }
+    }
+
     @Test
     void everyKindOfKeyIsKeptApart() {
         List<String> ids = List.of(

@@ -63,6 +63,7 @@ begin
       into v_locked
       from {schema}.{inbox} m
      where m.source = p_source and m.message_id = p_message_id
+       and (m.id is null or m.ended_at is not null) -- a lock would keep the queue from its message, and hold up a whole batch
        for update skip locked;
     v_mine := found;
     if v_mine then
