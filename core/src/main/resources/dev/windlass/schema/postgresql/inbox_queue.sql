@@ -119,7 +119,8 @@ begin
 end
 $sql$;
 
--- What becomes of messages that have been seen before: see enqueue_all. Skips whatever is locked.
+-- What becomes of messages that have been seen before: see enqueue_all. What has ended is skipped if it is locked. What could
+-- become work for the queue is waited for: whoever is making it that may roll back, and then nobody would have.
 create or replace function {schema}.{inbox_enqueue_known}(
     p_sources     text[],
     p_message_ids text[],
@@ -153,6 +154,13 @@ begin
          where m.source = v_entry.source and m.message_id = v_entry.message_id
            and (m.ended_at is not null or m.id is null and (m.locked_until is null or m.locked_until <= v_now))
            for update skip locked;
+        if v_ended is null then
+            select false into v_ended
+              from {schema}.{inbox} m
+             where m.source = v_entry.source and m.message_id = v_entry.message_id
+               and m.ended_at is null and m.id is null and (m.locked_until is null or m.locked_until <= v_now)
+               for update;
+        end if;
         if v_ended then
             update {schema}.{inbox} m
                set last_seen_at = v_now, hash = coalesce(m.hash, decode(v_entry.hash, 'hex'))
