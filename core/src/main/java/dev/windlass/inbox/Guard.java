@@ -29,7 +29,7 @@ final class Guard {
     private final InboxOptions options;
     private final Transactions transactions;
     private final ContentChanges contentChanges;
-    private final Waiters waiters = new Waiters();
+    private final Waiters waiters;
     private final ThreadAttempts mine;
 
     Guard(
@@ -37,11 +37,13 @@ final class Guard {
             GuardStore store,
             InboxOptions options,
             Transactions transactions,
+            Waiters waiters,
             ContentChanges contentChanges) {
         this.database = database;
         this.store = store;
         this.options = options;
         this.transactions = transactions;
+        this.waiters = waiters;
         this.contentChanges = contentChanges;
         this.mine = new ThreadAttempts(options.guardLease().toNanos() * 2);
     }
@@ -95,6 +97,7 @@ final class Guard {
             throw database.failure("mark message " + attempt.key() + " as processed", e);
         }
         requireHeld(marked, attempt);
+        waiters.expect(attempt.key());
     }
 
     void markDead(InboxAttempt attempt, String reason) {
@@ -283,8 +286,8 @@ final class Guard {
         return database.retrying("read message " + key, connection -> store.find(connection, key));
     }
 
-    /** A transaction of this process was committed, in which messages may have been marked. */
+    /** This thread has committed a transaction, in which messages may have been marked. */
     void committed() {
-        waiters.callAll();
+        waiters.committed();
     }
 }

@@ -8,10 +8,12 @@ import java.util.List;
 final class HandlerTransactions {
     private final Transactions transactions;
     private final InboxStore store;
+    private final Waiters waiters;
 
-    HandlerTransactions(Transactions transactions, InboxStore store) {
+    HandlerTransactions(Transactions transactions, InboxStore store, Waiters waiters) {
         this.transactions = transactions;
         this.store = store;
+        this.waiters = waiters;
     }
 
     void run(InboxHandler.InTransaction handler, Delivery delivery) throws Exception {
@@ -25,5 +27,6 @@ final class HandlerTransactions {
             }
             return true;
         });
+        waiters.call(message.key());
     }
 }

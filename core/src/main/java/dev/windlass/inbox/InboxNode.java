@@ -34,8 +34,9 @@ public final class InboxNode {
             Workers workers) {
         String channel = Channel.of(windlass.schemaName(), options.tableName());
         InboxStore store = new InboxStore(database, options.tableName(), windlass.nodeName(), options.retention());
+        Waiters waiters = new Waiters();
         Map<String, Handling<Delivery>> handlings = windlass.backgroundWorkers()
-                ? handlers.handlings(options.handlers(), new HandlerTransactions(transactions, store))
+                ? handlers.handlings(options.handlers(), new HandlerTransactions(transactions, store, waiters))
                 : Map.of();
         wanted = !handlings.isEmpty();
         dispatcher = new Dispatcher<>(
@@ -61,6 +62,7 @@ public final class InboxNode {
                 new GuardStore(database, options.tableName(), windlass.nodeName()),
                 options,
                 transactions,
+                waiters,
                 contentChanges);
         Announcer announcer = new Announcer(database, channel, workers, windlass.wakeUp());
         inbox = new StoredInbox(

@@ -4,6 +4,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /** Threads of this process that wait for the outcome of a message, and are called when it may have changed here. */
 final class Waiters {
@@ -22,8 +23,25 @@ final class Waiters {
         }
     }
 
-    void callAll() {
-        gates.values().forEach(Gate::call);
+    /** This thread is in a transaction that may end the wait for this message; {@link #committed} tells when. */
+    void expect(InboxKey key) {
+        Gate gate = gates.get(key);
+        if (gate != null) {
+            gate.expected = Thread.currentThread();
+        }
+    }
+
+    /**
+     * This thread has committed. Calls only those whose message was marked on this thread: others would all ask the database,
+     * after every commit of the process.
+     */
+    void committed() {
+        for (Gate gate : gates.values()) {
+            if (gate.expected == Thread.currentThread()) {
+                gate.expected = null;
+                gate.call();
+            }
+        }
     }
 
     boolean areNone() {
@@ -57,6 +75,7 @@ final class Waiters {
     private static final class Gate {
         private final ReentrantLock lock = new ReentrantLock();
         private final Condition called = lock.newCondition();
+        volatile @Nullable Thread expected;
         private int inside; // guarded by the map
         private int calls;
 

@@ -41,10 +41,26 @@ final class WaitersTest {
     }
 
     @Test
-    void aCommitEndsEveryWait() {
+    void aCommitEndsTheWaitForWhatItsThreadHasMarked() {
         CompletableFuture<Void> returned = waiting();
-        waiters.callAll();
+        waiters.expect(KEY);
+        CompletableFuture.runAsync(waiters::committed).join();
+        assertThat(returned).isNotDone();
+        waiters.committed();
         returned.join();
+    }
+
+    /** Or all who wait would ask the database after every commit of a busy process. */
+    @Test
+    void aCommitWithoutAMarkCallsNobody() {
+        try (Waiters.Place place = waiters.enter(KEY)) {
+            waiters.committed();
+            assertThat(place.calls()).isZero();
+            waiters.expect(KEY);
+            waiters.committed();
+            waiters.committed();
+            assertThat(place.calls()).isEqualTo(1);
+        }
     }
 
     @Test
