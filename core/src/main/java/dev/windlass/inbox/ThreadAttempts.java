@@ -1,6 +1,7 @@
 package dev.windlass.inbox;
 
-import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
@@ -23,12 +24,21 @@ final class ThreadAttempts {
     void remember(InboxAttempt attempt) {
         Map<InboxKey, Given> mine = attempts.get();
         if (mine == null) {
-            mine = new HashMap<>();
+            mine = new LinkedHashMap<>();
             attempts.set(mine);
         }
         long now = System.nanoTime();
-        mine.values().removeIf(given -> now - given.at > forgetNanos);
+        forgetOld(mine, now);
+        mine.remove(attempt.key());
         mine.put(attempt.key(), new Given(attempt, now));
+    }
+
+    /** The oldest come first. Those that a transaction marked are here until they are old: nobody says that it was committed. */
+    private void forgetOld(Map<InboxKey, Given> mine, long now) {
+        Iterator<Given> oldest = mine.values().iterator();
+        while (oldest.hasNext() && now - oldest.next().at > forgetNanos) {
+            oldest.remove();
+        }
     }
 
     Optional<InboxAttempt> find(InboxKey key) {
