@@ -8,6 +8,7 @@ import dev.windlass.Cancellation;
 import dev.windlass.CancelledException;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
@@ -133,6 +134,23 @@ abstract class RenewalConformance extends LeaseConformance {
         assertThat(lease.tryRenewNow()).isFalse();
 
         eventually().until(() -> told.getCount() == 0);
+    }
+
+    /** It runs out by itself; the server ends the other transaction only after much longer. */
+    @Test
+    void closingDoesNotWaitForATransactionThatStaysOpen() throws Exception {
+        Lease lease = acquired("a");
+        try (var connection = database().connect()) {
+            connection.setAutoCommit(false);
+            try (var lock = connection.prepareStatement("update %s.lease set owner = owner"
+                    .replace("%s", "\"" + database().options().schemaName() + "\""))) {
+                lock.executeUpdate();
+            }
+            CompletableFuture<Void> closing = CompletableFuture.runAsync(lease::close);
+            eventually().until(closing::isDone);
+            connection.rollback();
+        }
+        assertThat(lease.isLost()).isTrue();
     }
 
     /** A row that somebody has locked is neither renewed nor lost; the next try decides. */

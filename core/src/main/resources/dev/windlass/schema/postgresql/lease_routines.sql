@@ -236,9 +236,12 @@ begin
 end
 $sql$;
 
--- Gives a lease or a permit back, at once. Returns whether this holder still had it.
+-- Gives a lease or a permit back, at once. Returns whether this holder still had it. Fails when somebody keeps the row
+-- locked: a lease that is not given back runs out, but a transaction that was left open can hold up whoever waits for it for
+-- hours, and a node that waits could not close.
 create or replace function {schema}.{lease_release}(p_name text, p_holder uuid) returns boolean
     language plpgsql
+    set lock_timeout = '500ms'
 as $sql$
 declare
     v_now     timestamptz;
