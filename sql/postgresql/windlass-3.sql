@@ -2031,6 +2031,7 @@ begin
       into v_locked
       from "windlass"."inbox" m
      where m.source = p_source and m.message_id = p_message_id
+       and (m.id is null or m.ended_at is not null) -- a lock would keep the queue from its message, and hold up a whole batch
        for update skip locked;
     v_mine := found;
     if v_mine then
@@ -2156,12 +2157,15 @@ end
 $sql$;
 
 -- Ends an attempt well: the message is done. Call it in the transaction of the business change; if it returns false, the
--- attempt was lost to somebody else, and that transaction must be rolled back.
+-- attempt is over, and that transaction must be rolled back: somebody else has taken the message over, or this owner has
+-- marked it before, in a transaction whose commit he was not told of, and must not do the work again. Only who marks it in a
+-- transaction without any work may repeat himself, and says so with p_again.
 create or replace function "windlass"."inbox_mark_done"(
     p_source       text,
     p_message_id   text,
     p_owner        uuid,
-    p_processed_by text default null
+    p_processed_by text default null,
+    p_again        boolean default false
 ) returns boolean
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -2171,7 +2175,8 @@ as $sql$
 begin
     update "windlass"."inbox" m
        set status = 2, locked_until = null, ended_at = coalesce(m.ended_at, clock_timestamp()), processed_by = p_processed_by
-     where m.source = p_source and m.message_id = p_message_id and m.owner_token = p_owner and m.status + 0 in (1, 2);
+     where m.source = p_source and m.message_id = p_message_id and m.owner_token = p_owner
+       and (m.locked_until is not null or p_again and m.status + 0 = 2);
     return found;
 end
 $sql$;
@@ -2364,7 +2369,8 @@ begin
 end
 $sql$;
 
--- What becomes of messages that have been seen before: see enqueue_all. Skips whatever is locked.
+-- What becomes of messages that have been seen before: see enqueue_all. What has ended is skipped if it is locked. What could
+-- become work for the queue is waited for: whoever is making it that may roll back, and then nobody would have.
 create or replace function "windlass"."inbox_enqueue_known"(
     p_sources     text[],
     p_message_ids text[],
@@ -2398,6 +2404,13 @@ begin
          where m.source = v_entry.source and m.message_id = v_entry.message_id
            and (m.ended_at is not null or m.id is null and (m.locked_until is null or m.locked_until <= v_now))
            for update skip locked;
+        if v_ended is null then
+            select false into v_ended
+              from "windlass"."inbox" m
+             where m.source = v_entry.source and m.message_id = v_entry.message_id
+               and m.ended_at is null and m.id is null and (m.locked_until is null or m.locked_until <= v_now)
+               for update;
+        end if;
         if v_ended then
             update "windlass"."inbox" m
                set last_seen_at = v_now, hash = coalesce(m.hash, decode(v_entry.hash, 'hex'))
@@ -2535,11 +2548,13 @@ end
 $sql$;
 
 -- Ends messages as done. Returns how many this owner has ended: one that he had ended before counts, since his handler's
--- transaction may have done it, or an ack whose answer was lost.
+-- transaction may have done it, or an ack whose answer was lost. Who acks in the transaction of his work says false for
+-- p_again, and rolls back if fewer are counted than he gave: what was ended before has had its work.
 create or replace function "windlass"."inbox_ack"(
     p_ids          uuid[],
     p_owners       uuid[],
-    p_processed_by text default null
+    p_processed_by text default null,
+    p_again        boolean default true
 ) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -2558,7 +2573,7 @@ begin
       from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
      where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null;
     get diagnostics v_count = row_count;
-    if v_count < cardinality(p_ids) then
+    if p_again and v_count < cardinality(p_ids) then
         select count(*) into v_before
           from "windlass"."inbox" m
           join unnest(p_ids, p_owners) as c (id, owner_token) on m.id = c.id
@@ -3258,9 +3273,12 @@ begin
 end
 $sql$;
 
--- Gives a lease or a permit back, at once. Returns whether this holder still had it.
+-- Gives a lease or a permit back, at once. Returns whether this holder still had it. Fails when somebody keeps the row
+-- locked: a lease that is not given back runs out, but a transaction that was left open can hold up whoever waits for it for
+-- hours, and a node that waits could not close.
 create or replace function "windlass"."lease_release"(p_name text, p_holder uuid) returns boolean
     language plpgsql
+    set lock_timeout = '500ms'
 as $sql$
 declare
     v_now     timestamptz;
