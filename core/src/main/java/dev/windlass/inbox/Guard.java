@@ -1,5 +1,7 @@
 package dev.windlass.inbox;
 
+import dev.windlass.Deadline;
+import dev.windlass.MonotonicClock;
 import dev.windlass.OwnerToken;
 import dev.windlass.PermanentFailure;
 import dev.windlass.RetryAfter;
@@ -200,7 +202,7 @@ final class Guard {
     }
 
     private boolean await(InboxKey key, @Nullable ContentHash hash) {
-        long deadline = System.nanoTime() + options.waitAtMost().toNanos();
+        Deadline deadline = Deadline.in(MonotonicClock.system(), options.waitAtMost());
         try (Waiters.Place place = waiters.enter(key)) {
             for (long pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
                 int calls = place.calls();
@@ -208,8 +210,8 @@ final class Guard {
                 if (!(begin instanceof Begin.InProgress busy)) {
                     return isProcessed(key, begin);
                 }
-                long left = deadline - System.nanoTime();
-                if (left <= 0) {
+                long left = deadline.remaining().toNanos();
+                if (left == 0) {
                     throw stillInProgress(key);
                 }
                 place.await(calls, Math.min(left, pause(pause, busy.remaining())));
@@ -270,6 +272,7 @@ final class Guard {
 
     /** Changes nothing if the attempt was lost, or if its end was committed and only the answer was lost. */
     private void record(InboxAttempt attempt, Throwable failure) {
+        boolean interrupted = Thread.interrupted(); // or some pools give no connection
         try {
             String error = ErrorText.of(failure);
             if (failure instanceof PermanentFailure) {
@@ -279,6 +282,10 @@ final class Guard {
             }
         } catch (RuntimeException e) {
             failure.addSuppressed(e);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 

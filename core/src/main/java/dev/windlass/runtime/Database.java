@@ -141,33 +141,43 @@ public final class Database {
         }
     }
 
-    /** Runs work on a connection in autocommit or manual mode, whichever its pool hands out, and commits it. */
+    /**
+     * Runs work that is one statement, and has the server commit it: a process that stands still between a statement and its
+     * commit would keep the rows locked.
+     */
     public <T> T transact(Connection connection, Work<T> work) throws SQLException {
         boolean manual = !connection.getAutoCommit();
+        if (manual) {
+            connection.setAutoCommit(true);
+        }
         try {
-            T result = work.run(connection);
-            if (manual) {
-                connection.commit();
-            }
-            return result;
+            return work.run(connection);
         } catch (SQLException e) {
-            discard(connection, manual, e);
+            discard(connection, e);
             throw e;
-        } catch (RuntimeException | Error e) {
-            discard(connection, manual, new SQLException(e));
-            throw e;
+        } finally {
+            if (manual) {
+                setManual(connection);
+            }
         }
     }
 
-    private void discard(Connection connection, boolean manual, SQLException cause) {
+    private void discard(Connection connection, SQLException cause) {
         try {
             if (dialect.spoilsConnection(cause)) {
                 connection.abort(Runnable::run);
-            } else if (manual) {
-                connection.rollback();
             }
         } catch (SQLException e) {
             cause.addSuppressed(e);
+        }
+    }
+
+    /** Says nothing about the work either. */
+    private void setManual(Connection connection) {
+        try {
+            connection.setAutoCommit(false);
+        } catch (SQLException e) {
+            log.debug("[{}] a connection could not be given back as it was", name, e);
         }
     }
 

@@ -79,6 +79,7 @@ final class Hand<M> {
             for (int i = 0; i < rotation.size(); i++) {
                 Lane<M> lane = rotation.get((nextLane + i) % rotation.size());
                 int places = isStuck(lane) ? 0 : Math.min(room, lane.places(batchSize, lease, now));
+                lane.drained &= places > 0; // what is not asked for may be ready
                 if (places > 0) {
                     Position after = sweep ? Position.START : lane.bound.position();
                     demands.add(new WorkStore.Demand(lane.topic, places, after));

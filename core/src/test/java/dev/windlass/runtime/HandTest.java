@@ -316,6 +316,21 @@ final class HandTest {
     }
 
     @Test
+    void theNextOfAKeyIsNotTakenOnceTheTopicWasNotAskedFor() {
+        Hand<String> hand = hand(5, Map.of("a", 3));
+        found(hand, List.of());
+        List<Attempt<String>> all = claimed(hand, "a", 3, 0);
+        hand.take(all, all);
+        assertThat(hand.demands(false)).isEmpty();
+        Attempt<String> ended = start(hand);
+        finish(hand, ended);
+        hand.settle(List.of(ended));
+        assertThat(hand.takes(1)).isEmpty();
+        found(hand, List.of());
+        assertThat(hand.takes(1)).containsExactly("a");
+    }
+
+    @Test
     void theNextOfAKeyIsNotTakenBeyondThePlacesOfItsTopic() {
         Hand<String> hand = hand(5, Map.of("a", 3));
         found(hand, List.of());
