@@ -1,0 +1,5 @@
+/** Cron. */
+@NullMarked
+package dev.windlass.cron;
+
+import org.jspecify.annotations.NullMarked;
