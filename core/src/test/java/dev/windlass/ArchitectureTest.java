@@ -1,6 +1,7 @@
 package dev.windlass;
 
 import static com.tngtech.archunit.base.DescribedPredicate.describe;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
@@ -83,6 +84,15 @@ final class ArchitectureTest {
             .dependOnClassesThat()
             .resideInAPackage("java.util.logging..")
             .because("a library logs through SLF4J, where the program decides what is shown");
+
+    @ArchTest
+    static final ArchRule cronStandsAlone = classes()
+            .that()
+            .resideInAPackage("dev.windlass.cron..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage("dev.windlass.cron..", "java..", "org.jspecify..")
+            .because("when a job runs is arithmetic, to be tested without a database and used without a node");
 
     @ArchTest
     static final ArchRule whatUsersWorkWithDoesNotShowTheMechanism = methods()

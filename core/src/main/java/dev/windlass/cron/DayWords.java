@@ -30,12 +30,16 @@ final class DayWords {
         return months == ALL_MONTHS && !byDate() && !byWeek();
     }
 
+    boolean areConditional() {
+        return byDate() && byWeek() && together == Days.Together.BOTH;
+    }
+
     String text() {
+        if (areConditional()) {
+            return dates() + ", if it is " + condition();
+        }
         if (byDate() && byWeek()) {
-            return switch (together) {
-                case BOTH -> dates() + ", if it is " + condition();
-                case EITHER, DAY_OF_MONTH, DAY_OF_WEEK -> dates() + " and " + week();
-            };
+            return dates() + " and " + week();
         }
         return byDate() ? dates() : week();
     }
@@ -125,7 +129,7 @@ final class DayWords {
     }
 
     private String inMonths() {
-        return months == ALL_MONTHS ? "" : " in " + namesOfMonths();
+        return months == ALL_MONTHS ? "" : (Words.isRun(months) ? " from " : " in ") + namesOfMonths();
     }
 
     private String namesOfMonths() {

@@ -12,7 +12,7 @@ final class Description {
 
     String text() {
         if (times.areFew()) {
-            return days.text() + " " + times.text();
+            return days.text() + (days.areConditional() ? ", " : " ") + times.text();
         }
         return days.areAll() ? times.text() : times.text() + ", " + days.text();
     }

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.cron;
+
+import org.jspecify.annotations.NullMarked;
