@@ -22,10 +22,10 @@ final class Parser {
             "@MIDNIGHT", "0 0 * * *",
             "@HOURLY", "0 * * * *");
 
-    /** After 400 years the calendar repeats, days of the week included; from here because one of its kind is as good as another. */
-    private static final long CYCLE_START = LocalDate.of(2000, 1, 1).toEpochDay();
+    /** There are fourteen calendars, by the day of the week on 1 January and by the leap day; these 28 years have them all. */
+    private static final long CALENDARS_START = LocalDate.of(2000, 1, 1).toEpochDay();
 
-    private static final long CYCLE_END = LocalDate.of(2399, 12, 31).toEpochDay();
+    private static final long CALENDARS_END = LocalDate.of(2027, 12, 31).toEpochDay();
 
     private final String text;
 
@@ -129,7 +129,7 @@ final class Parser {
     }
 
     private void refuseDatesThatNeverCome(Fields fields) {
-        if (fields.days().first(CYCLE_START, CYCLE_END) == Days.NONE) {
+        if (fields.days().first(CALENDARS_START, CALENDARS_END) == Days.NONE) {
             throw new CronSyntaxException(
                     text,
                     Field.DAY_OF_MONTH,

@@ -25,26 +25,26 @@
  * {@code *} in it, be it {@code *}{@code /2}, does not count as saying something on its own: then both have to match. This is
  * Vixie cron's rule.
  *
- * <p>An expression that no date can match is refused, by looking through the 400 years after which the calendar repeats. So an
- * accepted one always has a next run, within the years 1 to 9999.
+ * <p>An expression that no date can match is refused, by looking through 28 years that have each of the fourteen calendars
+ * there are. So an accepted one always has a next run, within the years 1 to 9999.
  *
  * <h2>When clocks are changed</h2>
  *
  * <p>There are two kinds of expressions. One that says how often is an <em>interval</em>; one that says when is a <em>fixed
  * time</em>. An expression is an interval if its minute has a {@code *} or steps, or its hour has a {@code *}, steps or a range,
  * and the field matches more than one value. Everything else is a fixed time: plain values and lists of them, a range of
- * minutes in a given hour. The second and the dates play no part. Vixie cron draws the line in the same place, but for two
- * things: it has a range of hours on the other side, and knows a wildcard by its letter, not by how many values are left.
+ * minutes in a given hour. The second and the dates play no part. Vixie cron looks for a {@code *} in the same two fields: steps
+ * without one and ranges of hours are fixed times to it, and {@code *} with steps is an interval, however few values they leave.
  *
  * <p><b>An interval follows real time.</b> It runs at every moment at which the clock shows a time that matches. In an overlap,
  * the repeated hour has its runs like every other; in a gap there is no time, and so no run. Every half hour stays every half
  * hour. Every two hours pauses for three around a gap of one hour, since the even hour in it is not shown and the next is, and
  * nothing is run later instead.
  *
- * <p><b>A fixed time runs once.</b> Each local time counts once: when the clock shows it for the first time, or when the clock jumps
- * over it. In an overlap that is the first of the two. A time in a gap runs as much later as the gap is long, at the
- * moment at which it would have been without the change: 02:30 at 03:30. Not right after the gap, where all that was skipped
- * would fall together; two times an hour apart remain an hour apart. Where such a run meets another of the same expression,
+ * <p><b>A fixed time runs once.</b> Each local time counts once: when the clock shows it for the first time, or when the clock
+ * jumps over it. In an overlap that is the first of the two. A time in a gap runs as much later as the gap is long, at the moment
+ * at which it would have been without the change: 02:30 at 03:30. Not right after the gap, as with Vixie cron, where all that was
+ * skipped falls together: two times that are some minutes apart stay so. Where such a run meets another of the same expression,
  * there is one run.
  *
  * <ul>
@@ -53,8 +53,8 @@
  *   <li>A date that is left out, as 30 December 2011 in Samoa, is a gap of 24 hours. A daily job has one run less, as its
  *       run of that date meets that of the next. One for 30 December alone runs on the 31st. Vixie cron takes a change of more
  *       than three hours for a correction of the clock, and loses the run.
- *   <li>A clock that goes back shortly after it has jumped shows skipped times after all; they have counted. Such zones do not
- *       exist, but the rule holds for them.
+ *   <li>A clock that goes back shortly after it has jumped shows skipped times after all; they have counted. No two
+ *       changes of any zone are less than three days apart today, but the rule holds for them too.
  *   <li>Seconds: {@code 0,30 30 2 * * *} is a fixed time; both runs of it move.
  * </ul>
  *

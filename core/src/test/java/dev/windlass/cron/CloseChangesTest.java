@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -29,7 +30,7 @@ final class CloseChangesTest {
     void everyLocalTimeCountsOnceForJobsAtAFixedTime() {
         for (int i = 0; i < 400; i++) {
             ZoneRules rules = someRules();
-            String text = "0 " + random.nextInt(60) + ",0 " + random.nextInt(24) + "," + random.nextInt(24) + " * * *";
+            String text = "0 " + numbers(3, 60) + " " + numbers(1 + random.nextInt(10), 24) + " * * *";
             assertRuns(text, false, rules, watchFixed(new Oracle(text), rules));
         }
     }
@@ -48,12 +49,16 @@ final class CloseChangesTest {
         assertThat(fields.interval()).isEqualTo(interval);
         Timeline timeline = new Timeline(new LocalTimes(fields.days(), fields.times()), interval, rules);
         List<Long> forward = new ArrayList<>();
-        for (long run = timeline.first(FROM); run < TO; run = timeline.first(run + 1)) {
+        long run = timeline.first(FROM);
+        while (run < TO && forward.size() <= expected.size()) {
             forward.add(run);
+            run = timeline.first(run + 1);
         }
         List<Long> backward = new ArrayList<>();
-        for (long run = timeline.last(TO - 1); run >= FROM; run = timeline.last(run - 1)) {
+        run = timeline.last(TO - 1);
+        while (run >= FROM && backward.size() <= expected.size()) {
             backward.add(0, run);
+            run = timeline.last(run - 1);
         }
         assertThat(forward)
                 .as("%s with %s, seed %d", text, rules.getTransitions(), seed)
@@ -114,6 +119,10 @@ final class CloseChangesTest {
             offset = next;
         }
         return ZoneRules.of(first, first, List.of(), changes, List.of());
+    }
+
+    private String numbers(int count, int bound) {
+        return random.ints(count, 0, bound).mapToObj(Integer::toString).collect(Collectors.joining(","));
     }
 
     private ZoneOffset someOffset(ZoneOffset other) {

@@ -10,6 +10,7 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -17,6 +18,21 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 final class CronExpressionTest {
+
+    @Test
+    void findsRunsAndSaysItInWords() {
+        Instant now = Instant.parse("2025-01-03T18:00:00Z");
+        ZoneId berlin = ZoneId.of("Europe/Berlin");
+        // tag::use
+        CronExpression cron = CronExpression.parse("0 18 * * MON-FRI");
+        Optional<Instant> next = cron.next(now, berlin); // the first run after now, never at it
+        Optional<Instant> previous = cron.previous(now, berlin); // the last one before
+        String words = cron.describe(); // every weekday at 18:00
+        // end::use
+        assertThat(next).contains(Instant.parse("2025-01-06T17:00:00Z"));
+        assertThat(previous).contains(Instant.parse("2025-01-03T17:00:00Z"));
+        assertThat(words).isEqualTo("every weekday at 18:00");
+    }
 
     @ParameterizedTest
     @CsvSource(
@@ -45,7 +61,7 @@ final class CronExpressionTest {
                 "0 0 LW * ?          | 2025-01-31T00:00, 2025-02-28T00:00, 2025-03-31T00:00, 2025-04-30T00:00, 2025-05-30T00:00",
                 "0 0 15W * ?         | 2025-01-15T00:00, 2025-02-14T00:00, 2025-03-14T00:00, 2025-04-15T00:00",
                 "0 0 1W * ?          | 2025-02-03T00:00, 2025-03-03T00:00, 2025-04-01T00:00",
-                "0 0 31W * ?         | 2025-01-31T00:00, 2025-03-31T00:00, 2025-05-30T00:00, 2025-07-31T00:00",
+                "0 0 31W * ?         | 2025-01-31T00:00, 2025-03-31T00:00, 2025-05-30T00:00, 2025-07-31T00:00, 2025-08-29T00:00",
                 "0 0 1,15,L * ?      | 2025-01-15T00:00, 2025-01-31T00:00, 2025-02-01T00:00",
                 "0 0 ? * 5L          | 2025-01-31T00:00, 2025-02-28T00:00, 2025-03-28T00:00",
                 "0 0 ? * friL        | 2025-01-31T00:00, 2025-02-28T00:00, 2025-03-28T00:00",

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.windlass.Repository;
+import java.io.IOException;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -99,6 +101,12 @@ final class CronSyntaxTest {
                         hour: expected a number from 0 to 23, got 25
                         0 0 12-25 * * *
                                ^^""");
+    }
+
+    @Test
+    void marksTheWrongPartAsOnThePage() throws IOException {
+        assertThat(Repository.read("docs/cron.md"))
+                .contains("```\n" + refused("0 25 * * *").getMessage() + "\n```");
     }
 
     @Test

@@ -14,6 +14,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The page's tables are the cases. */
 final class DaylightSavingTest {
@@ -42,6 +43,13 @@ final class DaylightSavingTest {
             backward.add(0, moment.atZone(zone).toOffsetDateTime());
         }
         assertThat(backward).isEqualTo(expected);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"30 2-2 * * *", "30 2/22 * * *", "30-59/30 2 * * *", "30 2,2-2 * * *", "30-30 2 * * *"})
+    void aFieldThatLeavesOneValueIsAFixedTime(String text) {
+        assertThat(CronExpression.parse(text).next(Instant.parse("2025-03-29T12:00:00Z"), ZoneId.of("Europe/Berlin")))
+                .contains(Instant.parse("2025-03-30T01:30:00Z"));
     }
 
     @Test

@@ -31,6 +31,7 @@ final class Oracle {
     private final List<Integer> seconds;
     private final List<Integer> minutes;
     private final List<Integer> hours;
+    private final List<Integer> months;
     private final Map<LocalDate, Boolean> dates = new HashMap<>();
 
     Oracle(String expression) {
@@ -38,6 +39,7 @@ final class Oracle {
         seconds = values(fields[0], 0, 59, List.of());
         minutes = values(fields[1], 0, 59, List.of());
         hours = values(fields[2], 0, 23, List.of());
+        months = values(fields[4], 1, 12, MONTHS);
     }
 
     NavigableSet<Instant> runs(Instant from, Instant to, ZoneId zone) {
@@ -81,7 +83,7 @@ final class Oracle {
     }
 
     private boolean look(LocalDate date) {
-        if (!values(fields[4], 1, 12, MONTHS).contains(date.getMonthValue())) {
+        if (!months.contains(date.getMonthValue())) {
             return false;
         }
         String day = fields[3];
