@@ -1,41 +1,25 @@
 package dev.windlass.inbox;
 
-import dev.windlass.runtime.Call;
 import dev.windlass.runtime.Claimed;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Headers;
 import dev.windlass.runtime.Position;
-import dev.windlass.runtime.WorkStore;
+import dev.windlass.runtime.RoutineStore;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The queue's routines, called by name. */
-final class InboxStore implements WorkStore<Delivery> {
-    private final Database database;
-    private final String table;
-    private final String nodeName;
-    private final Duration retention;
+final class InboxStore extends RoutineStore<Delivery> {
 
     InboxStore(Database database, String table, String nodeName, Duration retention) {
-        this.database = database;
-        this.table = table;
-        this.nodeName = nodeName;
-        this.retention = retention;
-    }
-
-    private Call call(Connection connection, String routine) {
-        return database.call(connection, table + "_" + routine);
+        super(database, table, nodeName, retention);
     }
 
     /** Repeated with the same ids, it answers the same. */
@@ -62,23 +46,11 @@ final class InboxStore implements WorkStore<Delivery> {
     @Override
     public List<Claimed<Delivery>> claim(
             Connection connection, UUID owner, Duration lease, int limit, List<Demand> demands) throws SQLException {
-        return call(connection, "claim")
-                .uuid(owner)
-                .duration(lease)
-                .integer(limit)
-                .texts(each(demands, Demand::topic))
-                .integers(each(demands, Demand::places))
-                .instants(each(demands, demand -> demand.after().at()))
-                .uuids(each(demands, demand -> demand.after().id()))
-                .list(row -> claimed(owner, row));
+        return claiming(connection, owner, lease, limit, demands).list(row -> claimed(owner, row));
     }
 
     List<Claimed<Delivery>> claimAny(Connection connection, UUID owner, Duration lease, int limit) throws SQLException {
-        return call(connection, "claim")
-                .uuid(owner)
-                .duration(lease)
-                .integer(limit)
-                .list(row -> claimed(owner, row));
+        return claimingAny(connection, owner, lease, limit).list(row -> claimed(owner, row));
     }
 
     private static Claimed<Delivery> claimed(UUID owner, ResultSet row) throws SQLException {
@@ -147,65 +119,5 @@ final class InboxStore implements WorkStore<Delivery> {
                 .texts(each(endings, Ending::error))
                 .text(nodeName)
                 .count();
-    }
-
-    @Override
-    public int release(Connection connection, List<Held> held) throws SQLException {
-        return call(connection, "release")
-                .uuids(each(held, Held::id))
-                .uuids(each(held, Held::owner))
-                .count();
-    }
-
-    @Override
-    public Set<UUID> heartbeat(Connection connection, List<Held> held, Duration lease) throws SQLException {
-        return new HashSet<>(call(connection, "heartbeat")
-                .uuids(each(held, Held::id))
-                .uuids(each(held, Held::owner))
-                .duration(lease)
-                .list(row -> row.getObject(1, UUID.class)));
-    }
-
-    @Override
-    public int reap(Connection connection, Duration quiet, int limit) throws SQLException {
-        return call(connection, "reap").duration(quiet).integer(limit).count();
-    }
-
-    @Override
-    public int clean(Connection connection, int limit) throws SQLException {
-        return call(connection, "clean").duration(retention).integer(limit).count();
-    }
-
-    @Override
-    public Optional<Duration> nextDue(Connection connection, List<Demand> demands) throws SQLException {
-        return call(connection, "next_due")
-                .texts(each(demands, Demand::topic))
-                .instants(each(demands, demand -> demand.after().at()))
-                .uuids(each(demands, demand -> demand.after().id()))
-                .value(row -> Optional.ofNullable(row.getObject(1, Long.class)).map(Duration::ofMillis));
-    }
-
-    @Override
-    public Set<String> readyTopics(Connection connection) throws SQLException {
-        return new HashSet<>(call(connection, "ready_topics").list(row -> row.getString(1)));
-    }
-
-    private static <E, T extends @Nullable Object> List<T> each(Collection<E> elements, Function<E, T> property) {
-        List<T> values = new ArrayList<>(elements.size());
-        elements.forEach(element -> values.add(property.apply(element)));
-        return values;
-    }
-
-    /** The property of each, or null when none has it. */
-    private static <E, T> @Nullable List<@Nullable T> optional(
-            Collection<E> elements, Function<E, @Nullable T> property) {
-        List<@Nullable T> values = new ArrayList<>(elements.size());
-        boolean any = false;
-        for (E element : elements) {
-            T value = property.apply(element);
-            any |= value != null;
-            values.add(value);
-        }
-        return any ? values : null;
     }
 }

@@ -2,12 +2,11 @@ package dev.windlass.outbox;
 
 import dev.windlass.FailedHead;
 import dev.windlass.outbox.OutboxEntry.Deduplication;
-import dev.windlass.runtime.Call;
 import dev.windlass.runtime.Claimed;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Headers;
 import dev.windlass.runtime.Position;
-import dev.windlass.runtime.WorkStore;
+import dev.windlass.runtime.RoutineStore;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -23,28 +22,16 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.BooleanSupplier;
-import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The outbox's routines, called by name. */
-final class OutboxStore implements WorkStore<OutboxMessage> {
-    private final Database database;
-    private final String table;
-    private final String nodeName;
-    private final Duration retention;
+final class OutboxStore extends RoutineStore<OutboxMessage> {
     private final BooleanSupplier announce;
 
     OutboxStore(Database database, String table, String nodeName, Duration retention, BooleanSupplier announce) {
+        super(database, table, nodeName, retention);
         this.announce = announce;
-        this.database = database;
-        this.table = table;
-        this.nodeName = nodeName;
-        this.retention = retention;
-    }
-
-    private Call call(Connection connection, String routine) {
-        return database.call(connection, table + "_" + routine);
     }
 
     /** Returns the id that stands: of this message, or of the one that was first under its deduplication key. */
@@ -113,24 +100,12 @@ final class OutboxStore implements WorkStore<OutboxMessage> {
     @Override
     public List<Claimed<OutboxMessage>> claim(
             Connection connection, UUID owner, Duration lease, int limit, List<Demand> demands) throws SQLException {
-        return call(connection, "claim")
-                .uuid(owner)
-                .duration(lease)
-                .integer(limit)
-                .texts(each(demands, Demand::topic))
-                .integers(each(demands, Demand::places))
-                .instants(each(demands, demand -> demand.after().at()))
-                .uuids(each(demands, demand -> demand.after().id()))
-                .list(row -> claimed(owner, row));
+        return claiming(connection, owner, lease, limit, demands).list(row -> claimed(owner, row));
     }
 
     List<Claimed<OutboxMessage>> claimAny(Connection connection, UUID owner, Duration lease, int limit)
             throws SQLException {
-        return call(connection, "claim")
-                .uuid(owner)
-                .duration(lease)
-                .integer(limit)
-                .list(row -> claimed(owner, row));
+        return claimingAny(connection, owner, lease, limit).list(row -> claimed(owner, row));
     }
 
     private static Claimed<OutboxMessage> claimed(UUID owner, ResultSet row) throws SQLException {
@@ -233,36 +208,8 @@ final class OutboxStore implements WorkStore<OutboxMessage> {
     }
 
     @Override
-    public int release(Connection connection, List<Held> held) throws SQLException {
-        return call(connection, "release")
-                .uuids(each(held, Held::id))
-                .uuids(each(held, Held::owner))
-                .duration(Duration.ZERO)
-                .count();
-    }
-
-    @Override
-    public Set<UUID> heartbeat(Connection connection, List<Held> held, Duration lease) throws SQLException {
-        return new HashSet<>(call(connection, "heartbeat")
-                .uuids(each(held, Held::id))
-                .uuids(each(held, Held::owner))
-                .duration(lease)
-                .list(row -> row.getObject(1, UUID.class)));
-    }
-
-    @Override
-    public int reap(Connection connection, Duration quiet, int limit) throws SQLException {
-        return call(connection, "reap").duration(quiet).integer(limit).count();
-    }
-
-    @Override
     public int expire(Connection connection, int limit) throws SQLException {
         return call(connection, "expire").integer(limit).count();
-    }
-
-    @Override
-    public int clean(Connection connection, int limit) throws SQLException {
-        return call(connection, "clean").duration(retention).integer(limit).count();
     }
 
     @Override
@@ -271,22 +218,8 @@ final class OutboxStore implements WorkStore<OutboxMessage> {
     }
 
     @Override
-    public Optional<Duration> nextDue(Connection connection, List<Demand> demands) throws SQLException {
-        return call(connection, "next_due")
-                .texts(each(demands, Demand::topic))
-                .instants(each(demands, demand -> demand.after().at()))
-                .uuids(each(demands, demand -> demand.after().id()))
-                .value(row -> Optional.ofNullable(row.getObject(1, Long.class)).map(Duration::ofMillis));
-    }
-
-    @Override
     public Set<String> pausedTopics(Connection connection) throws SQLException {
         return new HashSet<>(call(connection, "paused_topics").list(row -> row.getString("topic")));
-    }
-
-    @Override
-    public Set<String> readyTopics(Connection connection) throws SQLException {
-        return new HashSet<>(call(connection, "ready_topics").list(row -> row.getString(1)));
     }
 
     Optional<OutboxMessage> find(Connection connection, UUID id) throws SQLException {
@@ -335,26 +268,5 @@ final class OutboxStore implements WorkStore<OutboxMessage> {
                         .instant(dueTime)
                         .count()
                 == 1;
-    }
-
-    private static <E, T extends @Nullable Object> List<T> each(Collection<E> elements, Function<E, T> property) {
-        List<T> values = new ArrayList<>(elements.size());
-        for (E element : elements) {
-            values.add(property.apply(element));
-        }
-        return values;
-    }
-
-    /** The property of each, or null when none has it. */
-    private static <E, T> @Nullable List<@Nullable T> optional(
-            Collection<E> elements, Function<E, @Nullable T> property) {
-        List<@Nullable T> values = new ArrayList<>(elements.size());
-        boolean any = false;
-        for (E element : elements) {
-            T value = property.apply(element);
-            any |= value != null;
-            values.add(value);
-        }
-        return any ? values : null;
     }
 }

@@ -1,5 +1,6 @@
 package dev.windlass.inbox;
 
+import dev.windlass.EngineDatabase;
 import dev.windlass.Windlass;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -33,7 +34,7 @@ abstract class InboxConformance {
     Windlass windlass;
     Inbox inbox;
 
-    abstract InboxDatabase database();
+    abstract EngineDatabase database();
 
     @BeforeEach
     void startWithoutBackgroundWork() {

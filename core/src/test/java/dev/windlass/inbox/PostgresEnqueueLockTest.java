@@ -3,7 +3,9 @@ package dev.windlass.inbox;
 import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.EngineDatabase;
 import dev.windlass.OwnerToken;
+import dev.windlass.PostgresDatabase;
 import dev.windlass.TestDatabase;
 import java.sql.Connection;
 import java.time.Duration;
@@ -19,8 +21,8 @@ final class PostgresEnqueueLockTest extends InboxConformance {
     static final TestDatabase postgres = new TestDatabase();
 
     @Override
-    InboxDatabase database() {
-        return new PostgresInboxDatabase(postgres);
+    EngineDatabase database() {
+        return new PostgresDatabase(postgres);
     }
 
     /** The second caller tells his broker that the message is safe; so it has to be. */

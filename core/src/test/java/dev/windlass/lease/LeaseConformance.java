@@ -1,5 +1,6 @@
 package dev.windlass.lease;
 
+import dev.windlass.EngineDatabase;
 import dev.windlass.Windlass;
 import java.time.Duration;
 import org.junit.jupiter.api.BeforeEach;
@@ -18,7 +19,7 @@ abstract class LeaseConformance {
     Leases leases;
     Leases others;
 
-    abstract LeaseDatabase database();
+    abstract EngineDatabase database();
 
     @BeforeEach
     void startTwoNodes() {

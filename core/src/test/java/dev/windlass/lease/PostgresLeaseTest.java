@@ -1,5 +1,7 @@
 package dev.windlass.lease;
 
+import dev.windlass.EngineDatabase;
+import dev.windlass.PostgresDatabase;
 import dev.windlass.TestDatabase;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -13,8 +15,8 @@ final class PostgresLeaseTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        LeaseDatabase database() {
-            return new PostgresLeaseDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -24,8 +26,8 @@ final class PostgresLeaseTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        LeaseDatabase database() {
-            return new PostgresLeaseDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -35,8 +37,8 @@ final class PostgresLeaseTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        LeaseDatabase database() {
-            return new PostgresLeaseDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -46,8 +48,8 @@ final class PostgresLeaseTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        LeaseDatabase database() {
-            return new PostgresLeaseDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -57,8 +59,8 @@ final class PostgresLeaseTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        LeaseDatabase database() {
-            return new PostgresLeaseDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -68,8 +70,8 @@ final class PostgresLeaseTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        LeaseDatabase database() {
-            return new PostgresLeaseDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -79,8 +81,8 @@ final class PostgresLeaseTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        LeaseDatabase database() {
-            return new PostgresLeaseDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -90,8 +92,8 @@ final class PostgresLeaseTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        LeaseDatabase database() {
-            return new PostgresLeaseDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -101,8 +103,8 @@ final class PostgresLeaseTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        LeaseDatabase database() {
-            return new PostgresLeaseDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -112,8 +114,8 @@ final class PostgresLeaseTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        LeaseDatabase database() {
-            return new PostgresLeaseDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 }

@@ -1,5 +1,6 @@
 package dev.windlass.outbox;
 
+import dev.windlass.EngineDatabase;
 import java.io.PrintWriter;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -14,10 +15,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Loses the answers of a number of queries: the database has done and committed what was asked, and nobody learns of it. */
 final class LosingDataSource implements DataSource {
-    private final OutboxDatabase real;
+    private final EngineDatabase real;
     private final AtomicInteger toLose = new AtomicInteger();
 
-    LosingDataSource(OutboxDatabase real) {
+    LosingDataSource(EngineDatabase real) {
         this.real = real;
     }
 

@@ -1,5 +1,6 @@
 package dev.windlass.outbox;
 
+import dev.windlass.EngineDatabase;
 import dev.windlass.OwnerToken;
 import java.time.Duration;
 import java.time.Instant;
@@ -20,7 +21,7 @@ abstract class OutboxConformance {
 
     Outbox outbox;
 
-    abstract OutboxDatabase database();
+    abstract EngineDatabase database();
 
     @BeforeEach
     void startWithoutBackgroundWork() {

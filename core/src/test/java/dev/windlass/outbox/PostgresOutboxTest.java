@@ -1,5 +1,7 @@
 package dev.windlass.outbox;
 
+import dev.windlass.EngineDatabase;
+import dev.windlass.PostgresDatabase;
 import dev.windlass.TestDatabase;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -13,8 +15,8 @@ final class PostgresOutboxTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        OutboxDatabase database() {
-            return new PostgresOutboxDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -24,8 +26,8 @@ final class PostgresOutboxTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        OutboxDatabase database() {
-            return new PostgresOutboxDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -35,8 +37,8 @@ final class PostgresOutboxTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        OutboxDatabase database() {
-            return new PostgresOutboxDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -46,8 +48,8 @@ final class PostgresOutboxTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        OutboxDatabase database() {
-            return new PostgresOutboxDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -57,8 +59,8 @@ final class PostgresOutboxTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        OutboxDatabase database() {
-            return new PostgresOutboxDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -68,8 +70,8 @@ final class PostgresOutboxTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        OutboxDatabase database() {
-            return new PostgresOutboxDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -79,8 +81,8 @@ final class PostgresOutboxTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        OutboxDatabase database() {
-            return new PostgresOutboxDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -90,8 +92,8 @@ final class PostgresOutboxTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        OutboxDatabase database() {
-            return new PostgresOutboxDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -101,8 +103,8 @@ final class PostgresOutboxTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        OutboxDatabase database() {
-            return new PostgresOutboxDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -112,8 +114,8 @@ final class PostgresOutboxTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        OutboxDatabase database() {
-            return new PostgresOutboxDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -123,8 +125,8 @@ final class PostgresOutboxTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        OutboxDatabase database() {
-            return new PostgresOutboxDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -134,8 +136,8 @@ final class PostgresOutboxTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        OutboxDatabase database() {
-            return new PostgresOutboxDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -145,8 +147,8 @@ final class PostgresOutboxTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        OutboxDatabase database() {
-            return new PostgresOutboxDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -156,8 +158,8 @@ final class PostgresOutboxTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        OutboxDatabase database() {
-            return new PostgresOutboxDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -167,8 +169,8 @@ final class PostgresOutboxTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        OutboxDatabase database() {
-            return new PostgresOutboxDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -178,8 +180,8 @@ final class PostgresOutboxTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        OutboxDatabase database() {
-            return new PostgresOutboxDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -189,8 +191,8 @@ final class PostgresOutboxTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        OutboxDatabase database() {
-            return new PostgresOutboxDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -200,8 +202,8 @@ final class PostgresOutboxTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        OutboxDatabase database() {
-            return new PostgresOutboxDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -211,8 +213,8 @@ final class PostgresOutboxTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        OutboxDatabase database() {
-            return new PostgresOutboxDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -222,8 +224,8 @@ final class PostgresOutboxTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        OutboxDatabase database() {
-            return new PostgresOutboxDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -233,8 +235,8 @@ final class PostgresOutboxTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        OutboxDatabase database() {
-            return new PostgresOutboxDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -244,8 +246,8 @@ final class PostgresOutboxTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        OutboxDatabase database() {
-            return new PostgresOutboxDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -255,8 +257,8 @@ final class PostgresOutboxTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        OutboxDatabase database() {
-            return new PostgresOutboxDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -266,8 +268,8 @@ final class PostgresOutboxTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        OutboxDatabase database() {
-            return new PostgresOutboxDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -277,8 +279,8 @@ final class PostgresOutboxTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        OutboxDatabase database() {
-            return new PostgresOutboxDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -288,8 +290,8 @@ final class PostgresOutboxTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        OutboxDatabase database() {
-            return new PostgresOutboxDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -299,8 +301,8 @@ final class PostgresOutboxTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        OutboxDatabase database() {
-            return new PostgresOutboxDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -310,8 +312,8 @@ final class PostgresOutboxTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        OutboxDatabase database() {
-            return new PostgresOutboxDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 
@@ -321,8 +323,8 @@ final class PostgresOutboxTest {
         static final TestDatabase postgres = new TestDatabase();
 
         @Override
-        OutboxDatabase database() {
-            return new PostgresOutboxDatabase(postgres);
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
         }
     }
 }

@@ -1,7 +1,5 @@
-package dev.windlass.lease;
+package dev.windlass;
 
-import dev.windlass.Windlass;
-import dev.windlass.WindlassOptions;
 import dev.windlass.runtime.Database;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -11,7 +9,7 @@ import java.time.Instant;
  * The database under the conformance suite: the public API on it, and what the suite does behind the API's back, in SQL that
  * every engine takes. In that SQL, {@code %s} stands for the schema.
  */
-interface LeaseDatabase {
+public interface EngineDatabase {
 
     WindlassOptions options();
 
@@ -24,7 +22,7 @@ interface LeaseDatabase {
     /** A connection of the program's user. */
     Connection connect() throws SQLException;
 
-    /** The routines beneath the public API. */
+    /** The routines, for verbs that are not in the public API. */
     Database routines();
 
     /** Runs a statement as the owner of the schema, and returns how many rows it changed. */
@@ -32,6 +30,18 @@ interface LeaseDatabase {
 
     /** Reads one value as the owner of the schema. */
     <T> T value(Class<T> type, String sql, Object... arguments);
+
+    /**
+     * A connection of the program's user in a transaction, which the server ends when nothing happens in it for long: so a call
+     * on the same thread that wrongly waits for it fails in the end.
+     */
+    Connection transaction() throws SQLException;
+
+    /** Lets the program's user work with a table of the test's own. */
+    void grant(String table);
+
+    /** How many connections of the program's pool are in use. */
+    int activeConnections();
 
     /** The database's clock. */
     Instant now();

@@ -1,20 +1,18 @@
-package dev.windlass.outbox;
+package dev.windlass;
 
-import dev.windlass.TestDatabase;
-import dev.windlass.Windlass;
-import dev.windlass.WindlassOptions;
 import dev.windlass.engine.PostgresDialect;
 import dev.windlass.runtime.Database;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 
-final class PostgresOutboxDatabase implements OutboxDatabase {
+public final class PostgresDatabase implements EngineDatabase {
     private final TestDatabase database;
 
-    PostgresOutboxDatabase(TestDatabase database) {
+    public PostgresDatabase(TestDatabase database) {
         this.database = database;
     }
 
@@ -60,6 +58,27 @@ final class PostgresOutboxDatabase implements OutboxDatabase {
     @Override
     public <T> T value(Class<T> type, String sql, Object... arguments) {
         return database.value(type, sql, arguments);
+    }
+
+    @Override
+    public Connection transaction() throws SQLException {
+        Connection connection = database.unpooled().getConnection(); // the setting must not go back to the pool
+        connection.setAutoCommit(false);
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("set idle_in_transaction_session_timeout = '15s'");
+        }
+        connection.commit();
+        return connection;
+    }
+
+    @Override
+    public void grant(String table) {
+        update("grant select, insert, update, delete on %s." + table + " to windlass_runtime");
+    }
+
+    @Override
+    public int activeConnections() {
+        return database.dataSource().getHikariPoolMXBean().getActiveConnections();
     }
 
     @Override
