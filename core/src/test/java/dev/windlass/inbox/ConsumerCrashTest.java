@@ -3,6 +3,7 @@ package dev.windlass.inbox;
 import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.Child;
 import dev.windlass.TestDatabase;
 import dev.windlass.inbox.Processed.Outcome;
 import java.sql.Connection;
@@ -53,7 +54,7 @@ final class ConsumerCrashTest {
 
     @Test
     void theMessageOfAConsumerThatIsKilledIsProcessedByTheNext() throws Exception {
-        try (ConsumerProcess child = ConsumerProcess.start(database, LEASE)) {
+        try (Child child = Child.start(ConsumerMain.class, database, LEASE.toString())) {
             eventually().until(() -> child.said("working"));
             assertThat(process()).isEqualTo(Outcome.IN_PROGRESS);
             child.kill();
@@ -65,7 +66,7 @@ final class ConsumerCrashTest {
 
     @Test
     void aConsumerThatFreezesBeyondItsLeaseRollsBackWhatAnotherHasDoneMeanwhile() throws Exception {
-        try (ConsumerProcess child = ConsumerProcess.start(database, LEASE)) {
+        try (Child child = Child.start(ConsumerMain.class, database, LEASE.toString())) {
             eventually().until(() -> child.said("working"));
             child.freeze();
             eventually().until(() -> process() == Outcome.PROCESSED);
@@ -78,7 +79,7 @@ final class ConsumerCrashTest {
 
     @Test
     void aConsumerThatFreezesWhileNobodyComesFinishesItsWork() throws Exception {
-        try (ConsumerProcess child = ConsumerProcess.start(database, LEASE)) {
+        try (Child child = Child.start(ConsumerMain.class, database, LEASE.toString())) {
             eventually().until(() -> child.said("working"));
             child.freeze();
             eventually()
@@ -97,7 +98,7 @@ final class ConsumerCrashTest {
         InboxOptions options = InboxOptions.defaults().withGuardLease(LEASE).withMaxAttempts(2);
         Inbox strict = database.start(database.windlass().inbox(options)).inbox();
         for (int i = 0; i < 2; i++) {
-            try (ConsumerProcess child = ConsumerProcess.start(database, LEASE)) {
+            try (Child child = Child.start(ConsumerMain.class, database, LEASE.toString())) {
                 eventually().until(() -> child.said("working"));
                 child.kill();
             }

@@ -3,6 +3,7 @@ package dev.windlass.lease;
 import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.Child;
 import dev.windlass.TestDatabase;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
@@ -46,7 +47,7 @@ final class HolderProcessTest {
     @Test
     void theLeaseOfAProcessThatIsKilledGoesToTheNextWhenItRunsOut() throws Exception {
         Leases leases = database.passive().leases();
-        try (HolderProcess holder = HolderProcess.start(database, LEASE)) {
+        try (Child holder = Child.start(HolderNode.class, database, Long.toString(LEASE.toMillis()))) {
             eventually().until(() -> holder.said("written"));
             LeaseState before = leases.find("a").orElseThrow();
             assertThat(leases.tryAcquire("a", LEASE)).isEmpty();
@@ -65,14 +66,14 @@ final class HolderProcessTest {
     @DisabledOnOs(OS.WINDOWS)
     void aHolderThatStoodStillIsRefusedByTheTokenAndLearnsThatItHasLost() throws Exception {
         Leases leases = database.passive().leases();
-        try (HolderProcess holder = HolderProcess.start(database, LEASE)) {
+        try (Child holder = Child.start(HolderNode.class, database, Long.toString(LEASE.toMillis()))) {
             eventually().until(() -> holder.said("written"));
-            holder.pause();
+            holder.freeze();
             Lease next = leases.tryAcquire("a", Duration.ofMinutes(5), PATIENT).orElseThrow();
             assertThat(write(next.fencingToken())).isEqualTo(1);
             int writes = database.value(Integer.class, "select writes from %s.resource");
 
-            holder.goOn();
+            holder.thaw();
 
             eventually().until(() -> holder.said("lost"));
             assertThat(holder.lines()).contains("refused");

@@ -1,5 +1,6 @@
 package dev.windlass.runtime;
 
+import dev.windlass.Child;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Collection;
@@ -25,13 +26,20 @@ record Interval(UUID id, long from, long to) {
         return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
     }
 
-    /** One that another process has printed, if the line is one. */
-    static Optional<Interval> read(String line) {
+    private static Optional<Interval> read(String line) {
         String[] parts = line.split("[\\[\\]=, ]+", -1);
         return line.startsWith("Interval[")
                 ? Optional.of(
                         new Interval(UUID.fromString(parts[2]), Long.parseLong(parts[4]), Long.parseLong(parts[6])))
                 : Optional.empty();
+    }
+
+    /** Those that another process has printed. */
+    static List<Interval> printedBy(Child child) {
+        return child.lines().stream()
+                .map(Interval::read)
+                .flatMap(Optional::stream)
+                .toList();
     }
 
     /** The messages that two handlers had at once. */

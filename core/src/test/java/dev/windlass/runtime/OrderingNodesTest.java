@@ -3,6 +3,7 @@ package dev.windlass.runtime;
 import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.Child;
 import dev.windlass.FailedHead;
 import dev.windlass.HandlerOptions;
 import dev.windlass.PermanentFailure;
@@ -94,16 +95,16 @@ final class OrderingNodesTest {
         topics = List.of("a");
         expiring = false;
         ExecutorService writer = Executors.newSingleThreadExecutor();
-        try (Child child = Child.start(database, 700)) {
+        try (Child child = Child.start(ChildNode.class, database, Long.toString(700))) {
             eventually().until(() -> child.said("started true"));
             Future<Boolean> written = writer.submit(() -> {
                 write();
                 return true;
             });
-            eventually().until(() -> child.intervals().size() > 20);
+            eventually().until(() -> Interval.printedBy(child).size() > 20);
             child.kill();
             child.awaitOutput();
-            child.intervals().forEach(interval -> history.started(interval.id(), interval.from()));
+            Interval.printedBy(child).forEach(interval -> history.started(interval.id(), interval.from()));
             database.start(database.windlass().outbox(database.shortLease()).outboxHandler("a", this::handleWell));
             written.get();
             eventually().until(() -> database.count("status in (0, 1, 4)") == 0);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.windlass.Child;
 import dev.windlass.HandlerOptions;
 import dev.windlass.Logs;
 import dev.windlass.RetryPolicy;
@@ -67,7 +68,7 @@ final class OutageTest {
         Windlass writer = database.passive();
         writer.outbox().enqueueAll(entries(total));
         try (HikariDataSource pool = Pools.of(database.unpooled(), 8);
-                Child child = Child.start(database, 3000)) {
+                Child child = Child.start(ChildNode.class, database, Long.toString(3000))) {
             eventually().until(() -> child.said("started true"));
             database.start(database.windlass().outbox(LEASE_3).outboxHandler("a", recording(first)));
             database.start(Windlass.on(pool)
@@ -86,13 +87,13 @@ final class OutageTest {
             eventually().atMost(Duration.ofMinutes(3)).until(() -> database.count("status = 2") >= total);
             eventually().until(() -> {
                 writer.outbox().enqueueAll(entries(20));
-                return List.of(first, second, child.intervals()).stream()
+                return List.of(first, second, Interval.printedBy(child)).stream()
                         .allMatch(node -> node.stream().anyMatch(interval -> interval.from() > restarted));
             });
             eventually().until(() -> database.count("status <> 2") == 0);
             List<Interval> all = new ArrayList<>(first);
             all.addAll(second);
-            all.addAll(child.intervals());
+            all.addAll(Interval.printedBy(child));
             assertThat(Interval.overlaps(all)).isEmpty();
             assertThat(all.stream().map(Interval::id).distinct().count()).isEqualTo(database.count("status = 2"));
             assertThat(database.count("retry_count > 0")).isZero();

@@ -3,6 +3,7 @@ package dev.windlass.runtime;
 import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.Child;
 import dev.windlass.Shows;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
@@ -27,7 +28,7 @@ final class PoisonTest {
                         .toList());
         int deaths = 0;
         while (database.count("status in (0, 1)") > 0) {
-            try (Child child = Child.start(database, LEASE)) {
+            try (Child child = Child.start(ChildNode.class, database, Long.toString(LEASE))) {
                 eventually().until(() -> !child.isAlive() || database.count("status in (0, 1)") == 0);
                 deaths += child.isAlive() ? 0 : 1;
             }
@@ -46,7 +47,7 @@ final class PoisonTest {
                 .enqueueAll(IntStream.range(0, 40)
                         .mapToObj(n -> OutboxEntry.of("a", n % 5 == 0 ? "hang" : "x"))
                         .toList());
-        try (Child child = Child.start(database, LEASE)) {
+        try (Child child = Child.start(ChildNode.class, database, Long.toString(LEASE))) {
             eventually()
                     .until(() ->
                             child.lines().stream().filter("hanging"::equals).count() == 4);
@@ -63,7 +64,7 @@ final class PoisonTest {
     void aProcessThatEndsInOrderGivesBackWhatItCannotFinish() throws Exception {
         Windlass writer = database.passive();
         writer.outbox().enqueue(OutboxEntry.of("a", "hang"));
-        try (Child child = Child.start(database, 60_000)) {
+        try (Child child = Child.start(ChildNode.class, database, Long.toString(60_000))) {
             eventually().until(() -> child.said("hanging"));
             assertThat(child.end()).isZero();
             assertThat(child.lines()).endsWith("closed");

@@ -4,6 +4,7 @@ import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.windlass.Child;
 import dev.windlass.TestDatabase;
 import dev.windlass.outbox.OutboxEntry;
 import java.io.IOException;
@@ -44,10 +45,10 @@ final class ThreadsTest {
                 .enqueueAll(IntStream.range(0, 200)
                         .mapToObj(n -> OutboxEntry.of("a", "x"))
                         .toList());
-        try (Child child = Child.start(java, database, 30_000)) {
+        try (Child child = Child.start(java, ChildNode.class, database, "30000")) {
             eventually().until(() -> database.count("status = 2") == 200);
             assertThat(child.end()).isZero();
-            assertThat(child.intervals()).hasSize(200);
+            assertThat(Interval.printedBy(child)).hasSize(200);
             assertThat(child.lines().stream()
                             .filter(line -> line.startsWith("thread "))
                             .distinct())
