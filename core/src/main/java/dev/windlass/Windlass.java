@@ -11,12 +11,11 @@ import dev.windlass.lease.LeaseOptions;
 import dev.windlass.lease.Leases;
 import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxHandler;
-import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxNode;
 import dev.windlass.outbox.OutboxOptions;
 import dev.windlass.outbox.Topic;
 import dev.windlass.runtime.Database;
-import dev.windlass.runtime.Handling;
+import dev.windlass.runtime.Handlers;
 import dev.windlass.runtime.Loop;
 import dev.windlass.runtime.Require;
 import dev.windlass.runtime.Telemetry;
@@ -27,9 +26,7 @@ import dev.windlass.schema.Migrator;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -79,7 +76,7 @@ public final class Windlass implements AutoCloseable {
                 background,
                 options,
                 builder.outbox,
-                builder.handlings(),
+                builder.outboxHandlers.handlings(builder.outbox.handlers(), handler -> handler::handle),
                 builder.codec,
                 builder.telemetry,
                 workers);
@@ -226,10 +223,10 @@ public final class Windlass implements AutoCloseable {
     /** Describes a Windlass: what is not said has a sensible default. */
     public static final class Builder {
         private final DataSource dataSource;
-        private final Map<String, Registration> registrations = new LinkedHashMap<>();
+        private final Handlers<OutboxHandler> outboxHandlers = new Handlers<>("handler");
+        private final InboxHandlers inboxHandlers = new InboxHandlers();
         private @Nullable DataSource background;
         private WindlassOptions options = WindlassOptions.defaults();
-        private final InboxHandlers inboxHandlers = new InboxHandlers();
         private OutboxOptions outbox = OutboxOptions.defaults();
         private LeaseOptions leases = LeaseOptions.defaults();
         private MonotonicClock clock = MonotonicClock.system();
@@ -237,9 +234,6 @@ public final class Windlass implements AutoCloseable {
         private PayloadCodec codec = new DefaultCodec();
         private Telemetry telemetry = Telemetry.NONE;
         private String name = "windlass";
-
-        private record Registration(
-                OutboxHandler handler, @Nullable HandlerOptions options) {}
 
         private Builder(DataSource dataSource) {
             this.dataSource = dataSource;
@@ -350,11 +344,7 @@ public final class Windlass implements AutoCloseable {
         }
 
         private Builder register(String topic, OutboxHandler handler, @Nullable HandlerOptions options) {
-            Require.text("topic", topic, 255);
-            Registration registration = new Registration(Require.present("handler", handler), options);
-            if (registrations.putIfAbsent(topic, registration) != null) {
-                throw new IllegalArgumentException("expected one handler for topic " + topic + ", got a second");
-            }
+            outboxHandlers.add(topic, handler, options);
             return this;
         }
 
@@ -405,16 +395,6 @@ public final class Windlass implements AutoCloseable {
                 String topic, HandlerOptions options, InboxHandler.InTransaction handler) {
             inboxHandlers.addInTransaction(topic, handler, Require.present("set of handler options", options));
             return this;
-        }
-
-        private Map<String, Handling<OutboxMessage>> handlings() {
-            Map<String, Handling<OutboxMessage>> handlings = new LinkedHashMap<>();
-            registrations.forEach((topic, registration) -> handlings.put(
-                    topic,
-                    new Handling<>(
-                            registration.handler::handle,
-                            registration.options == null ? outbox.handlers() : registration.options)));
-            return handlings;
         }
 
         private Database database(DataSource source) {

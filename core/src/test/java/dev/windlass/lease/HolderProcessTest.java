@@ -63,7 +63,7 @@ final class HolderProcessTest {
 
     /** The holder does not know that it stood still; its next write is refused all the same, and then it learns of the loss. */
     @Test
-    @DisabledOnOs(OS.WINDOWS)
+    @DisabledOnOs(value = OS.WINDOWS, disabledReason = "no signal there makes a process stand still")
     void aHolderThatStoodStillIsRefusedByTheTokenAndLearnsThatItHasLost() throws Exception {
         Leases leases = database.passive().leases();
         try (Child holder = Child.start(HolderNode.class, database, Long.toString(LEASE.toMillis()))) {
