@@ -4,7 +4,8 @@ grant usage on schema "windlass" to "windlass_app";
 grant select on "windlass".windlass_version to "windlass_app";
 grant select, insert, update, delete
    on "windlass"."outbox", "windlass"."outbox_join", "windlass"."outbox_join_member", "windlass"."outbox_key",
-      "windlass"."outbox_key_freed", "windlass"."outbox_dedup"
+      "windlass"."outbox_key_freed", "windlass"."outbox_dedup", "windlass"."outbox_timer", "windlass"."outbox_job",
+      "windlass"."outbox_job_set", "windlass"."outbox_job_run"
    to "windlass_app";
 grant select, insert, delete on "windlass"."outbox_failure", "windlass"."outbox_pause" to "windlass_app";
 grant select, insert, update (messages) on "windlass"."outbox_action" to "windlass_app";

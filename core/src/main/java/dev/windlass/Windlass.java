@@ -21,6 +21,9 @@ import dev.windlass.runtime.Require;
 import dev.windlass.runtime.Telemetry;
 import dev.windlass.runtime.Transactions;
 import dev.windlass.runtime.Workers;
+import dev.windlass.schedule.ScheduleNode;
+import dev.windlass.schedule.ScheduleOptions;
+import dev.windlass.schedule.Timers;
 import dev.windlass.schema.Component;
 import dev.windlass.schema.Migrator;
 import java.sql.Connection;
@@ -58,6 +61,7 @@ public final class Windlass implements AutoCloseable {
     private final OutboxNode outbox;
     private final LeaseNode leases;
     private final InboxNode inbox;
+    private final ScheduleNode schedule;
     private final boolean backgroundWorkers;
     private final Loop starter;
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -90,6 +94,13 @@ public final class Windlass implements AutoCloseable {
                 transactions,
                 builder.telemetry,
                 workers);
+        schedule = new ScheduleNode(
+                database.named(database.name() + " schedule"),
+                options,
+                builder.outbox.tableName(),
+                builder.schedule,
+                outbox,
+                workers);
         starter = new Loop("[" + database.name() + "] starting", workers, this::startFeatures);
     }
 
@@ -110,6 +121,10 @@ public final class Windlass implements AutoCloseable {
         return inbox.inbox();
     }
 
+    public Timers timers() {
+        return schedule.timers();
+    }
+
     /**
      * Runs work in a transaction on a connection of its own, commits it, and looks at once for what it enqueued.
      * If it throws, everything is rolled back.
@@ -125,6 +140,7 @@ public final class Windlass implements AutoCloseable {
     public void wakeUp() {
         outbox.committed();
         inbox.committed();
+        schedule.committed();
     }
 
     /** A schema that is missing or does not fit is an error now; a database that is away is not. */
@@ -166,6 +182,7 @@ public final class Windlass implements AutoCloseable {
         if (backgroundWorkers) {
             outbox.start();
             inbox.start();
+            schedule.start();
         }
         running = true;
         return true;
@@ -203,6 +220,7 @@ public final class Windlass implements AutoCloseable {
     private void stop() {
         starter.stop(PATIENCE);
         if (hasBegun()) {
+            schedule.stop();
             inbox.stopClaiming(); // both before either waits for handlers: they share one grace period
             outbox.stopClaiming();
             inbox.stop();
@@ -231,6 +249,7 @@ public final class Windlass implements AutoCloseable {
         private LeaseOptions leases = LeaseOptions.defaults();
         private MonotonicClock clock = MonotonicClock.system();
         private InboxOptions inbox = InboxOptions.defaults();
+        private ScheduleOptions schedule = ScheduleOptions.defaults();
         private PayloadCodec codec = new DefaultCodec();
         private Telemetry telemetry = Telemetry.NONE;
         private String name = "windlass";
@@ -268,6 +287,11 @@ public final class Windlass implements AutoCloseable {
 
         public Builder inbox(InboxOptions options) {
             this.inbox = Require.present("set of inbox options", options);
+            return this;
+        }
+
+        public Builder schedule(ScheduleOptions options) {
+            this.schedule = Require.present("set of schedule options", options);
             return this;
         }
 

@@ -1,5 +1,8 @@
 package dev.windlass.inbox;
 
+import static dev.windlass.runtime.Columns.each;
+import static dev.windlass.runtime.Columns.optional;
+
 import dev.windlass.runtime.Claimed;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Headers;

@@ -10,12 +10,14 @@ import dev.windlass.runtime.Handling;
 import dev.windlass.runtime.Telemetry;
 import dev.windlass.runtime.Workers;
 import dev.windlass.schema.Channel;
+import java.util.Collection;
 import java.util.Map;
 
 /** Internal: the outbox of one Windlass, put together. Programs use {@link dev.windlass.Windlass}. */
 public final class OutboxNode {
     private final Outbox outbox;
     private final Dispatcher<OutboxMessage> dispatcher;
+    private final Announcer announcer;
 
     public OutboxNode(
             Database database,
@@ -27,7 +29,7 @@ public final class OutboxNode {
             Telemetry telemetry,
             Workers workers) {
         String channel = Channel.of(windlass.schemaName(), options.tableName());
-        Announcer announcer = new Announcer(database, channel, workers, windlass.wakeUp());
+        announcer = new Announcer(database, channel, workers, windlass.wakeUp());
         OutboxStore store = new OutboxStore(
                 database, options.tableName(), windlass.nodeName(), options.retention(), announcer::announce);
         dispatcher = new Dispatcher<>(
@@ -65,6 +67,21 @@ public final class OutboxNode {
     /** This process has committed a transaction that may have written messages. */
     public void committed() {
         dispatcher.committed();
+    }
+
+    /** Messages of these topics have been committed by this process, on other ways than through the outbox. */
+    public void committed(Collection<String> topics) {
+        topics.forEach(dispatcher::committed);
+    }
+
+    /** Decides which writes notify other processes. */
+    public Announcer announcer() {
+        return announcer;
+    }
+
+    /** Shares the one connection that listens; before the start. */
+    public void accompany(Dispatcher.Companion companion) {
+        dispatcher.accompany(companion);
     }
 
     public void start() {

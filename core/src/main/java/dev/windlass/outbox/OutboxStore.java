@@ -1,5 +1,8 @@
 package dev.windlass.outbox;
 
+import static dev.windlass.runtime.Columns.each;
+import static dev.windlass.runtime.Columns.optional;
+
 import dev.windlass.FailedHead;
 import dev.windlass.outbox.OutboxEntry.Deduplication;
 import dev.windlass.runtime.Claimed;

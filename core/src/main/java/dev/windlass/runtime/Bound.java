@@ -10,13 +10,13 @@ import org.jspecify.annotations.Nullable;
  * snapshot that sees the end of every transaction older than the first claim. The proof is with the claim routine. What can
  * still appear behind a bound (a claim that was rolled back, a database clock that was set back) waits for the next sweep.
  */
-final class Bound {
+public final class Bound {
     private Position confirmed = Position.START;
     private @Nullable Candidate candidate;
 
     private record Candidate(Position position, long claimNumber) {}
 
-    Position position() {
+    public Position position() {
         return confirmed;
     }
 
@@ -34,18 +34,28 @@ final class Bound {
         for (Claimed<?> each : claimed) {
             last = each.position().compareTo(last.position()) > 0 ? each : last;
         }
+        advance(last.position(), last.claimNumber(), last.snapshotXmin(), exhausted);
+    }
+
+    /**
+     * Takes note of a claim from the bound that took something.
+     *
+     * @param last the last position it took
+     * @param exhausted whether it saw all that was due
+     */
+    public void advance(Position last, long claimNumber, long snapshotXmin, boolean exhausted) {
         if (candidate != null
-                && last.snapshotXmin() > candidate.claimNumber
-                && (exhausted || last.position().compareTo(candidate.position) > 0)) {
+                && snapshotXmin > candidate.claimNumber
+                && (exhausted || last.compareTo(candidate.position) > 0)) {
             confirmed = candidate.position;
             candidate = null;
         }
-        if (candidate == null && last.position().compareTo(confirmed) > 0) {
-            candidate = new Candidate(last.position(), last.claimNumber());
+        if (candidate == null && last.compareTo(confirmed) > 0) {
+            candidate = new Candidate(last, claimNumber);
         }
     }
 
-    void reset() {
+    public void reset() {
         confirmed = Position.START;
         candidate = null;
     }

@@ -37,7 +37,19 @@ public final class Dispatcher<M> {
     private final Maintenance<M> maintenance;
     private final Listener listener;
     private final AtomicReference<@Nullable Long> stopping = new AtomicReference<>();
+    private Companion companion = Companion.NONE;
     private volatile boolean listening;
+
+    /** What else on this node lives by the notifications of this table. */
+    public interface Companion {
+        Companion NONE = new Companion() {};
+
+        /** Something was announced; empty when it may have been anything. */
+        default void heard(String what) {}
+
+        /** Whether announcements arrive. */
+        default void listening(boolean works) {}
+    }
 
     /**
      * @param background gives the connections that are kept: for heartbeats and notifications
@@ -95,15 +107,22 @@ public final class Dispatcher<M> {
                 .orElse(Duration.ofMinutes(1));
     }
 
+    /** Shares the one connection that listens; before the start. */
+    public void accompany(Companion companion) {
+        this.companion = companion;
+    }
+
     public void start() {
         maintenance.start();
-        if (hand.topics().isEmpty()) {
+        boolean handles = !hand.topics().isEmpty();
+        if (handles) {
+            completer.start();
+            heartBeat.start();
+            watchdog.start();
+            claimer.start();
+        } else if (companion == Companion.NONE) {
             return;
         }
-        completer.start();
-        heartBeat.start();
-        watchdog.start();
-        claimer.start();
         if (options.wakeUp()) {
             listener.start();
         } else {
@@ -146,6 +165,7 @@ public final class Dispatcher<M> {
 
     /** A notification without a topic speaks for several writes, some of which may not be committed yet. */
     private void heard(String topic) {
+        companion.heard(topic);
         if (topic.equals(PAUSES_CHANGED)) {
             claimer.pausesChanged();
         } else if (topic.isEmpty()) {
@@ -159,6 +179,7 @@ public final class Dispatcher<M> {
     /** While nobody listened, topics may have been paused or resumed. */
     private void listening(boolean works) {
         listening = works;
+        companion.listening(works);
         claimer.pausesChanged();
         Duration longest = options.maxPollingInterval();
         boolean cap = !works && longest.compareTo(MAX_POLLING_WHEN_DEAF) > 0;

@@ -9,8 +9,8 @@ import java.time.Duration;
  * in a transaction that is not committed yet, or one notification spoke for several): looks follow in quick succession first,
  * and stay at the polling interval for some seconds.
  */
-final class Pace {
-    static final Duration QUICK = Duration.ofMillis(5);
+public final class Pace {
+    public static final Duration QUICK = Duration.ofMillis(5);
     private static final Duration RESTLESS = Duration.ofSeconds(5);
 
     private final Duration shortest;
@@ -19,18 +19,18 @@ final class Pace {
     private long restlessUntil = System.nanoTime();
     private volatile boolean expecting;
 
-    Pace(Duration shortest, Duration longest) {
+    public Pace(Duration shortest, Duration longest) {
         this.shortest = shortest;
         this.longest = longest;
         this.next = shortest;
     }
 
     /** Work may become visible soon. Called from any thread; the others only by the loop. */
-    void expect() {
+    public void expect() {
         expecting = true;
     }
 
-    void limit(Duration longest) {
+    public void limit(Duration longest) {
         this.longest = longest;
     }
 
@@ -39,7 +39,7 @@ final class Pace {
         return afterNothing();
     }
 
-    Duration afterNothing() {
+    public Duration afterNothing() {
         if (expecting) {
             expecting = false;
             restlessUntil = System.nanoTime() + RESTLESS.toNanos();

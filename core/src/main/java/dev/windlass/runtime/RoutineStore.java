@@ -1,17 +1,15 @@
 package dev.windlass.runtime;
 
+import static dev.windlass.runtime.Columns.each;
+
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /** A store whose verbs are routines named after its table; here are those that every table of work has alike. */
 public abstract class RoutineStore<M> implements WorkStore<M> {
@@ -83,25 +81,5 @@ public abstract class RoutineStore<M> implements WorkStore<M> {
     @Override
     public Set<String> readyTopics(Connection connection) throws SQLException {
         return new HashSet<>(call(connection, "ready_topics").list(row -> row.getString(1)));
-    }
-
-    protected static <E, T extends @Nullable Object> List<T> each(Collection<E> elements, Function<E, T> property) {
-        List<T> values = new ArrayList<>(elements.size());
-        for (E element : elements) {
-            values.add(property.apply(element));
-        }
-        return values;
-    }
-
-    /** The property of each, or null when none has it. */
-    protected static <E, T> @Nullable List<@Nullable T> optional(
-            Collection<E> elements, Function<E, @Nullable T> property) {
-        List<@Nullable T> values = each(elements, property);
-        for (T value : values) {
-            if (value != null) {
-                return values;
-            }
-        }
-        return null;
     }
 }

@@ -21,19 +21,23 @@ public record Component(String name, String tableName, int version, int minCompa
     /** A file, and the version in which it was added or last changed. */
     public record Step(int version, String file) {}
 
+    /** The outbox, and what becomes messages of it: timers and jobs. */
     public static Component outbox(String tableName) {
         return new Component(
                 "outbox",
                 tableName,
-                3,
+                4,
                 1,
                 List.of(
                         new Step(1, "outbox_table.sql"),
                         new Step(2, "outbox_table_2.sql"),
                         new Step(3, "outbox_table_3.sql"),
-                        new Step(3, "outbox_routines.sql"),
-                        new Step(3, "outbox_operations.sql"),
-                        new Step(3, "outbox_regrants.sql")));
+                        new Step(4, "outbox_table_4.sql"),
+                        new Step(4, "outbox_routines.sql"),
+                        new Step(4, "outbox_operations.sql"),
+                        new Step(4, "outbox_timers.sql"),
+                        new Step(4, "outbox_jobs.sql"),
+                        new Step(4, "outbox_regrants.sql")));
     }
 
     /** Leases, and the permits of semaphores. */

@@ -47,11 +47,15 @@ final class MigratorTest {
                         "outbox_action",
                         "outbox_dedup",
                         "outbox_failure",
+                        "outbox_job",
+                        "outbox_job_run",
+                        "outbox_job_set",
                         "outbox_join",
                         "outbox_join_member",
                         "outbox_key",
                         "outbox_key_freed",
                         "outbox_pause",
+                        "outbox_timer",
                         "windlass_version");
         assertThat(database.list("select proname from pg_proc where pronamespace = to_regnamespace('%s')"))
                 .contains(

@@ -12,12 +12,12 @@ final class SqlFilesTest {
 
     @Test
     void theSchemaFileIsTheMigrationOfAnEmptyDatabase() throws IOException {
-        Repository.holds("sql/postgresql/windlass-3.sql", migrator.fullSql());
+        Repository.holds("sql/postgresql/windlass-4.sql", migrator.fullSql());
     }
 
     @Test
     void theUpgradeFileIsTheMigrationOfADatabaseOfTheVersionBefore() throws IOException {
-        Repository.holds("sql/postgresql/windlass-2-to-3.sql", migrator.upgradeSql(2));
+        Repository.holds("sql/postgresql/windlass-3-to-4.sql", migrator.upgradeSql(3));
     }
 
     @Test

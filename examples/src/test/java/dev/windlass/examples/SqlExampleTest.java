@@ -31,7 +31,7 @@ final class SqlExampleTest {
 
     @Test
     void everyAnswerThatTheStoryPromisesIsGiven() throws Exception {
-        Run.execute(Files.readString(ROOT.resolve("sql/postgresql/windlass-3.sql")));
+        Run.execute(Files.readString(ROOT.resolve("sql/postgresql/windlass-4.sql")));
         Run.execute(Files.readString(ROOT.resolve("sql/postgresql/grants.sql")));
         SqlScript story = SqlScript.read(STORY);
         assertThat(story.answers()).hasSizeGreaterThan(40);
@@ -50,7 +50,7 @@ final class SqlExampleTest {
     @Test
     void psqlInstallsTheSchemaAndTellsTheSameStory() throws Exception {
         Tool.needed("psql");
-        psql(EmbeddedPostgres.shared().user(), "--single-transaction", ROOT.resolve("sql/postgresql/windlass-3.sql"));
+        psql(EmbeddedPostgres.shared().user(), "--single-transaction", ROOT.resolve("sql/postgresql/windlass-4.sql"));
         psql(EmbeddedPostgres.shared().user(), "--single-transaction", ROOT.resolve("sql/postgresql/grants.sql"));
 
         assertThat(psql(USER, "--quiet", STORY).lines())

@@ -3,7 +3,8 @@ grant usage on schema {schema} to {role};
 grant select on {schema}.windlass_version to {role};
 grant select, insert, update, delete
    on {schema}.{outbox}, {schema}.{outbox_join}, {schema}.{outbox_join_member}, {schema}.{outbox_key},
-      {schema}.{outbox_key_freed}, {schema}.{outbox_dedup}
+      {schema}.{outbox_key_freed}, {schema}.{outbox_dedup}, {schema}.{outbox_timer}, {schema}.{outbox_job},
+      {schema}.{outbox_job_set}, {schema}.{outbox_job_run}
    to {role};
 grant select, insert, delete on {schema}.{outbox_failure}, {schema}.{outbox_pause} to {role};
 grant select, insert, update (messages) on {schema}.{outbox_action} to {role};

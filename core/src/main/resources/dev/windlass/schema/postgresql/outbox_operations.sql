@@ -329,6 +329,7 @@ begin
            requeues = least(m.requeues + 1, 32767),
            expires_at = case when m.expires_at > v_now then m.expires_at end
      where m.id = any (v_ids);
+    perform {schema}.{outbox_job_runs_reopened}(array(select m.id from {schema}.{outbox} m where m.id = any (v_ids) and m.run));
     if cardinality(v_ids) > 0 then
         perform pg_notify({channel}, '');
     end if;

@@ -15,7 +15,8 @@ begin
         having count(distinct g.privilege_type) = 4
     loop
         execute $grant$grant select, insert, update, delete
-            on {schema}.{outbox_key}, {schema}.{outbox_key_freed}, {schema}.{outbox_dedup} to $grant$ || v_role;
+            on {schema}.{outbox_key}, {schema}.{outbox_key_freed}, {schema}.{outbox_dedup}, {schema}.{outbox_timer},
+               {schema}.{outbox_job}, {schema}.{outbox_job_set}, {schema}.{outbox_job_run} to $grant$ || v_role;
         execute $grant$grant select, insert, delete on {schema}.{outbox_failure}, {schema}.{outbox_pause} to $grant$ || v_role;
         execute $grant$grant select, insert, update (messages) on {schema}.{outbox_action} to $grant$ || v_role;
         for v_function in

@@ -415,7 +415,7 @@ begin
     v_topics := coalesce(p_topics, array(select t from {schema}.{outbox_ready_topics}() t order by random()));
     return query
     update {schema}.{outbox} m
-       set status = 1, owner_token = p_owner, locked_until = v_now + p_lease
+       set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now
      where m.id = any (array(
                select f.id
                  from unnest(v_topics, p_places, p_after_ats, p_after_ids) as want (topic, places, after_at, after_id)
@@ -606,7 +606,8 @@ begin
     end if;
     return query
     update {schema}.{outbox} m
-       set status = 1, holds_key = true, owner_token = p_owner, locked_until = v_now + p_lease, next_attempt_at = v_now
+       set status = 1, holds_key = true, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now,
+           next_attempt_at = v_now
      where m.id = any (v_ids)
     returning m.id, m.topic, m.payload, m.correlation_id, m.headers, m.created_at, m.due_at, m.expires_at,
               m.next_attempt_at, m.retry_count, m.lease_expiries, m.last_error, 0::bigint, 0::bigint, m.ordering_key,
@@ -636,6 +637,7 @@ create or replace function {schema}.{outbox_end_done}(
 as $sql$
 declare
     v_joined uuid[];
+    v_runs   {schema}.{outbox}[];
     v_tried  uuid[];
 begin
     if p_keep then
@@ -645,25 +647,30 @@ begin
                    ended_at = clock_timestamp(), processed_by = p_processed_by
               from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
              where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token
-            returning m.id, m.joined, m.ordering_key)
+            returning m.id, m.joined, m.ordering_key, m.run, case when m.run then m end as message)
         select count(*), array_agg(done.ordering_key) filter (where done.ordering_key is not null),
-               array_agg(done.id) filter (where done.joined)
-          into ended, keys, v_joined from done;
+               array_agg(done.id) filter (where done.joined), array_agg(done.message) filter (where done.run)
+          into ended, keys, v_joined, v_runs from done;
     else
         with done as (
             delete from {schema}.{outbox} m
              using (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
              where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token
-            returning m.id, m.joined, m.ordering_key, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+            returning m.id, m.joined, m.ordering_key, m.run, case when m.run then m end as message,
+                      m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
         select count(*), array_agg(done.ordering_key) filter (where done.ordering_key is not null),
-               array_agg(done.id) filter (where done.joined), array_agg(done.id) filter (where done.tried)
-          into ended, keys, v_joined, v_tried from done;
+               array_agg(done.id) filter (where done.joined), array_agg(done.message) filter (where done.run),
+               array_agg(done.id) filter (where done.tried)
+          into ended, keys, v_joined, v_runs, v_tried from done;
         if v_tried is not null then
             delete from {schema}.{outbox_failure} h where h.message_id = any (v_tried);
         end if;
     end if;
     if v_joined is not null then
         perform {schema}.{outbox_join_count}(v_joined, 1::smallint);
+    end if;
+    if v_runs is not null then
+        perform {schema}.{outbox_job_runs_ended}(v_runs);
     end if;
 end
 $sql$;
@@ -765,6 +772,7 @@ as $sql$
 declare
     v_count  integer;
     v_joined uuid[];
+    v_runs   {schema}.{outbox}[];
     v_keys   text[];
 begin
     with ended as (
@@ -776,15 +784,19 @@ begin
                   from unnest(p_ids, p_owners, p_errors, p_block) as u (id, owner_token, error, block)
                  order by u.id) c
          where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token
-        returning m.id, m.joined, m.ended_at, m.retry_count, c.error,
+        returning m.id, m.joined, m.ended_at, m.retry_count, c.error, m.run, case when m.run then m end as message,
                   case when not m.holds_key then m.ordering_key end as key),
     recorded as (
         insert into {schema}.{outbox_failure} (message_id, failed_at, attempt, node, error)
         select ended.id, ended.ended_at, ended.retry_count + 1, left(p_processed_by, 100), left(ended.error, 2048) from ended)
-    select count(*), array_agg(ended.id) filter (where ended.joined), array_agg(ended.key) filter (where ended.key is not null)
-      into v_count, v_joined, v_keys from ended;
+    select count(*), array_agg(ended.id) filter (where ended.joined), array_agg(ended.message) filter (where ended.run),
+           array_agg(ended.key) filter (where ended.key is not null)
+      into v_count, v_joined, v_runs, v_keys from ended;
     if v_joined is not null then
         perform {schema}.{outbox_join_count}(v_joined, 2::smallint);
+    end if;
+    if v_runs is not null then
+        perform {schema}.{outbox_job_runs_ended}(v_runs);
     end if;
     if v_keys is not null then
         perform {schema}.{outbox_pass_on}(v_keys, p_notify);
@@ -892,16 +904,21 @@ declare
     v_keys   text[] := array(select m.ordering_key from {schema}.{outbox} m where m.id = any (p_ids) and m.holds_key);
     v_count  integer;
     v_joined uuid[];
+    v_runs   {schema}.{outbox}[];
 begin
     with ended as (
         update {schema}.{outbox} m
            set status = p_status, holds_key = false, ended_at = clock_timestamp(),
                last_error = coalesce(p_reason, m.last_error)
          where m.id = any (p_ids)
-        returning m.id, m.joined)
-    select count(*), array_agg(ended.id) filter (where ended.joined) into v_count, v_joined from ended;
+        returning m.id, m.joined, m.run, case when m.run then m end as message)
+    select count(*), array_agg(ended.id) filter (where ended.joined), array_agg(ended.message) filter (where ended.run)
+      into v_count, v_joined, v_runs from ended;
     if v_joined is not null then
         perform {schema}.{outbox_join_count}(v_joined, 2::smallint);
+    end if;
+    if v_runs is not null then
+        perform {schema}.{outbox_job_runs_ended}(v_runs);
     end if;
     if cardinality(v_keys) > 0 then
         perform {schema}.{outbox_pass_on}(v_keys, true);

@@ -1,0 +1,350 @@
+package dev.windlass.schedule;
+
+import dev.windlass.OwnerToken;
+import dev.windlass.runtime.Announcer;
+import dev.windlass.runtime.Database;
+import dev.windlass.runtime.ErrorText;
+import dev.windlass.runtime.Require;
+import dev.windlass.runtime.TimeOrderedIds;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Timers in the database: checks arguments, calls the store, and wakes whoever waits for the next due one. */
+final class StoredTimers implements Timers {
+    private static final Logger log = LoggerFactory.getLogger(Timers.class);
+    /** Longer than any sleep and, as far as a due time is compared with the clock of this process, any difference of clocks. */
+    private static final Duration SOON = Duration.ofHours(1);
+
+    private static final int MAX_TEXT = 255;
+    private static final int REAP_BATCH = 500;
+
+    private final Database database;
+    private final TimerStore store;
+    private final TimerHandOff handOff;
+    private final boolean handsOff;
+    private final Announcer announcer;
+    private final Duration lease;
+    private final TimeOrderedIds ids = new TimeOrderedIds();
+    private volatile boolean written;
+
+    /**
+     * @param handsOff whether the hand-off of this node runs, so that others need not be told of a new timer
+     */
+    StoredTimers(
+            Database database,
+            TimerStore store,
+            TimerHandOff handOff,
+            boolean handsOff,
+            Announcer announcer,
+            Duration lease) {
+        this.database = database;
+        this.store = store;
+        this.handOff = handOff;
+        this.handsOff = handsOff;
+        this.announcer = announcer;
+        this.lease = lease;
+    }
+
+    @Override
+    public TimerIdentifier schedule(TimerEntry entry) {
+        Require.present("timer entry", entry);
+        UUID id = ids.next();
+        boolean announce = isSoon(entry) && !handsOff && announcer.announce();
+        UUID stands = onceOnly(
+                "schedule a timer of topic " + entry.topic(),
+                id,
+                connection -> store.schedule(connection, id, entry, announce),
+                id);
+        logScheduled(entry, stands);
+        committed(entry);
+        return new TimerIdentifier(stands);
+    }
+
+    @Override
+    public TimerIdentifier schedule(Connection connection, TimerEntry entry) {
+        Require.present("connection", connection);
+        Require.present("timer entry", entry);
+        try {
+            UUID stands = store.schedule(connection, ids.next(), entry, isSoon(entry) && announcer.announce());
+            logScheduled(entry, stands);
+            signal(connection, List.of(entry));
+            return new TimerIdentifier(stands);
+        } catch (SQLException e) {
+            throw database.failure("schedule a timer of topic " + entry.topic(), e);
+        }
+    }
+
+    @Override
+    public List<TimerIdentifier> scheduleAll(Collection<TimerEntry> entries) {
+        List<TimerEntry> all = List.copyOf(Require.elements("timer entries", entries));
+        if (all.isEmpty()) {
+            return List.of();
+        }
+        List<UUID> made = newIds(all.size());
+        boolean announce = !handsOff && anySoon(all) && announcer.announce();
+        List<UUID> stand = onceOnly(
+                "schedule " + all.size() + " timers",
+                made.get(0),
+                connection -> store.scheduleAll(connection, made, all, announce),
+                made);
+        log.debug("[{}] scheduled {} timers", database.name(), all.size());
+        all.forEach(this::committed);
+        return identifiers(stand);
+    }
+
+    @Override
+    public List<TimerIdentifier> scheduleAll(Connection connection, Collection<TimerEntry> entries) {
+        Require.present("connection", connection);
+        List<TimerEntry> all = List.copyOf(Require.elements("timer entries", entries));
+        if (all.isEmpty()) {
+            return List.of();
+        }
+        try {
+            boolean announce = anySoon(all) && announcer.announce();
+            List<UUID> stand = store.scheduleAll(connection, newIds(all.size()), all, announce);
+            log.debug("[{}] scheduled {} timers", database.name(), all.size());
+            signal(connection, all);
+            return identifiers(stand);
+        } catch (SQLException e) {
+            throw database.failure("schedule " + all.size() + " timers", e);
+        }
+    }
+
+    private List<UUID> newIds(int count) {
+        return Stream.generate(ids::next).limit(count).toList();
+    }
+
+    private static List<TimerIdentifier> identifiers(List<UUID> ids) {
+        return ids.stream().map(TimerIdentifier::new).toList();
+    }
+
+    /** A try whose answer was lost may have been committed, and the timer may be a message by now; its id tells. */
+    private <T> T onceOnly(String what, UUID id, Database.Work<T> write, T written) {
+        boolean[] tried = {false};
+        return database.retrying(what, connection -> {
+            if (tried[0] && (store.find(connection, id).isPresent() || store.isMessage(connection, id))) {
+                return written;
+            }
+            tried[0] = true;
+            return write.run(connection);
+        });
+    }
+
+    private void logScheduled(TimerEntry entry, UUID id) {
+        log.debug("[{}] scheduled timer {}: {}", database.name(), id, entry);
+    }
+
+    private static boolean isSoon(TimerEntry entry) {
+        return entry.delay() != null
+                ? entry.delay().compareTo(SOON) < 0
+                : entry.dueTime() == null || isSoon(entry.dueTime());
+    }
+
+    private static boolean isSoon(Instant dueTime) {
+        return dueTime.isBefore(Instant.now().plus(SOON));
+    }
+
+    private static boolean anySoon(List<TimerEntry> entries) {
+        return entries.stream().anyMatch(StoredTimers::isSoon);
+    }
+
+    private void committed(TimerEntry entry) {
+        if (entry.delay() != null) {
+            handOff.wakeWithin(entry.delay());
+        } else if (isSoon(entry)) {
+            handOff.wake();
+        }
+    }
+
+    private void signal(Connection connection, List<TimerEntry> entries) throws SQLException {
+        if (connection.getAutoCommit()) {
+            entries.forEach(this::committed);
+        } else if (anySoon(entries)) {
+            expect();
+        }
+    }
+
+    private void expect() {
+        written = true;
+        handOff.expect();
+    }
+
+    /** This process has committed a transaction that may have written timers. */
+    void committed() {
+        if (written) {
+            written = false;
+            handOff.wake();
+        }
+    }
+
+    @Override
+    public boolean cancel(TimerIdentifier id) {
+        Require.present("timer identifier", id);
+        boolean[] tried = {false};
+        return database.retrying("cancel timer " + id.value(), connection -> {
+            boolean again = tried[0];
+            tried[0] = true;
+            // an earlier try, whose answer was lost, has cancelled it if it did not become a message
+            return store.cancel(connection, id.value()) || (again && isGone(connection, id.value()));
+        });
+    }
+
+    private boolean isGone(Connection connection, UUID id) throws SQLException {
+        return store.find(connection, id).isEmpty() && !store.isMessage(connection, id);
+    }
+
+    @Override
+    public boolean cancel(Connection connection, TimerIdentifier id) {
+        Require.present("timer identifier", id);
+        return inTransaction(connection, "cancel timer " + id.value(), own -> store.cancel(own, id.value()));
+    }
+
+    @Override
+    public boolean cancel(String topic, String key) {
+        checkKey(topic, key);
+        return database.retrying(
+                "cancel a timer of topic " + topic, connection -> store.cancel(connection, topic, key));
+    }
+
+    @Override
+    public boolean cancel(Connection connection, String topic, String key) {
+        checkKey(topic, key);
+        return inTransaction(connection, "cancel a timer of topic " + topic, own -> store.cancel(own, topic, key));
+    }
+
+    private static void checkKey(String topic, String key) {
+        Require.text("topic", topic, MAX_TEXT);
+        Require.text("timer key", key, MAX_TEXT);
+    }
+
+    @Override
+    public boolean reschedule(TimerIdentifier id, Instant dueTime) {
+        Require.present("timer identifier", id);
+        Require.instant("due time", dueTime);
+        boolean announce = !handsOff && isSoon(dueTime) && announcer.announce();
+        boolean changed = database.retrying(
+                "reschedule timer " + id.value(),
+                connection -> store.reschedule(connection, id.value(), dueTime, announce));
+        if (changed && isSoon(dueTime)) {
+            handOff.wake();
+        }
+        return changed;
+    }
+
+    @Override
+    public boolean reschedule(Connection connection, TimerIdentifier id, Instant dueTime) {
+        Require.present("timer identifier", id);
+        Require.instant("due time", dueTime);
+        boolean announce = isSoon(dueTime) && announcer.announce();
+        boolean changed = inTransaction(
+                connection,
+                "reschedule timer " + id.value(),
+                own -> store.reschedule(own, id.value(), dueTime, announce));
+        if (changed && isSoon(dueTime)) {
+            expect();
+        }
+        return changed;
+    }
+
+    private boolean inTransaction(Connection connection, String what, Database.Work<Boolean> work) {
+        Require.present("connection", connection);
+        try {
+            return work.run(connection);
+        } catch (SQLException e) {
+            throw database.failure(what, e);
+        }
+    }
+
+    @Override
+    public Optional<Timer> find(TimerIdentifier id) {
+        Require.present("timer identifier", id);
+        return database.retrying("read timer " + id.value(), connection -> store.find(connection, id.value()));
+    }
+
+    @Override
+    public Optional<Timer> find(String topic, String key) {
+        checkKey(topic, key);
+        return database.retrying("read a timer of topic " + topic, connection -> store.find(connection, topic, key));
+    }
+
+    @Override
+    public List<Timer> list(String topic, int limit, @Nullable Timer after) {
+        Require.text("topic", topic, MAX_TEXT);
+        Require.positive("limit", limit);
+        return database.retrying(
+                "list timers of topic " + topic, connection -> store.list(connection, topic, limit, after));
+    }
+
+    /** Not repeated: what a lost answer spoke of would stay claimed, and the caller would not know. */
+    @Override
+    public List<Timer> claim(OwnerToken owner, Duration lease, int batchSize) {
+        Require.present("owner token", owner);
+        Require.positive("lease", lease);
+        Require.positive("batch size", batchSize);
+        try {
+            return database.once(connection -> store.claim(connection, owner.value(), lease, batchSize));
+        } catch (SQLException e) {
+            throw database.failure("claim timers", e);
+        }
+    }
+
+    @Override
+    public int ack(OwnerToken owner, Collection<TimerIdentifier> ids) {
+        return complete("ack", owner, ids, store::ack);
+    }
+
+    @Override
+    public int abandon(OwnerToken owner, Collection<TimerIdentifier> ids) {
+        return complete(
+                "abandon", owner, ids, (connection, held, by) -> store.abandon(connection, held, by, null, null));
+    }
+
+    @Override
+    public int abandon(OwnerToken owner, Collection<TimerIdentifier> ids, Duration delay, String error) {
+        Require.notNegative("delay", delay);
+        String text = ErrorText.bounded(Require.storable("error text", error));
+        return complete(
+                "abandon", owner, ids, (connection, held, by) -> store.abandon(connection, held, by, delay, text));
+    }
+
+    private int complete(String what, OwnerToken owner, Collection<TimerIdentifier> ids, Completion completion) {
+        Require.present("owner token", owner);
+        List<UUID> held = Require.elements("timer identifiers", ids).stream()
+                .map(TimerIdentifier::value)
+                .toList();
+        return held.isEmpty()
+                ? 0
+                : database.retrying(
+                        what + " " + held.size() + " timers",
+                        connection -> completion.run(connection, held, owner.value()));
+    }
+
+    @FunctionalInterface
+    private interface Completion {
+        int run(Connection connection, List<UUID> ids, UUID owner) throws SQLException;
+    }
+
+    @Override
+    public int reapExpired() {
+        int reaped = 0;
+        int changed;
+        do {
+            changed = database.retrying("reap timers", connection -> store.reap(connection, lease, REAP_BATCH));
+            reaped += changed;
+        } while (changed == REAP_BATCH);
+        if (reaped > 0) {
+            log.info("[{}] took back {} timers whose lease had run out", database.name(), reaped);
+        }
+        return reaped;
+    }
+}

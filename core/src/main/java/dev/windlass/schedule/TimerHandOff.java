@@ -1,0 +1,130 @@
+package dev.windlass.schedule;
+
+import dev.windlass.runtime.Bound;
+import dev.windlass.runtime.Database;
+import dev.windlass.runtime.Loop;
+import dev.windlass.runtime.Pace;
+import dev.windlass.runtime.Position;
+import dev.windlass.runtime.Workers;
+import dev.windlass.schedule.TimerStore.HandedOff;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Lets due timers become messages, and sleeps until the next one is due; an earlier one that is written meanwhile wakes it.
+ *
+ * <p>It looks from a {@link Bound} on, and once in a while from the start, for what a transaction had locked at its time.
+ */
+final class TimerHandOff {
+    private static final Logger log = LoggerFactory.getLogger(TimerHandOff.class);
+    private static final Duration RESTLESS = Duration.ofMillis(250);
+    private static final Duration LONGEST_WHEN_BLOCKED = Duration.ofSeconds(1);
+    private static final Duration SWEEP = Duration.ofSeconds(10);
+
+    private final Database database;
+    private final TimerStore store;
+    private final int batchSize;
+    private final Consumer<Collection<String>> handedOff;
+    private final Pace pace;
+    private final Bound bound = new Bound();
+    private final Loop loop;
+    /** Whether what is due is locked by somebody: to cancel it, or to hand it off. */
+    private boolean blocked;
+
+    private long lastSweep = System.nanoTime() - SWEEP.toNanos();
+
+    /**
+     * @param longest the longest sleep
+     * @param handedOff gets the topics that have new messages
+     */
+    TimerHandOff(
+            Database database,
+            TimerStore store,
+            int batchSize,
+            Duration longest,
+            Consumer<Collection<String>> handedOff,
+            Workers workers) {
+        this.database = database;
+        this.store = store;
+        this.batchSize = batchSize;
+        this.handedOff = handedOff;
+        this.pace = new Pace(RESTLESS.compareTo(longest) < 0 ? RESTLESS : longest, longest);
+        this.loop = new Loop("[" + database.name() + "] handing off timers", workers, this::handOff);
+    }
+
+    void start() {
+        loop.start();
+    }
+
+    /** A timer has been committed, or its time may have changed. */
+    void wake() {
+        loop.wake();
+    }
+
+    /** A timer has been committed that is due after this time. */
+    void wakeWithin(Duration delay) {
+        loop.wakeWithin(delay);
+    }
+
+    /** A timer has been written, and may be committed soon. */
+    void expect() {
+        pace.expect();
+        loop.wakeWithin(Pace.QUICK);
+    }
+
+    void limitPause(Duration longest) {
+        pace.limit(longest);
+        loop.wake();
+    }
+
+    private Duration handOff() throws SQLException {
+        long now = System.nanoTime();
+        if (now - lastSweep >= SWEEP.toNanos()) {
+            lastSweep = now;
+            bound.reset();
+        }
+        HandedOff done = database.once(connection -> store.handOff(connection, batchSize, bound.position()));
+        if (done.count() > 0) {
+            log.debug("[{}] {} timers became messages", database.name(), done.count());
+            bound.advance(done.last(), done.claimNumber(), done.snapshotXmin(), done.count() < batchSize);
+            handedOff.accept(done.topics());
+        }
+        return done.count() == batchSize ? Duration.ZERO : pause(done);
+    }
+
+    private Duration pause(HandedOff done) {
+        Duration pause = pace.afterNothing();
+        if (!bound.position().equals(Position.START)) {
+            pause = min(pause, Duration.ofNanos(lastSweep + SWEEP.toNanos() - System.nanoTime()));
+        }
+        if (done.nextDue().isEmpty()) {
+            return pause;
+        }
+        Duration due = done.nextDue().get();
+        blocked &= done.count() == 0 && due.compareTo(Duration.ZERO) <= 0;
+        if (due.compareTo(Duration.ZERO) > 0) {
+            return min(pause, due);
+        }
+        if (done.count() > 0) {
+            return Duration.ZERO;
+        }
+        if (!blocked) {
+            blocked = true;
+            pace.expect();
+            pause = pace.afterNothing();
+        }
+        return min(pause, LONGEST_WHEN_BLOCKED);
+    }
+
+    private static Duration min(Duration a, Duration b) {
+        return a.compareTo(b) < 0 ? a : b;
+    }
+
+    void stop(Duration patience) {
+        loop.stop(patience);
+    }
+}

@@ -1,0 +1,12 @@
+package dev.windlass.schedule;
+
+import dev.windlass.runtime.Require;
+import java.util.UUID;
+
+/** Names a timer; and, once it is due, the message it becomes. */
+public record TimerIdentifier(UUID value) {
+
+    public TimerIdentifier {
+        Require.present("timer identifier", value);
+    }
+}

@@ -1,0 +1,100 @@
+package dev.windlass.schedule;
+
+import dev.windlass.OwnerToken;
+import dev.windlass.WindlassException;
+import java.sql.Connection;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes timers, alone or in the caller's transaction. A timer that is due becomes a message of the outbox, with the same
+ * identifier, for the handler of its topic.
+ *
+ * <p>Thread-safe. Methods with a {@link Connection} take part in the caller's transaction, and never commit, roll back or close
+ * it; the others use a connection and a transaction of their own, and repeat it after a deadlock or a lost connection. Bad
+ * arguments are refused with an {@link IllegalArgumentException} before any SQL; what the database refuses arrives as
+ * {@link WindlassException}.
+ */
+public interface Timers {
+
+    /**
+     * Writes a timer in a transaction of its own; it is committed when this returns.
+     *
+     * @return the timer that stands: this one, or the one that already had its key
+     */
+    TimerIdentifier schedule(TimerEntry entry);
+
+    /** Writes a timer in the caller's transaction: it exists if and when the caller commits. */
+    TimerIdentifier schedule(Connection connection, TimerEntry entry);
+
+    /** Writes many timers in one round trip and one transaction of its own: all or none. */
+    List<TimerIdentifier> scheduleAll(Collection<TimerEntry> entries);
+
+    /** Writes many timers in one round trip, in the caller's transaction. */
+    List<TimerIdentifier> scheduleAll(Connection connection, Collection<TimerEntry> entries);
+
+    /**
+     * Cancels a timer. If this returns true, it is never delivered; if false, it was done, being handled, cancelled before, or
+     * never there.
+     */
+    boolean cancel(TimerIdentifier id);
+
+    /** The same in the caller's transaction. Until that ends, the timer does not fire. */
+    boolean cancel(Connection connection, TimerIdentifier id);
+
+    /** Cancels the timer of a topic that has this key. */
+    boolean cancel(String topic, String key);
+
+    /** The same in the caller's transaction. */
+    boolean cancel(Connection connection, String topic, String key);
+
+    /** Gives a timer that is not done another due time; in the past means now. Returns whether it was changed. */
+    boolean reschedule(TimerIdentifier id, Instant dueTime);
+
+    /** The same in the caller's transaction. Until that ends, the timer does not fire. */
+    boolean reschedule(Connection connection, TimerIdentifier id, Instant dueTime);
+
+    /** The timer, if it is not done or cancelled. One that is done is {@code outbox().find} of its message. */
+    Optional<Timer> find(TimerIdentifier id);
+
+    /** The timer of a topic that has this key. */
+    Optional<Timer> find(String topic, String key);
+
+    /**
+     * The timers of a topic that are not done, the next due first, without payloads and headers.
+     *
+     * @param limit how many at most
+     * @param after the last one of the page before; null for the first page
+     */
+    List<Timer> list(String topic, int limit, @Nullable Timer after);
+
+    /**
+     * Takes up to {@code batchSize} timers that are due, the oldest first, for programs that handle timers themselves.
+     *
+     * <p>Only where no node hands timers to the outbox ({@link ScheduleOptions#handOff}): others would take them first. Nobody
+     * else gets them until the lease has run out. Take a fresh token for each claim.
+     */
+    List<Timer> claim(OwnerToken owner, Duration lease, int batchSize);
+
+    /** Ends timers: they are done, and gone. Timers that this owner does not hold are ignored. Returns how many it held. */
+    int ack(OwnerToken owner, Collection<TimerIdentifier> ids);
+
+    /**
+     * Returns timers after a failed attempt; they can be claimed again after min(2<sup>retryCount</sup> s, 60 s). Returns how
+     * many this owner held.
+     */
+    int abandon(OwnerToken owner, Collection<TimerIdentifier> ids);
+
+    /** The same, with a pause and an error text to remember, of which 2,048 characters are kept. */
+    int abandon(OwnerToken owner, Collection<TimerIdentifier> ids, Duration delay, String error);
+
+    /**
+     * Returns timers whose lease ran out. Returns how many. Nodes with background work do this by themselves. Nothing is reaped
+     * in the first lease period after the database server started.
+     */
+    int reapExpired();
+}

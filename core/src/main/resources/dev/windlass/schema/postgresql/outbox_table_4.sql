@@ -1,0 +1,125 @@
+-- Version 4: timers, and jobs with their runs.
+--
+-- What is due becomes a message of the outbox, under its own id, in the transaction that ends it here: a timer is deleted, the
+-- run of a job is handed over and ends with its message.
+alter table {schema}.{outbox}
+    add column run        boolean not null default false, -- a run of a job; others pay nothing for jobs
+    add column claimed_at timestamptz;                    -- when the attempt began that is going on, or was the last
+
+-- Timers that are not done. A cancelled one, and one that is done, is gone.
+create table {schema}.{outbox_timer} (
+    id              uuid         not null,             -- and of the message it becomes
+    created_at      timestamptz  not null,
+    due_at          timestamptz  not null,             -- as the user wrote it; retries move next_attempt_at only
+    next_attempt_at timestamptz  not null,             -- never earlier than the moment the timer was written
+    locked_until    timestamptz,
+    owner_token     uuid,
+    retry_count     integer      not null default 0,
+    lease_expiries  integer      not null default 0,
+    topic           varchar(255) collate "C" not null,
+    unique_key      varchar(255) collate "C",          -- of one timer of its topic at most
+    correlation_id  varchar(255),
+    last_error      varchar(2048),
+    headers         jsonb,
+    payload         text         not null,
+    constraint {outbox_timer_pk} primary key (id),
+    constraint {outbox_timer_topic_check} check (btrim(topic) <> ''),
+    constraint {outbox_timer_key_check} check (btrim(unique_key) <> ''),
+    constraint {outbox_timer_headers_check} check (jsonb_typeof(headers) = 'object'),
+    constraint {outbox_timer_lease_check} check ((owner_token is null) = (locked_until is null))
+) with (
+    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1, autovacuum_analyze_scale_factor = 0.05
+);
+
+create index {outbox_timer_due} on {schema}.{outbox_timer} (next_attempt_at, id) where owner_token is null;
+create index {outbox_timer_leased} on {schema}.{outbox_timer} (locked_until) where owner_token is not null;
+create index {outbox_timer_listed} on {schema}.{outbox_timer} (topic, due_at, id);
+create unique index {outbox_timer_key} on {schema}.{outbox_timer} (topic, unique_key) where unique_key is not null;
+
+-- Jobs. A tick is a moment at which a job is to run; it fires a little later if the job has a jitter. Programs compute ticks: cron is
+-- not known here. The version changes with whatever changes here, and who plans the next tick compares it: so one tick is
+-- taken once, whoever tries.
+create table {schema}.{outbox_job} (
+    name            varchar(255) collate "C" not null,
+    version         bigint       not null,
+    topic           varchar(255) collate "C" not null,
+    payload         text         not null,
+    cron            varchar(255),                      -- either this, in a zone,
+    zone            varchar(64),
+    period          interval,                          -- or ticks at this distance, counted from the anchor
+    anchor_at       timestamptz,
+    misfire         smallint     not null,             -- ticks that were missed: 0 one run, 1 a run for each, 2 none
+    misfire_runs    integer,                           -- how many runs at most
+    misfire_after   interval,                          -- how late a tick is missed
+    overlap         smallint     not null,             -- while a run is unfinished: 0 others may begin, 1 ticks are skipped
+    jitter          interval     not null,
+    next_tick_at    timestamptz,                       -- null while it is paused
+    fires_at        timestamptz,
+    paused_at       timestamptz,
+    last_run_id     uuid,
+    skipped_ticks   bigint       not null default 0,   -- by the rules for misfires and overlaps
+    last_skipped_at timestamptz,
+    problem         varchar(2048),                     -- why its ticks cannot be computed or taken; others go on
+    job_set         varchar(255) collate "C",          -- the set of jobs in a program that it belongs to
+    created_at      timestamptz  not null,
+    updated_at      timestamptz  not null,
+    constraint {outbox_job_pk} primary key (name),
+    constraint {outbox_job_text_check} check (btrim(name) <> '' and btrim(topic) <> ''),
+    constraint {outbox_job_ticks_check} check ((cron is null) = (zone is null) and (cron is null) <> (period is null)
+                                           and (period is null) = (anchor_at is null) and period >= '1 second'),
+    constraint {outbox_job_misfire_check} check (misfire between 0 and 2 and (misfire = 1) = (misfire_runs is not null)
+                                             and (misfire = 2) = (misfire_after is not null) and misfire_runs > 0),
+    constraint {outbox_job_overlap_check} check (overlap between 0 and 1),
+    constraint {outbox_job_next_check} check ((next_tick_at is null) = (paused_at is not null)
+                                          and (next_tick_at is null) = (fires_at is null) and jitter >= '0')
+) with (fillfactor = 50);
+
+create index {outbox_job_due} on {schema}.{outbox_job} (fires_at) where fires_at is not null;
+
+-- The revision of each set of jobs that programs bring along: the highest wins.
+create table {schema}.{outbox_job_set} (
+    name      varchar(255) collate "C" not null,
+    revision  bigint       not null,
+    digest    varchar(64)  not null,
+    synced_at timestamptz  not null,
+    constraint {outbox_job_set_pk} primary key (name)
+);
+
+-- Runs of jobs:
+--
+--   0 ready --hand off--> 6 handed over --(its message ends)--> 2 done, 3 failed, 5 cancelled
+--     |  ^
+--   claim abandon, reap
+--     v  |
+--   1 in progress --ack, fail--> 2 done, 3 failed
+--
+-- A run that was handed over has the id of its message, which knows the rest until it ends.
+create table {schema}.{outbox_job_run} (
+    id              uuid         not null,
+    job_name        varchar(255) collate "C" not null, -- no foreign key: what has run stays known when the job is deleted
+    tick_at         timestamptz  not null,             -- the moment it stands for; that of the call when it was triggered
+    triggered       boolean      not null,
+    created_at      timestamptz  not null,
+    next_attempt_at timestamptz  not null,
+    claimed_at      timestamptz,
+    locked_until    timestamptz,
+    ended_at        timestamptz,
+    owner_token     uuid,
+    retry_count     integer      not null default 0,
+    lease_expiries  integer      not null default 0,
+    status          smallint     not null default 0,
+    last_error      varchar(2048),
+    constraint {outbox_job_run_pk} primary key (id),
+    constraint {outbox_job_run_lease_check} check ((status = 1) = (owner_token is not null)
+                                               and (status = 1) = (locked_until is not null)),
+    constraint {outbox_job_run_end_check} check ((status in (2, 3, 5)) = (ended_at is not null) and status in (0, 1, 2, 3, 5, 6))
+) with (
+    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1, autovacuum_analyze_scale_factor = 0.05
+);
+
+create unique index {outbox_job_run_tick} on {schema}.{outbox_job_run} (job_name, tick_at) where not triggered;
+create index {outbox_job_run_listed} on {schema}.{outbox_job_run} (job_name, created_at, id);
+create index {outbox_job_run_ready} on {schema}.{outbox_job_run} (next_attempt_at, id) where status = 0;
+create index {outbox_job_run_leased} on {schema}.{outbox_job_run} (locked_until) where status = 1;
+create index {outbox_job_run_unfinished} on {schema}.{outbox_job_run} (job_name) where ended_at is null;
+create index {outbox_job_run_ended} on {schema}.{outbox_job_run} (ended_at) where ended_at is not null;

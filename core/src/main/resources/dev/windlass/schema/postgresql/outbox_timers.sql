@@ -1,0 +1,475 @@
+-- Timers. What holds for the verbs of the outbox holds for these; in particular, next_attempt_at is stamped with a time read after
+-- the transaction has its number, so that whoever looks for due timers can prove that nothing older is still to come.
+
+-- Writes a timer. It is due at p_due_at, or p_delay from now. Of one unique key there is one timer in a topic at most: a second one
+-- replaces it, if p_replace says so, or leaves it as it is. Returns the id of the timer that stands.
+--
+-- One that is replaced keeps its id. If somebody is handling it, it is taken from him: what he does can no more be undone, and the
+-- timer is due once more at its new time.
+create or replace function {schema}.{outbox_timer_schedule}(
+    p_topic          text,
+    p_payload        text,
+    p_due_at         timestamptz default null,
+    p_delay          interval default null,
+    p_unique_key     text default null,
+    p_replace        boolean default true,
+    p_correlation_id text default null,
+    p_headers        jsonb default null,
+    p_id             uuid default null,
+    p_notify         boolean default true
+) returns uuid
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_now timestamptz;
+    v_due timestamptz;
+    v_id  uuid := coalesce(p_id, {schema}.{outbox_new_id}());
+begin
+    if (p_due_at is null) = (p_delay is null) then
+        perform {schema}.{outbox_timer_check_due}(p_due_at, p_delay);
+    end if;
+    perform pg_current_xact_id();
+    loop
+        v_now := clock_timestamp();
+        v_due := coalesce(p_due_at, v_now + p_delay);
+        if p_unique_key is null then
+            insert into {schema}.{outbox_timer} (id, created_at, due_at, next_attempt_at, topic, correlation_id, headers, payload)
+            values (v_id, v_now, v_due, greatest(v_now, v_due), p_topic, nullif(p_correlation_id, ''), p_headers, p_payload);
+            exit;
+        end if;
+        insert into {schema}.{outbox_timer} as t
+            (id, created_at, due_at, next_attempt_at, topic, unique_key, correlation_id, headers, payload)
+        values (v_id, v_now, v_due, greatest(v_now, v_due), p_topic, p_unique_key, nullif(p_correlation_id, ''), p_headers,
+                p_payload)
+        on conflict (topic, unique_key) where unique_key is not null do update
+           set due_at = excluded.due_at, next_attempt_at = excluded.next_attempt_at, locked_until = null, owner_token = null,
+               retry_count = 0, lease_expiries = 0, correlation_id = excluded.correlation_id, last_error = null,
+               headers = excluded.headers, payload = excluded.payload
+         where p_replace
+        returning t.id into v_id;
+        exit when found;
+        select t.id into v_id from {schema}.{outbox_timer} t where t.topic = p_topic and t.unique_key = p_unique_key;
+        if found then
+            return v_id;
+        end if; -- else it has just been done or cancelled
+        v_id := coalesce(p_id, {schema}.{outbox_new_id}());
+    end loop;
+    if p_notify and v_due < v_now + interval '1 minute' then -- nobody who looks for timers sleeps longer than that
+        perform pg_notify({channel}, chr(1) || 'timers');
+    end if;
+    return v_id;
+end
+$sql$;
+
+-- Refuses a timer that has no due time, or two.
+create or replace function {schema}.{outbox_timer_check_due}(p_due_at timestamptz, p_delay interval) returns void
+    language plpgsql
+as $sql$
+begin
+    raise exception 'expected a due time or a delay, got %', case when p_due_at is null then 'neither' else 'both' end
+        using errcode = 'invalid_parameter_value', hint = 'Give p_due_at, or p_delay, for example interval ''1 hour''.';
+end
+$sql$;
+
+-- Writes many timers in one round trip. An array of optional values may be null as a whole. Returns the ids of the timers that
+-- stand, in the order of the arrays. Those with a unique key are written in the order of their keys, so that two calls cannot
+-- deadlock; of several with one key, in the order of the arrays.
+create or replace function {schema}.{outbox_timer_schedule_all}(
+    p_ids             uuid[],
+    p_topics          text[],
+    p_payloads        text[],
+    p_due_ats         timestamptz[] default null,
+    p_delays          interval[] default null,
+    p_unique_keys     text[] default null,
+    p_replaces        boolean[] default null,
+    p_correlation_ids text[] default null,
+    p_headers         text[] default null,
+    p_notify          boolean default true
+) returns uuid[]
+    language plpgsql
+as $sql$
+declare
+    v_now  timestamptz;
+    v_ids  uuid[] := coalesce(p_ids, array(select {schema}.{outbox_new_id}() from unnest(p_topics)));
+    v_soon boolean;
+    v_each record;
+begin
+    perform {schema}.{outbox_timer_check_due}(e.due_at, e.delay)
+       from unnest(p_topics, p_due_ats, p_delays) as e (topic, due_at, delay)
+      where (e.due_at is null) = (e.delay is null);
+    perform pg_current_xact_id();
+    v_now := clock_timestamp();
+    with written as (
+        insert into {schema}.{outbox_timer} (id, created_at, due_at, next_attempt_at, topic, correlation_id, headers, payload)
+        select e.id, v_now, coalesce(e.due_at, v_now + e.delay), greatest(v_now, coalesce(e.due_at, v_now + e.delay)), e.topic,
+               nullif(e.correlation_id, ''), e.headers::jsonb, e.payload
+          from unnest(v_ids, p_topics, p_payloads, p_due_ats, p_delays, p_unique_keys, p_correlation_ids, p_headers)
+               as e (id, topic, payload, due_at, delay, unique_key, correlation_id, headers)
+         where e.unique_key is null
+        returning due_at)
+    select min(written.due_at) < v_now + interval '1 minute' into v_soon from written;
+    if p_unique_keys is not null then
+        for v_each in
+            select e.*
+              from unnest(v_ids, p_topics, p_payloads, p_due_ats, p_delays, p_unique_keys, p_replaces, p_correlation_ids, p_headers)
+                   with ordinality
+                   as e (id, topic, payload, due_at, delay, unique_key, replace, correlation_id, headers, place)
+             where e.unique_key is not null
+             order by e.topic collate "C", e.unique_key collate "C", e.place
+        loop
+            v_ids[v_each.place] := {schema}.{outbox_timer_schedule}(
+                v_each.topic, v_each.payload, v_each.due_at, v_each.delay, v_each.unique_key, coalesce(v_each.replace, true),
+                v_each.correlation_id, v_each.headers::jsonb, v_each.id, p_notify);
+        end loop;
+    end if;
+    if p_notify and v_soon then
+        perform pg_notify({channel}, chr(1) || 'timers');
+    end if;
+    return v_ids;
+end
+$sql$;
+
+-- Deletes a timer that nobody has claimed. Returns whether it did: then it is never delivered. One that is done, or being handled,
+-- can no more be cancelled.
+create or replace function {schema}.{outbox_timer_cancel}(p_id uuid) returns boolean
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+begin
+    delete from {schema}.{outbox_timer} t where t.id = p_id and t.owner_token is null;
+    return found;
+end
+$sql$;
+
+-- The same by topic and unique key.
+create or replace function {schema}.{outbox_timer_cancel_key}(p_topic text, p_unique_key text) returns boolean
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+begin
+    delete from {schema}.{outbox_timer} t
+     where t.topic = p_topic and t.unique_key = p_unique_key and t.owner_token is null;
+    return found;
+end
+$sql$;
+
+-- Moves the due time of a timer that nobody has claimed. Returns whether it did.
+create or replace function {schema}.{outbox_timer_reschedule}(
+    p_id     uuid,
+    p_due_at timestamptz default null,
+    p_delay  interval default null,
+    p_notify boolean default true
+) returns boolean
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_now timestamptz;
+    v_due timestamptz;
+begin
+    if (p_due_at is null) = (p_delay is null) then
+        perform {schema}.{outbox_timer_check_due}(p_due_at, p_delay);
+    end if;
+    perform 1 from {schema}.{outbox_timer} t where t.id = p_id and t.owner_token is null for update;
+    if not found then
+        return false;
+    end if;
+    perform pg_current_xact_id();
+    v_now := clock_timestamp();
+    v_due := coalesce(p_due_at, v_now + p_delay);
+    update {schema}.{outbox_timer} t set due_at = v_due, next_attempt_at = greatest(v_now, v_due) where t.id = p_id;
+    if p_notify and v_due < v_now + interval '1 minute' then
+        perform pg_notify({channel}, chr(1) || 'timers');
+    end if;
+    return true;
+end
+$sql$;
+
+-- One timer.
+create or replace function {schema}.{outbox_timer_find}(p_id uuid) returns setof {schema}.{outbox_timer}
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+begin
+    return query select t.* from {schema}.{outbox_timer} t where t.id = p_id;
+end
+$sql$;
+
+-- The timer that has a unique key.
+create or replace function {schema}.{outbox_timer_find_key}(p_topic text, p_unique_key text)
+    returns setof {schema}.{outbox_timer}
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+begin
+    return query select t.* from {schema}.{outbox_timer} t where t.topic = p_topic and t.unique_key = p_unique_key;
+end
+$sql$;
+
+-- The timers of a topic without their payloads, the next due first. The next page begins after the last one's (due_at, id).
+create or replace function {schema}.{outbox_timer_list}(
+    p_topic    text,
+    p_limit    integer,
+    p_after_at timestamptz default null,
+    p_after_id uuid default null
+) returns table (
+    id              uuid,
+    topic           varchar,
+    unique_key      varchar,
+    correlation_id  varchar,
+    created_at      timestamptz,
+    due_at          timestamptz,
+    next_attempt_at timestamptz,
+    claimed         boolean,
+    retry_count     integer,
+    lease_expiries  integer,
+    last_error      varchar
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+as $sql$
+begin
+    return query
+    select t.id, t.topic, t.unique_key, t.correlation_id, t.created_at, t.due_at, t.next_attempt_at, t.owner_token is not null,
+           t.retry_count, t.lease_expiries, t.last_error
+      from {schema}.{outbox_timer} t
+     where t.topic = p_topic
+       and (t.due_at, t.id) > (coalesce(p_after_at, '-infinity'), coalesce(p_after_id, '00000000-0000-0000-0000-000000000000'))
+     order by t.due_at, t.id
+     limit p_limit;
+end
+$sql$;
+
+-- Lets due timers become messages, the oldest first, at most p_limit of them, from a bound on which is proved as in claim.
+-- Returns how many, the topics they went to, where the last of them was, the numbers for the proof, and how many microseconds
+-- remain until the next one is due, at most a day; zero or less when one is due now, null when there is none.
+create or replace function {schema}.{outbox_timer_hand_off}(
+    p_limit    integer default 1000,
+    p_after_at timestamptz default null,
+    p_after_id uuid default null,
+    out handed        integer,
+    out topics        text[],
+    out last_at       timestamptz,
+    out last_id       uuid,
+    out claim_xid     bigint,
+    out snapshot_xmin bigint,
+    out next_due      bigint
+)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now      timestamptz := clock_timestamp();
+    v_after_at timestamptz := coalesce(p_after_at, '-infinity');
+    v_after_id uuid := coalesce(p_after_id, '00000000-0000-0000-0000-000000000000');
+    v_ids      uuid[];
+begin
+    select coalesce(array_agg(d.id order by d.next_attempt_at, d.id), '{}'), max(d.next_attempt_at), pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+      into v_ids, last_at, snapshot_xmin
+      from (select t.id, t.next_attempt_at
+              from {schema}.{outbox_timer} t
+             where t.owner_token is null
+               and t.next_attempt_at <= v_now
+               and (t.next_attempt_at, t.id) > (v_after_at, v_after_id)
+             order by t.next_attempt_at, t.id
+             limit p_limit
+               for update skip locked) d;
+    handed := cardinality(v_ids);
+    if handed > 0 then
+        last_id := v_ids[handed];
+        claim_xid := pg_current_xact_id()::text::bigint;
+        begin
+            topics := {schema}.{outbox_timer_become}(v_ids);
+        exception
+            when integrity_constraint_violation or data_exception or raise_exception then
+                topics := {schema}.{outbox_timer_become_each}(v_ids);
+        end;
+        perform pg_notify({channel}, t.topic) from unnest(topics) as t (topic);
+    end if;
+    next_due := (select ceil(extract(epoch from least(t.next_attempt_at, v_now + interval '1 day') - clock_timestamp()) * 1000000)
+                   from {schema}.{outbox_timer} t
+                  where t.owner_token is null
+                    and (t.next_attempt_at, t.id) > (v_after_at, v_after_id)
+                  order by t.next_attempt_at, t.id
+                  limit 1);
+end
+$sql$;
+
+-- Deletes timers that the caller has locked, and writes them as messages. Returns their topics.
+create or replace function {schema}.{outbox_timer_become}(p_ids uuid[]) returns text[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now    timestamptz := clock_timestamp();
+    v_topics text[];
+begin
+    with done as (
+        delete from {schema}.{outbox_timer} t where t.id = any (p_ids)
+        returning t.id, t.due_at, t.topic, t.correlation_id, t.headers, t.payload),
+    written as (
+        insert into {schema}.{outbox} (id, created_at, next_attempt_at, due_at, topic, correlation_id, headers, payload)
+        select done.id, v_now, v_now, done.due_at, done.topic, coalesce(done.correlation_id, 'timer-' || done.id), done.headers,
+               done.payload
+          from done
+        returning topic)
+    select array_agg(distinct written.topic) into v_topics from written;
+    return v_topics;
+end
+$sql$;
+
+-- The same one by one, after it failed for all together: one that cannot become a message is put off, with the reason, and the
+-- others go on. One that has become a message already, because it was written twice, is done.
+create or replace function {schema}.{outbox_timer_become_each}(p_ids uuid[]) returns text[]
+    language plpgsql
+as $sql$
+declare
+    v_id     uuid;
+    v_topics text[];
+begin
+    foreach v_id in array p_ids loop
+        begin
+            v_topics := v_topics || {schema}.{outbox_timer_become}(array[v_id]);
+        exception
+            when integrity_constraint_violation or data_exception or raise_exception then
+                if exists (select from {schema}.{outbox} m where m.id = v_id) then
+                    delete from {schema}.{outbox_timer} t where t.id = v_id;
+                else
+                    update {schema}.{outbox_timer} t
+                       set retry_count = t.retry_count + 1, last_error = left(sqlerrm, 2048),
+                           next_attempt_at = clock_timestamp() + make_interval(secs => least(2 ^ least(t.retry_count, 6), 60))
+                     where t.id = v_id;
+                end if;
+        end;
+    end loop;
+    return array(select distinct unnest(v_topics));
+end
+$sql$;
+
+-- For programs that handle timers themselves: takes due ones for p_lease. Nobody else gets them until then.
+create or replace function {schema}.{outbox_timer_claim}(p_owner uuid, p_lease interval, p_limit integer)
+    returns setof {schema}.{outbox_timer}
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    return query
+    update {schema}.{outbox_timer} c
+       set owner_token = p_owner, locked_until = v_now + p_lease
+     where c.id = any (array(
+               select t.id
+                 from {schema}.{outbox_timer} t
+                where t.owner_token is null and t.next_attempt_at <= v_now
+                order by t.next_attempt_at, t.id
+                limit p_limit
+                  for update skip locked))
+    returning c.*;
+end
+$sql$;
+
+-- Ends timers: they are done, and gone. Returns how many this owner held.
+create or replace function {schema}.{outbox_timer_ack}(p_ids uuid[], p_owner uuid) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_count integer;
+begin
+    delete from {schema}.{outbox_timer} t where t.id = any (p_ids) and t.owner_token = p_owner;
+    get diagnostics v_count = row_count;
+    return v_count;
+end
+$sql$;
+
+-- Returns timers after a failed attempt. A null delay means min(2^retry_count s, 60 s). Returns how many this owner held.
+create or replace function {schema}.{outbox_timer_abandon}(
+    p_ids   uuid[],
+    p_owner uuid,
+    p_delay interval default null,
+    p_error text default null
+) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_count integer;
+begin
+    perform pg_current_xact_id();
+    update {schema}.{outbox_timer} t
+       set owner_token = null, locked_until = null, retry_count = t.retry_count + 1,
+           next_attempt_at = clock_timestamp() + coalesce(p_delay, make_interval(secs => least(2 ^ least(t.retry_count, 6), 60))),
+           last_error = coalesce(left(p_error, 2048), t.last_error)
+     where t.id = any (p_ids) and t.owner_token = p_owner;
+    get diagnostics v_count = row_count;
+    if v_count > 0 then
+        perform pg_notify({channel}, chr(1) || 'timers');
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- Returns timers whose lease ran out. Nothing is reaped in the first p_quiet after the server started. Returns how many.
+create or replace function {schema}.{outbox_timer_reap}(p_quiet interval, p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_now   timestamptz := clock_timestamp();
+    v_count integer;
+begin
+    if v_now < pg_postmaster_start_time() + p_quiet then
+        return 0;
+    end if;
+    update {schema}.{outbox_timer} r
+       set owner_token = null, locked_until = null, lease_expiries = r.lease_expiries + 1, last_error = 'its lease ran out',
+           next_attempt_at = clock_timestamp()
+     where r.id = any (array(
+               select t.id
+                 from {schema}.{outbox_timer} t
+                where t.owner_token is not null and t.locked_until <= v_now
+                order by t.locked_until
+                limit p_limit
+                  for update skip locked));
+    get diagnostics v_count = row_count;
+    if v_count > 0 then
+        perform pg_notify({channel}, chr(1) || 'timers');
+    end if;
+    return v_count;
+end
+$sql$;
