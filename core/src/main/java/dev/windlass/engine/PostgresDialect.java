@@ -12,6 +12,7 @@ import java.sql.Statement;
 import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Set;
@@ -96,7 +97,8 @@ public final class PostgresDialect implements Dialect {
         } else if (value == null) {
             statement.setNull(index, Types.NULL);
         } else if (value instanceof Instant instant) {
-            statement.setObject(index, instant.atOffset(ZoneOffset.UTC));
+            statement.setObject(
+                    index, instant.equals(Instant.MIN) ? OffsetDateTime.MIN : instant.atOffset(ZoneOffset.UTC));
         } else if (type == SqlType.DURATION) {
             statement.setString(index, value.toString());
         } else {

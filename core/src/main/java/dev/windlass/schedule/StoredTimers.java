@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.stream.Stream;
@@ -22,9 +23,6 @@ import org.slf4j.LoggerFactory;
 /** Timers in the database: checks arguments, calls the store, and wakes whoever waits for the next due one. */
 final class StoredTimers implements Timers {
     private static final Logger log = LoggerFactory.getLogger(Timers.class);
-    /** Longer than any sleep and, as far as a due time is compared with the clock of this process, any difference of clocks. */
-    private static final Duration SOON = Duration.ofHours(1);
-
     private static final int MAX_TEXT = 255;
     private static final int REAP_BATCH = 500;
 
@@ -144,18 +142,15 @@ final class StoredTimers implements Timers {
         log.debug("[{}] scheduled timer {}: {}", database.name(), id, entry);
     }
 
-    private static boolean isSoon(TimerEntry entry) {
-        return entry.delay() != null
-                ? entry.delay().compareTo(SOON) < 0
-                : entry.dueTime() == null || isSoon(entry.dueTime());
+    /** Whether somebody may be asleep who has to wake up before the timer is due. */
+    private boolean isSoon(TimerEntry entry) {
+        return entry.delay() == null
+                ? handOff.isSoon(Objects.requireNonNull(entry.dueTime()))
+                : TimerHandOff.isSoon(entry.delay());
     }
 
-    private static boolean isSoon(Instant dueTime) {
-        return dueTime.isBefore(Instant.now().plus(SOON));
-    }
-
-    private static boolean anySoon(List<TimerEntry> entries) {
-        return entries.stream().anyMatch(StoredTimers::isSoon);
+    private boolean anySoon(List<TimerEntry> entries) {
+        return entries.stream().anyMatch(this::isSoon);
     }
 
     private void committed(TimerEntry entry) {
@@ -231,11 +226,11 @@ final class StoredTimers implements Timers {
     public boolean reschedule(TimerIdentifier id, Instant dueTime) {
         Require.present("timer identifier", id);
         Require.instant("due time", dueTime);
-        boolean announce = !handsOff && isSoon(dueTime) && announcer.announce();
+        boolean announce = !handsOff && handOff.isSoon(dueTime) && announcer.announce();
         boolean changed = database.retrying(
                 "reschedule timer " + id.value(),
                 connection -> store.reschedule(connection, id.value(), dueTime, announce));
-        if (changed && isSoon(dueTime)) {
+        if (changed && handOff.isSoon(dueTime)) {
             handOff.wake();
         }
         return changed;
@@ -245,12 +240,12 @@ final class StoredTimers implements Timers {
     public boolean reschedule(Connection connection, TimerIdentifier id, Instant dueTime) {
         Require.present("timer identifier", id);
         Require.instant("due time", dueTime);
-        boolean announce = isSoon(dueTime) && announcer.announce();
+        boolean announce = handOff.isSoon(dueTime) && announcer.announce();
         boolean changed = inTransaction(
                 connection,
                 "reschedule timer " + id.value(),
                 own -> store.reschedule(own, id.value(), dueTime, announce));
-        if (changed && isSoon(dueTime)) {
+        if (changed && handOff.isSoon(dueTime)) {
             expect();
         }
         return changed;

@@ -9,8 +9,10 @@ import dev.windlass.runtime.Workers;
 import dev.windlass.schedule.TimerStore.HandedOff;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,6 +25,7 @@ final class TimerHandOff {
     private static final Logger log = LoggerFactory.getLogger(TimerHandOff.class);
     private static final Duration RESTLESS = Duration.ofMillis(250);
     private static final Duration LONGEST_WHEN_BLOCKED = Duration.ofSeconds(1);
+    private static final Duration SOON = Duration.ofHours(1);
     private static final Duration SWEEP = Duration.ofSeconds(10);
 
     private final Database database;
@@ -35,7 +38,11 @@ final class TimerHandOff {
     /** Whether what is due is locked by somebody: to cancel it, or to hand it off. */
     private boolean blocked;
 
+    private volatile @Nullable Seen seen;
     private long lastSweep = System.nanoTime() - SWEEP.toNanos();
+
+    /** The clock of the database, as it was at a moment of this process. */
+    private record Seen(Instant server, long nanos) {}
 
     /**
      * @param longest the longest sleep
@@ -81,6 +88,18 @@ final class TimerHandOff {
         loop.wake();
     }
 
+    static boolean isSoon(Duration delay) {
+        return delay.compareTo(SOON) < 0;
+    }
+
+    /** Whether this is a time within the next hour, as far as known: longer than any sleep. */
+    boolean isSoon(Instant time) {
+        Seen last = seen;
+        return last == null
+                || time.isBefore(
+                        last.server.plusNanos(System.nanoTime() - last.nanos).plus(SOON));
+    }
+
     private Duration handOff() throws SQLException {
         long now = System.nanoTime();
         if (now - lastSweep >= SWEEP.toNanos()) {
@@ -88,6 +107,7 @@ final class TimerHandOff {
             bound.reset();
         }
         HandedOff done = database.once(connection -> store.handOff(connection, batchSize, bound.position()));
+        seen = new Seen(done.serverTime(), System.nanoTime());
         if (done.count() > 0) {
             log.debug("[{}] {} timers became messages", database.name(), done.count());
             bound.advance(done.last(), done.claimNumber(), done.snapshotXmin(), done.count() < batchSize);

@@ -185,7 +185,8 @@ final class TimerStore {
             Position last,
             long claimNumber,
             long snapshotXmin,
-            Optional<Duration> nextDue) {}
+            Optional<Duration> nextDue,
+            Instant serverTime) {}
 
     HandedOff handOff(Connection connection, int limit, Position after) throws SQLException {
         return call(connection, "hand_off")
@@ -208,6 +209,7 @@ final class TimerStore {
                 count == 0 ? after : new Position(instant(row, "last_at"), row.getObject("last_id", UUID.class)),
                 row.getLong("claim_xid"),
                 row.getLong("snapshot_xmin"),
-                nextDue);
+                nextDue,
+                instant(row, "server_time"));
     }
 }

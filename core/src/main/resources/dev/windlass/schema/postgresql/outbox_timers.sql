@@ -260,8 +260,8 @@ end
 $sql$;
 
 -- Lets due timers become messages, the oldest first, at most p_limit of them, from a bound on which is proved as in claim.
--- Returns how many, the topics they went to, where the last of them was, the numbers for the proof, and how many microseconds
--- remain until the next one is due, at most a day; zero or less when one is due now, null when there is none.
+-- Returns how many, the topics they went to, where the last of them was, the numbers for the proof, how many microseconds
+-- remain until the next one is due, at most a day, zero or less when one is due now, null when there is none; and the time.
 create or replace function {schema}.{outbox_timer_hand_off}(
     p_limit    integer default 1000,
     p_after_at timestamptz default null,
@@ -272,7 +272,8 @@ create or replace function {schema}.{outbox_timer_hand_off}(
     out last_id       uuid,
     out claim_xid     bigint,
     out snapshot_xmin bigint,
-    out next_due      bigint
+    out next_due      bigint,
+    out server_time   timestamptz
 )
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -286,7 +287,8 @@ declare
     v_after_id uuid := coalesce(p_after_id, '00000000-0000-0000-0000-000000000000');
     v_ids      uuid[];
 begin
-    select coalesce(array_agg(d.id order by d.next_attempt_at, d.id), '{}'), max(d.next_attempt_at), pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+    select coalesce(array_agg(d.id order by d.next_attempt_at, d.id), '{}'), max(d.next_attempt_at),
+           pg_snapshot_xmin(pg_current_snapshot())::text::bigint
       into v_ids, last_at, snapshot_xmin
       from (select t.id, t.next_attempt_at
               from {schema}.{outbox_timer} t
@@ -308,7 +310,8 @@ begin
         end;
         perform pg_notify({channel}, t.topic) from unnest(topics) as t (topic);
     end if;
-    next_due := (select ceil(extract(epoch from least(t.next_attempt_at, v_now + interval '1 day') - clock_timestamp()) * 1000000)
+    server_time := clock_timestamp();
+    next_due := (select ceil(extract(epoch from least(t.next_attempt_at, server_time + interval '1 day') - server_time) * 1000000)
                    from {schema}.{outbox_timer} t
                   where t.owner_token is null
                     and (t.next_attempt_at, t.id) > (v_after_at, v_after_id)

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.schedule;
+
+import org.jspecify.annotations.NullMarked;
