@@ -1,27 +1,25 @@
 package dev.windlass.cli;
 
 import dev.windlass.cli.bench.OutboxBench;
-import dev.windlass.embedded.EmbeddedPostgres;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
 /** Measures Windlass on this machine, or on a given database. */
 @Command(
         name = "bench",
         description = "Measure throughput and latency beside what the database itself can do.",
-        subcommands = {BenchCommand.OutboxCommand.class, BenchInboxCommand.class, BenchLeasesCommand.class})
+        subcommands = {
+            BenchCommand.OutboxCommand.class,
+            BenchInboxCommand.class,
+            BenchLeasesCommand.class,
+            BenchTimersCommand.class
+        })
 final class BenchCommand implements Callable<Integer> {
-
-    @ParentCommand
-    @SuppressWarnings("NullAway.Init")
-    private WindlassCommand root;
 
     @Spec
     @SuppressWarnings("NullAway.Init")
@@ -30,7 +28,7 @@ final class BenchCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         throw new ParameterException(
-                spec.commandLine(), "expected what to measure, got nothing; there is: outbox, inbox, leases");
+                spec.commandLine(), "expected what to measure, got nothing; there is: outbox, inbox, leases, timers");
     }
 
     /** Enqueue, drain and latency of the outbox, in a schema of its own that is dropped at the end. */
@@ -43,16 +41,12 @@ final class BenchCommand implements Callable<Integer> {
             })
     static final class OutboxCommand implements Callable<Integer> {
 
-        @ParentCommand
-        @SuppressWarnings("NullAway.Init")
-        private BenchCommand parent;
-
         @Spec
         @SuppressWarnings("NullAway.Init")
         private CommandSpec spec;
 
         @Mixin
-        private DatabaseOptions database = new DatabaseOptions();
+        private BenchTarget target = new BenchTarget();
 
         @Option(names = "--messages", defaultValue = "100000", description = "How many (default ${DEFAULT-VALUE}).")
         private int messages;
@@ -84,24 +78,8 @@ final class BenchCommand implements Callable<Integer> {
         @Override
         public Integer call() throws Exception {
             OutboxBench bench = new OutboxBench(spec.commandLine().getOut(), settings());
-            Optional<Target> target = database.target(spec, parent.root.environment());
-            if (target.isPresent()) {
-                target.get().check();
-                bench.run(target.get().url(), target.get().user(), target.get().password());
-            } else {
-                runEmbedded(bench);
-            }
+            target.measure(spec, bench::run);
             return 0;
-        }
-
-        private static void runEmbedded(OutboxBench bench) throws Exception {
-            EmbeddedPostgres.Options options = EmbeddedPostgres.Options.defaults()
-                    .withFsync(true)
-                    .withSetting("shared_buffers", "512MB")
-                    .withSetting("max_wal_size", "4GB");
-            try (EmbeddedPostgres server = EmbeddedPostgres.start(options)) {
-                bench.run(server.jdbcUrl(), server.user(), server.password());
-            }
         }
 
         private OutboxBench.Settings settings() {

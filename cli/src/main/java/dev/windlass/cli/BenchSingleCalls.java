@@ -1,9 +1,7 @@
 package dev.windlass.cli;
 
 import dev.windlass.cli.bench.SingleCalls;
-import dev.windlass.embedded.EmbeddedPostgres;
 import java.io.PrintWriter;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -23,7 +21,7 @@ abstract class BenchSingleCalls implements Callable<Integer> {
     private CommandSpec spec;
 
     @Mixin
-    private DatabaseOptions database = new DatabaseOptions();
+    private BenchTarget target = new BenchTarget();
 
     @Option(names = "--times", defaultValue = "1000", description = "How often in a round (default ${DEFAULT-VALUE}).")
     private int times;
@@ -39,17 +37,7 @@ abstract class BenchSingleCalls implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         SingleCalls bench = bench(spec.commandLine().getOut(), settings());
-        Optional<Target> target =
-                database.target(spec, WindlassCommand.above(spec).environment());
-        if (target.isPresent()) {
-            target.get().check();
-            bench.run(target.get().url(), target.get().user(), target.get().password());
-            return 0;
-        }
-        try (EmbeddedPostgres server =
-                EmbeddedPostgres.start(EmbeddedPostgres.Options.defaults().withFsync(true))) {
-            bench.run(server.jdbcUrl(), server.user(), server.password());
-        }
+        target.measure(spec, bench::run);
         return 0;
     }
 

@@ -1,0 +1,37 @@
+package dev.windlass.cli;
+
+import dev.windlass.embedded.EmbeddedPostgres;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+
+/** The database to measure: the one that is given, or an embedded one with fsync on. */
+final class BenchTarget {
+
+    @Mixin
+    private DatabaseOptions database = new DatabaseOptions();
+
+    void measure(CommandSpec spec, Bench bench) throws Exception {
+        Optional<Target> target =
+                database.target(spec, WindlassCommand.above(spec).environment());
+        if (target.isPresent()) {
+            target.get().check();
+            bench.run(target.get().url(), target.get().user(), target.get().password());
+            return;
+        }
+        EmbeddedPostgres.Options options = EmbeddedPostgres.Options.defaults()
+                .withFsync(true)
+                .withSetting("shared_buffers", "512MB")
+                .withSetting("max_wal_size", "4GB");
+        try (EmbeddedPostgres server = EmbeddedPostgres.start(options)) {
+            bench.run(server.jdbcUrl(), server.user(), server.password());
+        }
+    }
+
+    /** What is measured. */
+    @FunctionalInterface
+    interface Bench {
+        void run(String url, @Nullable String user, @Nullable String password) throws Exception;
+    }
+}
