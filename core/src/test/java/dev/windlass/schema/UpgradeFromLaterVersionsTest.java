@@ -6,26 +6,28 @@ import dev.windlass.Repository;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.util.List;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** What version 2 wrote goes on in version 3, with the calls of version 2. */
-final class UpgradeFromVersionTwoTest {
+/** What an earlier version wrote goes on, with the calls of that version; version 1 is in {@link UpgradeTest}. */
+final class UpgradeFromLaterVersionsTest {
     private static final String OWNER = "00000000-0000-7000-8000-000000000001";
 
     @RegisterExtension
     final SchemaFixture database = new SchemaFixture();
 
-    @BeforeEach
-    void installVersionTwo() throws SQLException, IOException {
-        database.execute(Repository.read("sql/postgresql/windlass-2.sql")
-                .replace("\"windlass\"", database.schema)
+    private void install(int version) throws SQLException, IOException {
+        database.execute(Repository.read("sql/postgresql/windlass-" + version + ".sql")
+                .replace("\"windlass\"", "\"" + database.schema + "\"")
                 .replace("'windlass'", "'" + database.schema + "'"));
     }
 
-    @Test
-    void theUpgradedSchemaIsThatOfAnEmptyDatabase() throws SQLException {
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3})
+    void theUpgradedSchemaIsThatOfAnEmptyDatabase(int version) throws SQLException, IOException {
+        install(version);
         database.migrator().migrate();
         List<String> upgraded = database.content();
         database.execute("drop schema %s cascade");
@@ -33,8 +35,10 @@ final class UpgradeFromVersionTwoTest {
         assertThat(upgraded).isEqualTo(database.content());
     }
 
-    @Test
-    void messagesOfAKeyStayInOrderThroughTheUpgrade() throws SQLException {
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3})
+    void messagesOfAKeyStayInOrderThroughTheUpgrade(int version) throws SQLException, IOException {
+        install(version);
         List<String> ids = database.list(
                 "select %s.outbox_enqueue('a', 'x', p_ordering_key => 'key', p_notify => false) from generate_series(1, 3)");
         assertThat(claim()).containsExactly(ids.get(0));
@@ -48,6 +52,22 @@ final class UpgradeFromVersionTwoTest {
                         + "']::uuid[], null, 'me', array[false])"))
                 .containsExactly("1");
         assertThat(claim()).containsExactly(ids.get(2));
+    }
+
+    /** As programs of version 3 end a message and take the next one of its key. */
+    @Test
+    void theCallsOfVersionThreeGoOn() throws SQLException, IOException {
+        install(3);
+        List<String> ids = database.list(
+                "select %s.outbox_enqueue('a', 'x', p_ordering_key => 'key', p_notify => false) from generate_series(1, 2)");
+        assertThat(claim()).containsExactly(ids.get(0));
+
+        database.migrator().migrate();
+
+        assertThat(database.list("select id from %s.outbox_ack_next(array['" + ids.get(0) + "']::uuid[], array['"
+                        + OWNER + "']::uuid[], 'me', true, true, '" + OWNER + "', '1 min', array['a'])"))
+                .containsExactly(ids.get(1));
+        assertThat(ack(ids.get(1))).containsExactly("1");
     }
 
     private List<String> claim() throws SQLException {
