@@ -21,7 +21,8 @@ final class UpgradeFromLaterVersionsTest {
     private void install(int version) throws SQLException, IOException {
         database.execute(Repository.read("sql/postgresql/windlass-" + version + ".sql")
                 .replace("\"windlass\"", "\"" + database.schema + "\"")
-                .replace("'windlass'", "'" + database.schema + "'"));
+                .replace("'windlass'", "'" + database.schema + "'")
+                .replace("'windlass.windlass.", "'windlass." + database.schema + "."));
     }
 
     @ParameterizedTest
