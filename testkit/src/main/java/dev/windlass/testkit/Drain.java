@@ -28,7 +28,7 @@ final class Drain {
         List<String> left = round(true);
         while (!left.isEmpty()) {
             if (System.nanoTime() - deadline >= 0) {
-                throw new AssertionError("expected no message due or in progress in schema " + schema + " within "
+                throw new AssertionError("expected nothing due or in progress in schema " + schema + " within "
                         + timeout + ", still there: " + String.join("; ", left)
                         + " (a topic needs a handler in a Windlass that has been started)");
             }
@@ -43,6 +43,10 @@ final class Drain {
             boolean wake = first;
             for (Queue queue : queues(connection)) {
                 wake |= reapAndExpire(connection, queue);
+                if (queue.schedules) { // before the messages they become, or they could slip through between two looks
+                    left.addAll(dueTimers(connection, queue));
+                    left.addAll(dueJobs(connection, queue));
+                }
                 left.addAll(left(connection, queue));
             }
             if (wake && !left.isEmpty()) {
@@ -87,6 +91,34 @@ final class Drain {
         }
     }
 
+    private static List<String> dueTimers(Connection connection, Queue queue) throws SQLException {
+        return lines(connection, """
+                select format('%%s of topic %%s due as timers', count(*), t.topic)
+                  from %s t
+                 where t.owner_token is null and t.next_attempt_at <= clock_timestamp()
+                 group by t.topic
+                 order by t.topic""".formatted(queue.timers));
+    }
+
+    private static List<String> dueJobs(Connection connection, Queue queue) throws SQLException {
+        return lines(connection, """
+                select format('job %%s due', j.name)
+                  from %s j
+                 where j.fires_at <= clock_timestamp()
+                 order by j.name""".formatted(queue.jobs));
+    }
+
+    private static List<String> lines(Connection connection, String sql) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql);
+                ResultSet row = statement.executeQuery()) {
+            List<String> lines = new ArrayList<>();
+            while (row.next()) {
+                lines.add(row.getString(1));
+            }
+            return lines;
+        }
+    }
+
     /** For nodes that listen; the others poll. */
     void wakeNodes(Connection connection) throws SQLException {
         for (Queue queue : queues(connection)) {
@@ -98,7 +130,8 @@ final class Drain {
     }
 
     /** An outbox, or what of an inbox is for handlers; {@code expiry} is a piece of SQL. */
-    private record Queue(String name, String expiry, String reap, String channel) {}
+    private record Queue(
+            String name, String expiry, String reap, String channel, boolean schedules, String timers, String jobs) {}
 
     private List<Queue> queues(Connection connection) throws SQLException {
         String sql = """
@@ -106,20 +139,29 @@ final class Drain {
                        format('%%I.%%I', ?::text, v.table_name) as name,
                        case v.component when 'outbox'
                                         then format('%%I.%%I(%d)', ?::text, v.table_name || '_expire') else '0' end as expiry,
-                       format('%%I.%%I', ?::text, v.table_name || '_reap') as reap
+                       format('%%I.%%I', ?::text, v.table_name || '_reap') as reap,
+                       v.component = 'outbox' as schedules,
+                       format('%%I.%%I', ?::text, v.table_name || '_timer') as timers,
+                       format('%%I.%%I', ?::text, v.table_name || '_job') as jobs
                   from "%s".windlass_version v
                  where v.component in ('outbox', 'inbox')
                  order by v.table_name""".formatted(BATCH, schema);
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
-            for (int i = 1; i <= 3; i++) {
+            for (int i = 1; i <= 5; i++) {
                 statement.setString(i, schema);
             }
             List<Queue> queues = new ArrayList<>();
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
                     String channel = Channel.of(schema, row.getString("table_name"));
-                    queues.add(
-                            new Queue(row.getString("name"), row.getString("expiry"), row.getString("reap"), channel));
+                    queues.add(new Queue(
+                            row.getString("name"),
+                            row.getString("expiry"),
+                            row.getString("reap"),
+                            channel,
+                            row.getBoolean("schedules"),
+                            row.getString("timers"),
+                            row.getString("jobs")));
                 }
             }
             return queues;

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * @Test
  * void remindsAfterThreeDays() {
  *     Windlass windlass = database.start(database.windlass().outboxHandler("reminder", mails::add));
- *     windlass.outbox().enqueue(OutboxEntry.of("reminder", "order 7").withDelay(Duration.ofDays(3)));
+ *     windlass.timers().schedule(TimerEntry.of("reminder", "order 7", Duration.ofDays(3)));
  *
  *     database.drain();
  *     assertThat(mails).isEmpty();
@@ -112,7 +112,8 @@ public final class WindlassExtension implements BeforeAllCallback, BeforeEachCal
     }
 
     /**
-     * Returns when no message is due or in progress: all have been handled, have failed, or are due later.
+     * Returns when no message is due or in progress: all have been handled, have failed, or are due later. Timers and jobs that
+     * are due become messages first.
      *
      * <p>Retries that are due now are waited for, later ones are not; {@link #advance} makes them due. So are messages that
      * handlers write, but not those of transactions that have not been committed. Messages that have expired, and leases

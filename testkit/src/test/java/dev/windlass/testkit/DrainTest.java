@@ -16,6 +16,8 @@ import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxOptions;
 import dev.windlass.outbox.OutboxStatus;
+import dev.windlass.schedule.ScheduleOptions;
+import dev.windlass.schedule.TimerEntry;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -50,6 +52,32 @@ final class DrainTest {
 
         assertThat(handled).hasValue(300);
         assertThat(database.messages("a")).hasSize(300).allMatch(OutboxMessage::isProcessed);
+    }
+
+    @Test
+    void drainCoversTimersThatAreDue() {
+        Windlass windlass = database.start(database.windlass().outboxHandler("a", m -> handled.incrementAndGet()));
+        windlass.timers().schedule(TimerEntry.of("a", "", Duration.ofDays(1)));
+        windlass.timers()
+                .scheduleAll(IntStream.range(0, 100)
+                        .mapToObj(i -> TimerEntry.of("a", "", Duration.ZERO))
+                        .toList());
+
+        database.drain();
+        assertThat(handled).hasValue(100);
+
+        database.advance(Duration.ofDays(1));
+        database.drain();
+        assertThat(handled).hasValue(101);
+    }
+
+    @Test
+    void drainTellsOfTimersThatNobodyHandsOff() {
+        Windlass windlass = database.start(
+                database.windlass().schedule(ScheduleOptions.defaults().withHandOff(false)));
+        windlass.timers().schedule(TimerEntry.of("a", "", Duration.ZERO));
+
+        assertThatThrownBy(() -> database.drain(MOMENT)).hasMessageContaining("1 of topic a due as timers");
     }
 
     @Test

@@ -3,8 +3,8 @@ package dev.windlass.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.Windlass;
-import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
+import dev.windlass.schedule.TimerEntry;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -23,8 +23,7 @@ final class ReminderTest {
     void remindsAfterThreeDays() {
         Windlass windlass = database.start(
                 database.windlass().outboxHandler("reminder.due", message -> mails.add(message.payload())));
-        windlass.outbox()
-                .enqueue(OutboxEntry.of("reminder.due", "order 7 is not paid").withDelay(Duration.ofDays(3)));
+        windlass.timers().schedule(TimerEntry.of("reminder.due", "order 7 is not paid", Duration.ofDays(3)));
 
         database.drain();
         assertThat(mails).isEmpty();
