@@ -21,6 +21,8 @@ import dev.windlass.runtime.Require;
 import dev.windlass.runtime.Telemetry;
 import dev.windlass.runtime.Transactions;
 import dev.windlass.runtime.Workers;
+import dev.windlass.schedule.JobSet;
+import dev.windlass.schedule.Jobs;
 import dev.windlass.schedule.ScheduleNode;
 import dev.windlass.schedule.ScheduleOptions;
 import dev.windlass.schedule.Timers;
@@ -29,7 +31,9 @@ import dev.windlass.schema.Migrator;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -99,6 +103,7 @@ public final class Windlass implements AutoCloseable {
                 options,
                 builder.outbox.tableName(),
                 builder.schedule,
+                List.copyOf(builder.jobs.values()),
                 outbox,
                 workers);
         starter = new Loop("[" + database.name() + "] starting", workers, this::startFeatures);
@@ -123,6 +128,10 @@ public final class Windlass implements AutoCloseable {
 
     public Timers timers() {
         return schedule.timers();
+    }
+
+    public Jobs jobs() {
+        return schedule.jobs();
     }
 
     /**
@@ -168,6 +177,7 @@ public final class Windlass implements AutoCloseable {
             migrator.migrate();
         }
         migrator.check();
+        schedule.bringJobs();
         if (begin()) {
             log.info("[{}] started on schema {}", database.name(), database.schema());
         }
@@ -250,6 +260,7 @@ public final class Windlass implements AutoCloseable {
         private MonotonicClock clock = MonotonicClock.system();
         private InboxOptions inbox = InboxOptions.defaults();
         private ScheduleOptions schedule = ScheduleOptions.defaults();
+        private final Map<String, JobSet> jobs = new LinkedHashMap<>();
         private PayloadCodec codec = new DefaultCodec();
         private Telemetry telemetry = Telemetry.NONE;
         private String name = "windlass";
@@ -292,6 +303,16 @@ public final class Windlass implements AutoCloseable {
 
         public Builder schedule(ScheduleOptions options) {
             this.schedule = Require.present("set of schedule options", options);
+            return this;
+        }
+
+        /** Jobs that the program brings along when it starts. Several sets can be given, each once. */
+        public Builder jobs(JobSet set) {
+            Require.present("set of jobs", set);
+            if (jobs.putIfAbsent(set.name(), set) != null) {
+                throw new IllegalArgumentException(
+                        "expected sets of jobs with different names, got two with \"" + set.name() + "\"");
+            }
             return this;
         }
 

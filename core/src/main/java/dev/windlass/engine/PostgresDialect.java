@@ -75,8 +75,10 @@ public final class PostgresDialect implements Dialect {
 
     private static String placeholder(SqlType type) {
         return switch (type) {
-            case BOOLEAN, INTEGER, UUID -> "?";
+            case BOOLEAN, UUID -> "?";
+            case INTEGER -> "?::integer";
             case LONG -> "?::bigint";
+            case LONGS -> "?::bigint[]";
             case BOOLEANS -> "?::boolean[]";
             case TEXT -> "?::text";
             case JSON -> "?::jsonb";
@@ -110,6 +112,7 @@ public final class PostgresDialect implements Dialect {
         return switch (type) {
             case BOOLEANS -> "bool";
             case INTEGERS -> "int4";
+            case LONGS -> "int8";
             case UUIDS -> "uuid";
             default -> "text";
         };
@@ -119,6 +122,7 @@ public final class PostgresDialect implements Dialect {
         return switch (type) {
             case BOOLEANS -> list.toArray(new Boolean[0]);
             case INTEGERS -> list.toArray(new Integer[0]);
+            case LONGS -> list.toArray(new Long[0]);
             case UUIDS, TEXTS -> list.toArray();
             case INSTANTS -> list.stream().map(PostgresDialect::instantText).toArray();
             default -> list.stream().map(e -> e == null ? null : e.toString()).toArray();

@@ -35,7 +35,7 @@ public final class Call {
         return argument(SqlType.BOOLEANS, values);
     }
 
-    public Call integer(int value) {
+    public Call integer(@Nullable Integer value) {
         return argument(SqlType.INTEGER, value);
     }
 
@@ -45,6 +45,10 @@ public final class Call {
 
     public Call number(@Nullable Long value) {
         return argument(SqlType.LONG, value);
+    }
+
+    public Call numbers(List<Long> values) {
+        return argument(SqlType.LONGS, values);
     }
 
     public Call text(@Nullable String value) {

@@ -7,6 +7,7 @@ public enum SqlType {
     INTEGER,
     INTEGERS,
     LONG,
+    LONGS,
     TEXT,
     TEXTS,
     JSON,

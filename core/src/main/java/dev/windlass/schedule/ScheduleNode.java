@@ -5,7 +5,9 @@ import dev.windlass.outbox.OutboxNode;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Dispatcher;
 import dev.windlass.runtime.Workers;
+import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 
 /** Internal: timers and jobs of one Windlass, put together. Programs use {@link dev.windlass.Windlass}. */
 public final class ScheduleNode {
@@ -15,13 +17,21 @@ public final class ScheduleNode {
     /** The notification of timers that are due soon, as the routines send it. */
     private static final String TIMERS = "\u0001timers";
 
+    /** The notification of jobs that were changed, and of runs that are ready. */
+    private static final String JOBS = "\u0001jobs";
+
     private final StoredTimers timers;
     private final TimerHandOff timerHandOff;
+    private final StoredJobs jobs;
+    private final JobTicker ticker;
+    private final JobSetSync sets;
+    private final ScheduleMaintenance maintenance;
     private final boolean handsOff;
     private final Duration longest;
 
     /**
      * @param table the table of the outbox to which timers and jobs belong
+     * @param sets the jobs that the program brings along
      * @param outbox where due timers and runs of jobs arrive
      */
     public ScheduleNode(
@@ -29,6 +39,7 @@ public final class ScheduleNode {
             WindlassOptions windlass,
             String table,
             ScheduleOptions options,
+            List<JobSet> sets,
             OutboxNode outbox,
             Workers workers) {
         Database answering = database.answeringWithin(LONGEST_CALL);
@@ -38,7 +49,12 @@ public final class ScheduleNode {
         timerHandOff =
                 new TimerHandOff(answering, timerStore, options.batchSize(), longest, outbox::committed, workers);
         timers = new StoredTimers(database, timerStore, timerHandOff, handsOff, outbox.announcer(), options.lease());
-        if (handsOff) {
+        JobStore jobStore = new JobStore(database, table);
+        ticker = new JobTicker(answering, jobStore, options.handOff(), longest, outbox::committed, workers);
+        jobs = new StoredJobs(database, jobStore, ticker, options.handOff(), outbox::committed, options.lease());
+        this.sets = new JobSetSync(database, jobStore, sets);
+        maintenance = new ScheduleMaintenance(answering, timerStore, jobStore, options, workers);
+        if (windlass.backgroundWorkers()) {
             outbox.accompany(new Ear());
         }
     }
@@ -48,6 +64,9 @@ public final class ScheduleNode {
         public void heard(String what) {
             if (what.isEmpty()) {
                 timerHandOff.expect();
+                ticker.expect();
+            } else if (what.equals(JOBS)) {
+                ticker.wake();
             } else if (what.equals(TIMERS)) {
                 timerHandOff.wake();
             }
@@ -57,6 +76,7 @@ public final class ScheduleNode {
         public void listening(boolean works) {
             boolean cap = !works && longest.compareTo(LONGEST_WHEN_DEAF) > 0;
             timerHandOff.limitPause(cap ? LONGEST_WHEN_DEAF : longest);
+            ticker.limitPause(cap ? LONGEST_WHEN_DEAF : longest);
         }
     }
 
@@ -64,18 +84,32 @@ public final class ScheduleNode {
         return timers;
     }
 
-    /** This process has committed a transaction that may have written timers. */
+    public Jobs jobs() {
+        return jobs;
+    }
+
+    /** This process has committed a transaction that may have written timers or changed jobs. */
     public void committed() {
         timers.committed();
+        jobs.committed();
+    }
+
+    /** Brings the program's jobs along; before the start. */
+    public void bringJobs() throws SQLException {
+        sets.run();
     }
 
     public void start() {
         if (handsOff) {
             timerHandOff.start();
         }
+        ticker.start();
+        maintenance.start();
     }
 
     public void stop() {
         timerHandOff.stop(PATIENCE);
+        ticker.stop(PATIENCE);
+        maintenance.stop(PATIENCE);
     }
 }

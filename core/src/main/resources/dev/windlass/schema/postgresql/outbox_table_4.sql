@@ -66,12 +66,18 @@ create table {schema}.{outbox_job} (
     constraint {outbox_job_pk} primary key (name),
     constraint {outbox_job_text_check} check (btrim(name) <> '' and btrim(topic) <> ''),
     constraint {outbox_job_ticks_check} check ((cron is null) = (zone is null) and (cron is null) <> (period is null)
-                                           and (period is null) = (anchor_at is null) and period >= '1 second'),
+                                           and (period is null) = (anchor_at is null)
+                                           and period between '1 second' and '36500 days'
+                                           and date_trunc('milliseconds', period) = period),
     constraint {outbox_job_misfire_check} check (misfire between 0 and 2 and (misfire = 1) = (misfire_runs is not null)
-                                             and (misfire = 2) = (misfire_after is not null) and misfire_runs > 0),
+                                             and (misfire = 2) = (misfire_after is not null)
+                                             and misfire_runs between 1 and 10000
+                                             and misfire_after between '1 millisecond' and '36500 days'
+                                             and date_trunc('milliseconds', misfire_after) = misfire_after),
     constraint {outbox_job_overlap_check} check (overlap between 0 and 1),
     constraint {outbox_job_next_check} check ((next_tick_at is null) = (paused_at is not null)
-                                          and (next_tick_at is null) = (fires_at is null) and jitter >= '0')
+                                          and (next_tick_at is null) = (fires_at is null)),
+    constraint {outbox_job_jitter_check} check (jitter between '0' and '1 day' and date_trunc('milliseconds', jitter) = jitter)
 ) with (fillfactor = 50);
 
 create index {outbox_job_due} on {schema}.{outbox_job} (fires_at) where fires_at is not null;
@@ -108,11 +114,13 @@ create table {schema}.{outbox_job_run} (
     retry_count     integer      not null default 0,
     lease_expiries  integer      not null default 0,
     status          smallint     not null default 0,
+    handed_over     boolean      not null default false, -- it became a message, which had its id
     last_error      varchar(2048),
     constraint {outbox_job_run_pk} primary key (id),
     constraint {outbox_job_run_lease_check} check ((status = 1) = (owner_token is not null)
                                                and (status = 1) = (locked_until is not null)),
-    constraint {outbox_job_run_end_check} check ((status in (2, 3, 5)) = (ended_at is not null) and status in (0, 1, 2, 3, 5, 6))
+    constraint {outbox_job_run_end_check} check ((status in (2, 3, 5)) = (ended_at is not null) and status in (0, 1, 2, 3, 5, 6)
+                                             and (status <> 6 or handed_over))
 ) with (
     autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1, autovacuum_analyze_scale_factor = 0.05
 );

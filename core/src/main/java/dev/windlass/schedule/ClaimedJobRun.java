@@ -1,0 +1,15 @@
+package dev.windlass.schedule;
+
+/** A run to be handled by a program that claims runs itself, with topic and payload of its job as it is now. */
+public record ClaimedJobRun(JobRun run, String topic, String payload) {
+
+    public JobRunIdentifier id() {
+        return run.id();
+    }
+
+    /** Without payload: what may go into a log. */
+    @Override
+    public String toString() {
+        return "ClaimedJobRun[" + run + ", topic=" + topic + "]";
+    }
+}

@@ -1,0 +1,117 @@
+package dev.windlass.schedule;
+
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneId;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Rows of jobs and runs as values. */
+final class JobRows {
+    private JobRows() {}
+
+    /**
+     * A job with what a program needs to plan its ticks.
+     *
+     * @param anchor the moment from which the ticks of a period are counted
+     * @param now the database's clock when it was read
+     */
+    record Stored(JobState state, long version, @Nullable Instant anchor, Instant now) {}
+
+    static Stored job(ResultSet row) throws SQLException {
+        Job job = new Job(
+                row.getString("name"),
+                schedule(row),
+                row.getString("topic"),
+                row.getString("payload"),
+                misfire(row),
+                row.getInt("overlap") == 0 ? Overlap.ALLOW : Overlap.SKIP,
+                micros(row, "jitter"));
+        JobState state = new JobState(
+                job,
+                optional(row, "next_tick_at"),
+                optional(row, "fires_at"),
+                optional(row, "paused_at"),
+                row.getObject("id") == null ? Optional.empty() : Optional.of(run(row)),
+                row.getLong("skipped_ticks"),
+                optional(row, "last_skipped_at"),
+                Optional.ofNullable(row.getString("problem")),
+                Optional.ofNullable(row.getString("job_set")),
+                instant(row, "job_created_at"),
+                instant(row, "updated_at"));
+        return new Stored(state, row.getLong("version"), anchor(row), instant(row, "now"));
+    }
+
+    static Schedule schedule(ResultSet row) throws SQLException {
+        String cron = row.getString("cron");
+        if (cron == null) {
+            return new Schedule.Every(micros(row, "period"));
+        }
+        String zone = row.getString("zone");
+        try {
+            return Schedule.Cron.parse(cron, ZoneId.of(zone));
+        } catch (IllegalArgumentException | DateTimeException e) {
+            return new Schedule.Unreadable(cron, zone, String.valueOf(e.getMessage()));
+        }
+    }
+
+    static Misfire misfire(ResultSet row) throws SQLException {
+        return switch (row.getInt("misfire")) {
+            case 0 -> Misfire.once();
+            case 1 -> Misfire.all(row.getInt("misfire_runs"));
+            default -> Misfire.skip(micros(row, "misfire_after"));
+        };
+    }
+
+    static @Nullable Instant anchor(ResultSet row) throws SQLException {
+        return optional(row, "anchor_at").orElse(null);
+    }
+
+    static JobRun run(ResultSet row) throws SQLException {
+        return new JobRun(
+                new JobRunIdentifier(row.getObject("id", UUID.class)),
+                row.getString("job_name"),
+                instant(row, "tick_at"),
+                row.getBoolean("triggered"),
+                instant(row, "created_at"),
+                optional(row, "started_at"),
+                optional(row, "ended_at"),
+                status(row.getInt("status")),
+                row.getInt("retry_count"),
+                row.getInt("lease_expiries"),
+                Optional.ofNullable(row.getString("last_error")),
+                row.getBoolean("handed_over"));
+    }
+
+    private static JobRunStatus status(int code) {
+        return switch (code) {
+            case 0 -> JobRunStatus.READY;
+            case 1 -> JobRunStatus.IN_PROGRESS;
+            case 2 -> JobRunStatus.SUCCEEDED;
+            case 3 -> JobRunStatus.FAILED;
+            default -> JobRunStatus.CANCELLED;
+        };
+    }
+
+    static Duration micros(ResultSet row, String column) throws SQLException {
+        return Lengths.ofMicros(row.getLong(column));
+    }
+
+    static Instant instant(ResultSet row, String column) throws SQLException {
+        return row.getObject(column, OffsetDateTime.class).toInstant();
+    }
+
+    /** The one value of a row. */
+    static Instant first(ResultSet row) throws SQLException {
+        return row.getObject(1, OffsetDateTime.class).toInstant();
+    }
+
+    private static Optional<Instant> optional(ResultSet row, String column) throws SQLException {
+        return Optional.ofNullable(row.getObject(column, OffsetDateTime.class)).map(OffsetDateTime::toInstant);
+    }
+}

@@ -1,0 +1,162 @@
+package dev.windlass.schedule;
+
+import dev.windlass.runtime.Database;
+import dev.windlass.runtime.ErrorText;
+import dev.windlass.runtime.Loop;
+import dev.windlass.runtime.Pace;
+import dev.windlass.runtime.TimeOrderedIds;
+import dev.windlass.runtime.Workers;
+import dev.windlass.schedule.JobStore.Done;
+import dev.windlass.schedule.JobStore.Due;
+import dev.windlass.schedule.JobStore.Firing;
+import dev.windlass.schedule.JobStore.Planned;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes the runs of jobs that fire, and sleeps until the next one does; a change of a job wakes it.
+ *
+ * <p>All nodes do this. Each computes what is to become of the jobs that fire, and writes it only where the version is still the
+ * one of which it was computed: who comes second finds the tick taken.
+ */
+final class JobTicker {
+    private static final Logger log = LoggerFactory.getLogger(JobTicker.class);
+    private static final Duration RESTLESS = Duration.ofMillis(250);
+    private static final Duration LONGEST_WHEN_BLOCKED = Duration.ofSeconds(1);
+    private static final Duration RETRY_UNREADABLE = Duration.ofMinutes(10);
+    private static final int BATCH = 100;
+
+    private final Database database;
+    private final JobStore store;
+    private final boolean handOff;
+    private final Consumer<Collection<String>> handedOff;
+    private final Pace pace;
+    private final TimeOrderedIds ids = new TimeOrderedIds();
+    private final Loop loop;
+    /** Whether what is due is held by somebody else, in a transaction that has not ended. */
+    private boolean blocked;
+
+    /**
+     * @param handOff whether runs become messages
+     * @param longest the longest sleep
+     * @param handedOff gets the topics that have new messages
+     */
+    JobTicker(
+            Database database,
+            JobStore store,
+            boolean handOff,
+            Duration longest,
+            Consumer<Collection<String>> handedOff,
+            Workers workers) {
+        this.database = database;
+        this.store = store;
+        this.handOff = handOff;
+        this.handedOff = handedOff;
+        this.pace = new Pace(RESTLESS.compareTo(longest) < 0 ? RESTLESS : longest, longest);
+        this.loop = new Loop("[" + database.name() + "] making runs of jobs", workers, this::tick);
+    }
+
+    void start() {
+        loop.start();
+    }
+
+    /** A job has been changed, or a run made, in a transaction that is committed. */
+    void wake() {
+        loop.wake();
+    }
+
+    /** The same in one that may be committed soon. */
+    void expect() {
+        pace.expect();
+        loop.wakeWithin(Pace.QUICK);
+    }
+
+    void limitPause(Duration longest) {
+        pace.limit(longest);
+        loop.wake();
+    }
+
+    private Duration tick() throws SQLException {
+        Due due = database.once(connection -> store.due(connection, BATCH));
+        int lookedAt = 0;
+        if (!due.jobs().isEmpty()) {
+            lookedAt += fire(due);
+        }
+        boolean handOver = handOff && due.runReady();
+        if (handOver) {
+            lookedAt += report(database.once(connection -> store.handOver(connection, BATCH)));
+        }
+        boolean idle = due.jobs().isEmpty() && !handOver;
+        return lookedAt > 0 ? Duration.ZERO : pause(due, idle);
+    }
+
+    private int fire(Due due) throws SQLException {
+        List<Planned> planned = new ArrayList<>();
+        int problems = 0;
+        for (Firing job : due.jobs()) {
+            try {
+                planned.add(plan(job, due.now()));
+            } catch (RuntimeException e) {
+                problems += report(job, e);
+            }
+        }
+        return problems + (planned.isEmpty() ? 0 : take(planned));
+    }
+
+    private static Planned plan(Firing job, Instant now) {
+        Duration offset = min(Duration.between(job.tick(), job.firesAt()), job.jitter());
+        JobPlan plan = JobPlan.of(Ticks.of(job.schedule(), job.anchor()), job.misfire(), job.tick(), offset, now);
+        return new Planned(job, plan, JobPlan.firesAt(plan.next(), Lengths.partOf(job.jitter()), now));
+    }
+
+    private int report(Firing job, RuntimeException e) throws SQLException {
+        String problem = ErrorText.of(e);
+        boolean written = database.once(connection -> store.problem(connection, job, problem, RETRY_UNREADABLE));
+        if (written) {
+            log.warn(
+                    "[{}] the ticks of job {} cannot be computed; trying again in {}",
+                    database.name(),
+                    job.name(),
+                    RETRY_UNREADABLE,
+                    e);
+        }
+        return written ? 1 : 0;
+    }
+
+    private int take(List<Planned> planned) throws SQLException {
+        List<UUID> runs = new ArrayList<>();
+        planned.forEach(job -> job.plan().runs().forEach(tick -> runs.add(ids.next())));
+        return report(database.once(connection -> store.take(connection, planned, runs, handOff)));
+    }
+
+    private int report(Done done) {
+        log.debug("[{}] made runs of topics {}", database.name(), done.topics());
+        handedOff.accept(done.topics());
+        return done.lookedAt();
+    }
+
+    private Duration pause(Due due, boolean idle) {
+        if (!idle && !blocked) {
+            pace.expect();
+        }
+        blocked = !idle;
+        Duration pause = min(pace.afterNothing(), due.nextDue().orElse(Loop.PARKED));
+        return blocked ? min(pause, LONGEST_WHEN_BLOCKED) : pause;
+    }
+
+    private static Duration min(Duration a, Duration b) {
+        return a.compareTo(b) < 0 ? a : b;
+    }
+
+    void stop(Duration patience) {
+        loop.stop(patience);
+    }
+}

@@ -1,0 +1,8 @@
+package dev.windlass.schedule;
+
+/** Whether a run of a job may begin while another one is unfinished: ready, in progress, or waiting for a retry. */
+public enum Overlap {
+    ALLOW,
+    /** Ticks that come meanwhile make no run, and are counted with the job. */
+    SKIP
+}

@@ -1,0 +1,319 @@
+package dev.windlass.schedule;
+
+import dev.windlass.OwnerToken;
+import dev.windlass.WindlassException;
+import dev.windlass.runtime.Database;
+import dev.windlass.runtime.ErrorText;
+import dev.windlass.runtime.Require;
+import dev.windlass.runtime.TimeOrderedIds;
+import dev.windlass.schedule.JobRows.Stored;
+import dev.windlass.schedule.JobStore.Triggered;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Jobs in the database: checks arguments, computes ticks, calls the store, and wakes whoever waits for the next one. */
+final class StoredJobs implements Jobs {
+    private static final Logger log = LoggerFactory.getLogger(Jobs.class);
+    private static final int MAX_TEXT = 255;
+    private static final int REAP_BATCH = 500;
+    private static final int RESUME_TRIES = 10;
+
+    private final Database database;
+    private final JobStore store;
+    private final JobTicker ticker;
+    private final boolean handOff;
+    private final Consumer<Collection<String>> handedOff;
+    private final Duration lease;
+    private final TimeOrderedIds ids = new TimeOrderedIds();
+    private volatile boolean written;
+
+    /**
+     * @param handOff whether runs become messages
+     * @param handedOff gets the topics that have new messages
+     * @param lease how long after a start of the database server nothing is reaped
+     */
+    StoredJobs(
+            Database database,
+            JobStore store,
+            JobTicker ticker,
+            boolean handOff,
+            Consumer<Collection<String>> handedOff,
+            Duration lease) {
+        this.database = database;
+        this.store = store;
+        this.ticker = ticker;
+        this.handOff = handOff;
+        this.handedOff = handedOff;
+        this.lease = lease;
+    }
+
+    @Override
+    public void save(Job job) {
+        Require.present("job", job).complete();
+        boolean changed = database.retrying(what("save", job.name()), connection -> write(connection, job));
+        logSaved(job, changed);
+        ticker.wake();
+    }
+
+    @Override
+    public void save(Connection connection, Job job) {
+        Require.present("connection", connection);
+        Require.present("job", job).complete();
+        boolean changed = inTransaction(connection, what("save", job.name()), own -> write(own, job));
+        logSaved(job, changed);
+    }
+
+    private boolean write(Connection connection, Job job) throws SQLException {
+        return store.save(connection, JobColumns.of(job, store.now(connection), Lengths.partOf(job.jitter())));
+    }
+
+    private void logSaved(Job job, boolean changed) {
+        if (changed) {
+            log.info("[{}] saved {}", database.name(), job);
+        }
+    }
+
+    @Override
+    public void delete(String name) {
+        check(name);
+        boolean[] tried = {false};
+        boolean deleted = database.retrying(what("delete", name), connection -> {
+            boolean again = tried[0];
+            tried[0] = true;
+            return store.delete(connection, name) || again; // an earlier try, whose answer was lost, has deleted it
+        });
+        deleted(name, deleted);
+    }
+
+    @Override
+    public void delete(Connection connection, String name) {
+        Require.present("connection", connection);
+        check(name);
+        deleted(name, inTransaction(connection, what("delete", name), own -> store.delete(own, name)));
+    }
+
+    private void deleted(String name, boolean deleted) {
+        if (!deleted) {
+            throw unknown(name);
+        }
+        log.info("[{}] deleted job {}", database.name(), name);
+    }
+
+    @Override
+    public JobRun trigger(String name) {
+        check(name);
+        UUID id = ids.next();
+        Triggered triggered =
+                database.retrying(what("trigger", name), connection -> store.trigger(connection, name, id, handOff));
+        UUID run = made(name, triggered);
+        if (handOff && triggered.topic() != null) {
+            handedOff.accept(List.of(triggered.topic()));
+        } else {
+            ticker.wake();
+        }
+        return database.retrying(what("read the run of", name), connection -> store.findRun(connection, run))
+                .orElseThrow(() -> unknown(name));
+    }
+
+    @Override
+    public JobRun trigger(Connection connection, String name) {
+        Require.present("connection", connection);
+        check(name);
+        return inTransaction(connection, what("trigger", name), own -> {
+            UUID run = made(name, store.trigger(own, name, ids.next(), handOff));
+            return store.findRun(own, run).orElseThrow(() -> unknown(name));
+        });
+    }
+
+    private UUID made(String name, Triggered triggered) {
+        if (triggered.run() == null) {
+            throw triggered.unfinished() == null
+                    ? unknown(name)
+                    : new UnfinishedRunException(database.name(), name, triggered.unfinished());
+        }
+        log.debug("[{}] triggered job {}: run {}", database.name(), name, triggered.run());
+        return triggered.run();
+    }
+
+    @Override
+    public boolean pause(String name) {
+        check(name);
+        boolean paused = database.retrying(what("pause", name), connection -> store.pause(connection, name))
+                .orElseThrow(() -> unknown(name));
+        if (paused) {
+            log.info("[{}] paused job {}", database.name(), name);
+        }
+        return paused;
+    }
+
+    /** The job is read, its tick computed, and written if nobody has changed the job meanwhile. */
+    @Override
+    public boolean resume(String name) {
+        check(name);
+        for (int tries = 0; tries < RESUME_TRIES; tries++) {
+            Stored job = stored(name).orElseThrow(() -> unknown(name));
+            if (!job.state().isPaused()) {
+                return false;
+            }
+            if (resume(job)) {
+                log.info("[{}] resumed job {}", database.name(), name);
+                ticker.wake();
+                return true;
+            }
+        }
+        throw new WindlassException("[" + database.name() + "] job \"" + name
+                + "\" was changed by others again and again while it was to be resumed; try again");
+    }
+
+    private boolean resume(Stored job) {
+        Job its = job.state().job();
+        Instant next = Ticks.of(its.schedule(), job.anchor()).next(job.now());
+        Instant firesAt = next.plus(Lengths.partOf(its.jitter()));
+        return database.retrying(
+                what("resume", its.name()), connection -> store.resume(connection, job, next, firesAt));
+    }
+
+    private Optional<Stored> stored(String name) {
+        return database.retrying(what("read", name), connection -> store.find(connection, name));
+    }
+
+    @Override
+    public Optional<JobState> find(String name) {
+        check(name);
+        return stored(name).map(Stored::state);
+    }
+
+    @Override
+    public List<JobState> list() {
+        return database.retrying("list jobs", store::list).stream()
+                .map(Stored::state)
+                .toList();
+    }
+
+    @Override
+    public Optional<JobRun> findRun(JobRunIdentifier id) {
+        Require.present("run identifier", id);
+        return database.retrying("read run " + id.value(), connection -> store.findRun(connection, id.value()));
+    }
+
+    @Override
+    public List<JobRun> runs(String name, int limit, @Nullable JobRun before) {
+        check(name);
+        Require.positive("limit", limit);
+        return database.retrying(what("list runs of", name), connection -> store.runs(connection, name, limit, before));
+    }
+
+    private static void check(String name) {
+        Require.text("job name", name, MAX_TEXT);
+    }
+
+    private static String what(String verb, String name) {
+        return verb + " job \"" + name + "\"";
+    }
+
+    private UnknownJobException unknown(String name) {
+        return new UnknownJobException(database.name(), name);
+    }
+
+    private <T> T inTransaction(Connection connection, String what, Database.Work<T> work) {
+        try {
+            T result = work.run(connection);
+            expect();
+            return result;
+        } catch (SQLException e) {
+            throw database.failure(what, e);
+        }
+    }
+
+    private void expect() {
+        written = true;
+        ticker.expect();
+    }
+
+    /** This process has committed a transaction that may have changed jobs. */
+    void committed() {
+        if (written) {
+            written = false;
+            ticker.wake();
+        }
+    }
+
+    /** Not repeated: what a lost answer spoke of would stay claimed, and the caller would not know. */
+    @Override
+    public List<ClaimedJobRun> claimRuns(OwnerToken owner, Duration lease, int batchSize) {
+        Require.present("owner token", owner);
+        Require.positive("lease", lease);
+        Require.positive("batch size", batchSize);
+        try {
+            return database.once(connection -> store.claim(connection, owner.value(), lease, batchSize));
+        } catch (SQLException e) {
+            throw database.failure("claim runs of jobs", e);
+        }
+    }
+
+    @Override
+    public int ackRuns(OwnerToken owner, Collection<JobRunIdentifier> ids) {
+        return complete("ack", owner, ids, store::ack);
+    }
+
+    @Override
+    public int abandonRuns(OwnerToken owner, Collection<JobRunIdentifier> ids) {
+        return complete(
+                "abandon", owner, ids, (connection, held, by) -> store.abandon(connection, held, by, null, null));
+    }
+
+    @Override
+    public int abandonRuns(OwnerToken owner, Collection<JobRunIdentifier> ids, Duration delay, String error) {
+        Require.notNegative("delay", delay);
+        String text = ErrorText.bounded(Require.storable("error text", error));
+        return complete(
+                "abandon", owner, ids, (connection, held, by) -> store.abandon(connection, held, by, delay, text));
+    }
+
+    @Override
+    public int failRuns(OwnerToken owner, Collection<JobRunIdentifier> ids, String error) {
+        String text = ErrorText.bounded(Require.storable("error text", error));
+        return complete("fail", owner, ids, (connection, held, by) -> store.fail(connection, held, by, text));
+    }
+
+    private int complete(String what, OwnerToken owner, Collection<JobRunIdentifier> ids, Completion completion) {
+        Require.present("owner token", owner);
+        List<UUID> held = Require.elements("run identifiers", ids).stream()
+                .map(JobRunIdentifier::value)
+                .toList();
+        return held.isEmpty()
+                ? 0
+                : database.retrying(
+                        what + " " + held.size() + " runs of jobs",
+                        connection -> completion.run(connection, held, owner.value()));
+    }
+
+    @FunctionalInterface
+    private interface Completion {
+        int run(Connection connection, List<UUID> ids, UUID owner) throws SQLException;
+    }
+
+    @Override
+    public int reapExpiredRuns() {
+        int reaped = 0;
+        int changed;
+        do {
+            changed = database.retrying("reap runs of jobs", connection -> store.reap(connection, lease, REAP_BATCH));
+            reaped += changed;
+        } while (changed == REAP_BATCH);
+        if (reaped > 0) {
+            log.info("[{}] took back {} runs of jobs whose lease had run out", database.name(), reaped);
+        }
+        return reaped;
+    }
+}

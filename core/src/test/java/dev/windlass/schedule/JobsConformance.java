@@ -1,0 +1,80 @@
+package dev.windlass.schedule;
+
+import dev.windlass.EngineDatabase;
+import dev.windlass.Windlass;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneId;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+
+/** What the parts of the conformance suite have in common; an engine plugs in its database. */
+abstract class JobsConformance {
+    static final ZoneId BERLIN = ZoneId.of("Europe/Berlin");
+    static final ZoneId UTC = ZoneId.of("UTC");
+
+    /** So rare that no tick comes while a test runs. */
+    static final String RARE = "0 0 1 1 *";
+
+    Windlass windlass;
+    Jobs jobs;
+
+    abstract EngineDatabase database();
+
+    @BeforeEach
+    void startWithoutBackgroundWork() {
+        windlass = passive(ScheduleOptions.defaults());
+        jobs = windlass.jobs();
+    }
+
+    /** A node that only writes and claims by hand; so short a lease that the quiet time after the server's start is over. */
+    Windlass passive(ScheduleOptions options) {
+        return database()
+                .start(database()
+                        .windlass()
+                        .options(database().options().withBackgroundWorkers(false))
+                        .schedule(options.withLease(Duration.ofMillis(10))));
+    }
+
+    /** A node that makes runs. */
+    Windlass node() {
+        return database().start(database().windlass());
+    }
+
+    static Job rare(String name) {
+        return Job.cron(name, RARE, UTC).topic("topic");
+    }
+
+    JobState state(String name) {
+        return jobs.find(name).orElseThrow();
+    }
+
+    /** Lets the next tick of a job be this long ago, as after an outage. */
+    void missed(String name, Duration ago) {
+        database()
+                .update(
+                        "update %s.outbox_job set next_tick_at = date_trunc('second', clock_timestamp()) - ?::interval,"
+                                + " fires_at = date_trunc('second', clock_timestamp()) - ?::interval, version = version + 1"
+                                + " where name = ?",
+                        ago.toString(), ago.toString(), name);
+    }
+
+    long messages(String where) {
+        return database().value(Long.class, "select count(*) from %s.outbox where " + where);
+    }
+
+    long runs(String where) {
+        return database().value(Long.class, "select count(*) from %s.outbox_job_run where " + where);
+    }
+
+    <T> T column(Class<T> type, String column, String name) {
+        return database().value(type, "select " + column + " from %s.outbox_job where name = ?", name);
+    }
+
+    @Nullable
+    Instant time(String column, String name) {
+        OffsetDateTime time = column(OffsetDateTime.class, column, name);
+        return time == null ? null : time.toInstant();
+    }
+}

@@ -1,0 +1,22 @@
+package dev.windlass.schedule;
+
+import dev.windlass.EngineDatabase;
+import dev.windlass.PostgresDatabase;
+import dev.windlass.TestDatabase;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** The conformance suite of jobs on PostgreSQL. */
+final class PostgresJobsTest {
+
+    @Nested
+    final class SaveJob extends SaveJobConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
+        }
+    }
+}
