@@ -264,12 +264,18 @@ create table "windlass"."outbox_job" (
     constraint "outbox_job_pk" primary key (name),
     constraint "outbox_job_text_check" check (btrim(name) <> '' and btrim(topic) <> ''),
     constraint "outbox_job_ticks_check" check ((cron is null) = (zone is null) and (cron is null) <> (period is null)
-                                           and (period is null) = (anchor_at is null) and period >= '1 second'),
+                                           and (period is null) = (anchor_at is null)
+                                           and period between '1 second' and '36500 days'
+                                           and date_trunc('milliseconds', period) = period),
     constraint "outbox_job_misfire_check" check (misfire between 0 and 2 and (misfire = 1) = (misfire_runs is not null)
-                                             and (misfire = 2) = (misfire_after is not null) and misfire_runs > 0),
+                                             and (misfire = 2) = (misfire_after is not null)
+                                             and misfire_runs between 1 and 10000
+                                             and misfire_after between '1 millisecond' and '36500 days'
+                                             and date_trunc('milliseconds', misfire_after) = misfire_after),
     constraint "outbox_job_overlap_check" check (overlap between 0 and 1),
     constraint "outbox_job_next_check" check ((next_tick_at is null) = (paused_at is not null)
-                                          and (next_tick_at is null) = (fires_at is null) and jitter >= '0')
+                                          and (next_tick_at is null) = (fires_at is null)),
+    constraint "outbox_job_jitter_check" check (jitter between '0' and '1 day' and date_trunc('milliseconds', jitter) = jitter)
 ) with (fillfactor = 50);
 
 create index "outbox_job_due" on "windlass"."outbox_job" (fires_at) where fires_at is not null;
@@ -306,11 +312,13 @@ create table "windlass"."outbox_job_run" (
     retry_count     integer      not null default 0,
     lease_expiries  integer      not null default 0,
     status          smallint     not null default 0,
+    handed_over     boolean      not null default false, -- it became a message, which had its id
     last_error      varchar(2048),
     constraint "outbox_job_run_pk" primary key (id),
     constraint "outbox_job_run_lease_check" check ((status = 1) = (owner_token is not null)
                                                and (status = 1) = (locked_until is not null)),
-    constraint "outbox_job_run_end_check" check ((status in (2, 3, 5)) = (ended_at is not null) and status in (0, 1, 2, 3, 5, 6))
+    constraint "outbox_job_run_end_check" check ((status in (2, 3, 5)) = (ended_at is not null) and status in (0, 1, 2, 3, 5, 6)
+                                             and (status <> 6 or handed_over))
 ) with (
     autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1, autovacuum_analyze_scale_factor = 0.05
 );
@@ -2279,8 +2287,8 @@ end
 $sql$;
 
 -- Lets due timers become messages, the oldest first, at most p_limit of them, from a bound on which is proved as in claim.
--- Returns how many, the topics they went to, where the last of them was, the numbers for the proof, and how many microseconds
--- remain until the next one is due, at most a day; zero or less when one is due now, null when there is none.
+-- Returns how many, the topics they went to, where the last of them was, the numbers for the proof, how many microseconds
+-- remain until the next one is due, at most a day, zero or less when one is due now, null when there is none; and the time.
 create or replace function "windlass"."outbox_timer_hand_off"(
     p_limit    integer default 1000,
     p_after_at timestamptz default null,
@@ -2291,7 +2299,8 @@ create or replace function "windlass"."outbox_timer_hand_off"(
     out last_id       uuid,
     out claim_xid     bigint,
     out snapshot_xmin bigint,
-    out next_due      bigint
+    out next_due      bigint,
+    out server_time   timestamptz
 )
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -2305,7 +2314,8 @@ declare
     v_after_id uuid := coalesce(p_after_id, '00000000-0000-0000-0000-000000000000');
     v_ids      uuid[];
 begin
-    select coalesce(array_agg(d.id order by d.next_attempt_at, d.id), '{}'), max(d.next_attempt_at), pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+    select coalesce(array_agg(d.id order by d.next_attempt_at, d.id), '{}'), max(d.next_attempt_at),
+           pg_snapshot_xmin(pg_current_snapshot())::text::bigint
       into v_ids, last_at, snapshot_xmin
       from (select t.id, t.next_attempt_at
               from "windlass"."outbox_timer" t
@@ -2327,7 +2337,8 @@ begin
         end;
         perform pg_notify('windlass.windlass.outbox', t.topic) from unnest(topics) as t (topic);
     end if;
-    next_due := (select ceil(extract(epoch from least(t.next_attempt_at, v_now + interval '1 day') - clock_timestamp()) * 1000000)
+    server_time := clock_timestamp();
+    next_due := (select ceil(extract(epoch from least(t.next_attempt_at, server_time + interval '1 day') - server_time) * 1000000)
                    from "windlass"."outbox_timer" t
                   where t.owner_token is null
                     and (t.next_attempt_at, t.id) > (v_after_at, v_after_id)
@@ -2519,6 +2530,939 @@ create or replace function "windlass"."outbox_job_runs_reopened"(p_ids uuid[]) r
 as $sql$
 begin
     update "windlass"."outbox_job_run" r set status = 6, ended_at = null where r.id = any (p_ids) and r.status = 3;
+end
+$sql$;
+
+-- The clock that decides, for programs that compute ticks.
+create or replace function "windlass"."outbox_job_clock"() returns timestamptz
+    language plpgsql
+as $sql$
+begin
+    return clock_timestamp();
+end
+$sql$;
+
+-- Says that there is no such job.
+create or replace function "windlass"."outbox_job_unknown"(p_name text) returns void
+    language plpgsql
+as $sql$
+begin
+    raise exception 'expected the name of a job, got %, which is none', coalesce(quote_literal(p_name), 'null')
+        using errcode = 'no_data_found', hint = 'outbox_jobs() lists all of them.';
+end
+$sql$;
+
+-- Creates a job, or changes it. Its ticks are given by the caller: the next one, when that fires, and, for a job with a period, the
+-- moment from which its ticks are counted. They count only if the job is new or its times have changed; else it goes on as
+-- before, and a paused job stays paused. A job belongs to a set once one has brought it along, and no other set can take
+-- it. Returns whether anything was changed.
+create or replace function "windlass"."outbox_job_save"(
+    p_name          text,
+    p_topic         text,
+    p_payload       text,
+    p_cron          text,
+    p_zone          text,
+    p_period        interval,
+    p_anchor_at     timestamptz,
+    p_next_tick_at  timestamptz,
+    p_fires_at      timestamptz,
+    p_misfire       integer default 0,
+    p_misfire_runs  integer default null,
+    p_misfire_after interval default null,
+    p_overlap       integer default 0,
+    p_jitter        interval default '0',
+    p_job_set       text default null
+) returns boolean
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_now  timestamptz := clock_timestamp();
+    v_job  "windlass"."outbox_job";
+    v_same boolean;
+begin
+    insert into "windlass"."outbox_job"
+        (name, version, topic, payload, cron, zone, period, anchor_at, misfire, misfire_runs, misfire_after, overlap, jitter,
+         next_tick_at, fires_at, job_set, created_at, updated_at)
+    values (p_name, 1, p_topic, p_payload, p_cron, p_zone, p_period, p_anchor_at, p_misfire, p_misfire_runs, p_misfire_after,
+            p_overlap, p_jitter, p_next_tick_at, p_fires_at, p_job_set, v_now, v_now)
+    on conflict (name) do nothing;
+    if found then
+        perform pg_notify('windlass.windlass.outbox', chr(1) || 'jobs');
+        return true;
+    end if;
+    select j.* into v_job from "windlass"."outbox_job" j where j.name = p_name for update;
+    if not found then -- it has just been deleted
+        return "windlass"."outbox_job_save"(p_name, p_topic, p_payload, p_cron, p_zone, p_period, p_anchor_at, p_next_tick_at,
+                                          p_fires_at, p_misfire, p_misfire_runs, p_misfire_after, p_overlap, p_jitter,
+                                          p_job_set);
+    end if;
+    if v_job.job_set <> p_job_set then
+        raise exception 'job % belongs to the set %, and cannot be brought along by the set %', quote_literal(p_name),
+                        quote_literal(v_job.job_set), quote_literal(p_job_set)
+            using errcode = 'unique_violation', hint = 'Give it another name, or take it out of the other set first.';
+    end if;
+    v_same := (v_job.cron, v_job.zone, v_job.period) is not distinct from (p_cron::varchar, p_zone::varchar, p_period);
+    if v_same and v_job.problem is null
+       and (v_job.topic, v_job.payload, v_job.misfire::integer, v_job.misfire_runs, v_job.misfire_after, v_job.overlap::integer,
+            v_job.jitter, v_job.job_set)
+           is not distinct from
+           (p_topic::varchar, p_payload, p_misfire, p_misfire_runs, p_misfire_after, p_overlap, p_jitter,
+            coalesce(p_job_set, v_job.job_set)::varchar) then
+        return false;
+    end if;
+    update "windlass"."outbox_job" j
+       set version = j.version + 1, topic = p_topic, payload = p_payload, cron = p_cron, zone = p_zone, period = p_period,
+           anchor_at = case when v_same then j.anchor_at else p_anchor_at end,
+           misfire = p_misfire, misfire_runs = p_misfire_runs, misfire_after = p_misfire_after, overlap = p_overlap,
+           jitter = p_jitter,
+           next_tick_at = case when j.paused_at is null then case when v_same then j.next_tick_at else p_next_tick_at end end,
+           fires_at = case when j.paused_at is null
+                           then case when not v_same then p_fires_at
+                                     when j.problem is not null then greatest(j.next_tick_at, v_now)
+                                     else least(j.fires_at, j.next_tick_at + p_jitter) end end,
+           problem = null, job_set = coalesce(p_job_set, j.job_set), updated_at = v_now
+     where j.name = p_name;
+    perform pg_notify('windlass.windlass.outbox', chr(1) || 'jobs');
+    return true;
+end
+$sql$;
+
+-- Deletes a job with the runs that nobody has begun; runs that are being handled go on, and what has run stays known. Returns how
+-- many runs it took along. An unknown job is an error, or null.
+create or replace function "windlass"."outbox_job_delete"(p_name text, p_raise boolean default true) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_count integer;
+begin
+    delete from "windlass"."outbox_job" j where j.name = p_name;
+    if not found then
+        if p_raise then
+            perform "windlass"."outbox_job_unknown"(p_name);
+        end if;
+        return null;
+    end if;
+    update "windlass"."outbox_job_run" r
+       set status = 5, ended_at = clock_timestamp(), last_error = 'its job was deleted'
+     where r.job_name = p_name and r.ended_at is null and not r.handed_over and r.owner_token is null;
+    get diagnostics v_count = row_count;
+    return v_count + "windlass"."outbox_cancel"(array(
+        select r.id from "windlass"."outbox_job_run" r where r.job_name = p_name and r.ended_at is null and r.handed_over));
+end
+$sql$;
+
+-- The first run of a job that has not ended, or null. A message that is gone is not waited for.
+create or replace function "windlass"."outbox_job_unfinished"(p_name text) returns uuid
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+begin
+    return (select r.id
+              from "windlass"."outbox_job_run" r
+             where r.job_name = p_name and r.ended_at is null
+               and (not r.handed_over or exists (select from "windlass"."outbox" m where m.id = r.id))
+             limit 1);
+end
+$sql$;
+
+-- Makes a run of a job now, also of a paused one. With p_hand_off it is a message at once; else a node that hands off makes it
+-- one, or a program claims it. While a run is unfinished, a job that allows no overlap is not triggered. That, and an unknown
+-- job, is an error, or told by a run_id of null. A run that is known already, from a call whose answer was lost, is not made
+-- again.
+create or replace function "windlass"."outbox_job_trigger"(
+    p_name     text,
+    p_id       uuid default null,
+    p_hand_off boolean default false,
+    p_raise    boolean default true,
+    out run_id        uuid,
+    out unfinished_id uuid,
+    out topic         text
+)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_now timestamptz;
+    v_job "windlass"."outbox_job";
+begin
+    select j.* into v_job from "windlass"."outbox_job" j where j.name = p_name for update;
+    if not found then
+        if p_raise then
+            perform "windlass"."outbox_job_unknown"(p_name);
+        end if;
+        return;
+    end if;
+    topic := v_job.topic;
+    if p_id is not null then
+        perform 1 from "windlass"."outbox_job_run" r where r.id = p_id;
+        if found then
+            run_id := p_id;
+            return;
+        end if;
+    end if;
+    if v_job.overlap = 1 then
+        unfinished_id := "windlass"."outbox_job_unfinished"(p_name);
+        if unfinished_id is not null then
+            if p_raise then
+                raise exception 'job % has a run that is unfinished (%), and allows no overlap', quote_literal(p_name), unfinished_id
+                    using errcode = 'object_in_use', hint = 'Wait until it has ended, or cancel its message.';
+            end if;
+            return;
+        end if;
+    end if;
+    run_id := coalesce(p_id, "windlass"."outbox_new_id"());
+    perform pg_current_xact_id();
+    v_now := clock_timestamp();
+    insert into "windlass"."outbox_job_run" (id, job_name, tick_at, triggered, created_at, next_attempt_at, status, handed_over)
+    values (run_id, p_name, v_now, true, v_now, v_now, case when p_hand_off then 6 else 0 end, p_hand_off);
+    update "windlass"."outbox_job" j set version = j.version + 1, last_run_id = run_id where j.name = p_name;
+    if p_hand_off then
+        perform "windlass"."outbox_job_message"(run_id, v_now, v_job);
+    end if;
+    perform pg_notify('windlass.windlass.outbox', case when p_hand_off then v_job.topic else chr(1) || 'jobs' end);
+end
+$sql$;
+
+-- Writes the message of a run.
+create or replace function "windlass"."outbox_job_message"(p_id uuid, p_tick_at timestamptz, p_job "windlass"."outbox_job")
+    returns void
+    language plpgsql
+as $sql$
+declare
+    v_now timestamptz;
+begin
+    perform pg_current_xact_id();
+    v_now := clock_timestamp();
+    insert into "windlass"."outbox" (id, created_at, next_attempt_at, due_at, topic, correlation_id, headers, payload, run)
+    values (p_id, v_now, v_now, p_tick_at, p_job.topic, 'job-run-' || p_id,
+            jsonb_build_object('windlass-job', p_job.name, 'windlass-tick',
+                rtrim(rtrim(to_char(p_tick_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0'), '.') || 'Z'),
+            p_job.payload, true);
+end
+$sql$;
+
+-- Lets a job rest: its ticks pass without runs. Returns whether it did not rest before. An unknown job is an error, or null.
+create or replace function "windlass"."outbox_job_pause"(p_name text, p_raise boolean default true) returns boolean
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    update "windlass"."outbox_job" j
+       set version = j.version + 1, paused_at = v_now, next_tick_at = null, fires_at = null, problem = null, updated_at = v_now
+     where j.name = p_name and j.paused_at is null;
+    if found then
+        return true;
+    end if;
+    perform 1 from "windlass"."outbox_job" j where j.name = p_name;
+    if found then
+        return false;
+    end if;
+    if p_raise then
+        perform "windlass"."outbox_job_unknown"(p_name);
+    end if;
+    return null;
+end
+$sql$;
+
+-- Lets a paused job go on with the tick given, computed of the version given. Returns whether it did: another version has to be
+-- read, and computed, again.
+create or replace function "windlass"."outbox_job_resume"(
+    p_name         text,
+    p_version      bigint,
+    p_next_tick_at timestamptz,
+    p_fires_at     timestamptz
+) returns boolean
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+begin
+    update "windlass"."outbox_job" j
+       set version = j.version + 1, paused_at = null, next_tick_at = p_next_tick_at, fires_at = p_fires_at, problem = null,
+           updated_at = clock_timestamp()
+     where j.name = p_name and j.version = p_version and j.paused_at is not null;
+    if found then
+        perform pg_notify('windlass.windlass.outbox', chr(1) || 'jobs');
+        return true;
+    end if;
+    return false;
+end
+$sql$;
+
+-- Jobs that fire now, the first of them first, at most p_limit; and, in every row, also if there is no job in it, the clock,
+-- whether a run is ready, and how many microseconds remain until the next job fires or run is ready, null if there is none.
+create or replace function "windlass"."outbox_job_due"(p_limit integer default 100)
+    returns table (
+        name          varchar,
+        version       bigint,
+        cron          varchar,
+        zone          varchar,
+        period        bigint,
+        anchor_at     timestamptz,
+        misfire       smallint,
+        misfire_runs  integer,
+        misfire_after bigint,
+        jitter        bigint,
+        next_tick_at  timestamptz,
+        fires_at      timestamptz,
+        now           timestamptz,
+        run_ready     boolean,
+        next_due      bigint
+    )
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now  timestamptz := clock_timestamp();
+    v_run  timestamptz;
+    v_next timestamptz;
+begin
+    v_run := (select r.next_attempt_at
+                from "windlass"."outbox_job_run" r
+               where r.status = 0
+               order by r.next_attempt_at, r.id
+               limit 1);
+    v_next := (select j.fires_at from "windlass"."outbox_job" j where j.fires_at > v_now order by j.fires_at limit 1);
+    v_next := least(v_next, case when v_run > v_now then v_run end, v_now + interval '1 day');
+    return query
+    select d.name, d.version, d.cron, d.zone, "windlass"."outbox_job_micros"(d.period), d.anchor_at, d.misfire, d.misfire_runs,
+           "windlass"."outbox_job_micros"(d.misfire_after), "windlass"."outbox_job_micros"(d.jitter), d.next_tick_at, d.fires_at,
+           v_now, coalesce(v_run <= v_now, false), "windlass"."outbox_job_micros"(v_next - v_now)
+      from (values (1)) as always
+      left join (select j.*
+                   from "windlass"."outbox_job" j
+                  where j.fires_at <= v_now
+                  order by j.fires_at
+                  limit p_limit) d on true;
+end
+$sql$;
+
+-- An interval in microseconds.
+create or replace function "windlass"."outbox_job_micros"(p_interval interval) returns bigint
+    language sql
+    immutable
+as $sql$
+    select ceil(extract(epoch from p_interval) * 1000000)::bigint
+$sql$;
+
+-- Takes ticks of jobs: for each job that still has the version of which they were computed, writes its next tick and the runs.
+-- p_run_jobs says which of the jobs, counted from 1, a run belongs to. A job that somebody else holds is left alone; one that fails
+-- says so, and is tried again after a minute.
+-- Returns how many jobs were not held by others, and the topics that have new messages.
+create or replace function "windlass"."outbox_job_take"(
+    p_names        text[],
+    p_versions     bigint[],
+    p_next_tick_at timestamptz[],
+    p_fires_at     timestamptz[],
+    p_skipped      bigint[],
+    p_run_jobs     integer[],
+    p_run_ids      uuid[],
+    p_run_ticks    timestamptz[],
+    p_hand_off     boolean,
+    out looked_at  integer,
+    out topics     text[]
+)
+    language plpgsql
+as $sql$
+declare
+    v_each   record;
+    v_free   boolean;
+    v_topic  text;
+begin
+    looked_at := 0;
+    topics := '{}';
+    for v_each in
+        select e.*
+          from unnest(p_names, p_versions, p_next_tick_at, p_fires_at, p_skipped) with ordinality
+               as e (name, version, next_tick_at, fires_at, skipped, place)
+         order by e.name collate "C"
+    loop
+        begin
+            select t.free, t.topic into v_free, v_topic
+              from "windlass"."outbox_job_take_one"(
+                       v_each.name, v_each.version, v_each.next_tick_at, v_each.fires_at, v_each.skipped,
+                       array(select r.id from unnest(p_run_jobs, p_run_ids) with ordinality as r (job, id, place)
+                              where r.job = v_each.place order by r.place),
+                       array(select r.tick from unnest(p_run_jobs, p_run_ticks) with ordinality as r (job, tick, place)
+                              where r.job = v_each.place order by r.place),
+                       p_hand_off) t;
+        exception
+            when integrity_constraint_violation or data_exception or raise_exception then
+                v_free := true;
+                v_topic := null;
+                perform "windlass"."outbox_job_problem"(v_each.name, v_each.version, sqlerrm, interval '1 minute');
+        end;
+        looked_at := looked_at + v_free::integer;
+        if v_topic is not null and v_topic <> all (topics) then
+            topics := topics || v_topic;
+        end if;
+    end loop;
+    perform pg_notify('windlass.windlass.outbox', t.topic) from unnest(topics) as t (topic);
+end
+$sql$;
+
+-- The same for one job. Whoever updates it has it until he commits: so what he sees of its runs afterwards holds.
+create or replace function "windlass"."outbox_job_take_one"(
+    p_name         text,
+    p_version      bigint,
+    p_next_tick_at timestamptz,
+    p_fires_at     timestamptz,
+    p_skipped      bigint,
+    p_run_ids      uuid[],
+    p_run_ticks    timestamptz[],
+    p_hand_off     boolean,
+    out free       boolean,
+    out topic      text
+)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_now     timestamptz;
+    v_job     "windlass"."outbox_job";
+    v_runs    integer := cardinality(p_run_ids);
+    v_skipped bigint := p_skipped;
+    v_run     record;
+    v_last    uuid;
+begin
+    select j.* into v_job from "windlass"."outbox_job" j where j.name = p_name for update skip locked;
+    if not found then
+        free := not exists (select from "windlass"."outbox_job" j where j.name = p_name);
+        return;
+    end if;
+    free := true;
+    if v_job.version <> p_version or v_job.paused_at is not null then
+        return;
+    end if;
+    if v_job.overlap = 1 and v_runs > 0 then
+        v_runs := case when "windlass"."outbox_job_unfinished"(p_name) is null then 1 else 0 end;
+        v_skipped := v_skipped + cardinality(p_run_ids) - v_runs;
+    end if;
+    perform pg_current_xact_id();
+    v_now := clock_timestamp();
+    for v_run in
+        insert into "windlass"."outbox_job_run" (id, job_name, tick_at, triggered, created_at, next_attempt_at, status, handed_over)
+        select e.id, p_name, e.tick_at, false, v_now, v_now, case when p_hand_off then 6 else 0 end, p_hand_off
+          from unnest(p_run_ids, p_run_ticks) with ordinality as e (id, tick_at, place)
+         where e.place <= v_runs
+         order by e.place
+        on conflict (job_name, tick_at) where not triggered do nothing
+        returning id, tick_at
+    loop
+        v_last := v_run.id;
+        if p_hand_off then
+            perform "windlass"."outbox_job_message"(v_run.id, v_run.tick_at, v_job);
+            topic := v_job.topic;
+        end if;
+    end loop;
+    update "windlass"."outbox_job" j
+       set version = j.version + 1, next_tick_at = p_next_tick_at, fires_at = p_fires_at, problem = null,
+           last_run_id = coalesce(v_last, j.last_run_id), skipped_ticks = j.skipped_ticks + v_skipped,
+           last_skipped_at = case when v_skipped > 0 then v_now else j.last_skipped_at end
+     where j.name = p_name;
+end
+$sql$;
+
+-- Writes down why the ticks of a job cannot be computed or taken, unless it was changed since; it is tried again after p_retry.
+-- Returns whether it did.
+create or replace function "windlass"."outbox_job_problem"(p_name text, p_version bigint, p_problem text, p_retry interval)
+    returns boolean
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+begin
+    perform 1 from "windlass"."outbox_job" j where j.name = p_name for update skip locked;
+    if not found then
+        return false;
+    end if;
+    update "windlass"."outbox_job" j
+       set version = j.version + 1, problem = left(p_problem, 2048), fires_at = clock_timestamp() + p_retry
+     where j.name = p_name and j.version = p_version and j.paused_at is null;
+    return found;
+end
+$sql$;
+
+-- Lets runs that are ready become messages, at most p_limit: such as were made where nobody hands off. Returns how many it looked at,
+-- and the topics of the messages.
+create or replace function "windlass"."outbox_job_hand_over"(
+    p_limit       integer default 100,
+    out looked_at integer,
+    out topics    text[]
+)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+    v_job "windlass"."outbox_job";
+    v_run record;
+begin
+    looked_at := 0;
+    topics := '{}';
+    for v_run in
+        select r.id, r.job_name, r.tick_at
+          from "windlass"."outbox_job_run" r
+         where r.status = 0 and r.next_attempt_at <= v_now
+         order by r.next_attempt_at, r.id
+         limit p_limit
+           for update skip locked
+    loop
+        looked_at := looked_at + 1;
+        select j.* into v_job from "windlass"."outbox_job" j where j.name = v_run.job_name;
+        if not found then
+            update "windlass"."outbox_job_run" r
+               set status = 5, ended_at = clock_timestamp(), last_error = 'its job was deleted'
+             where r.id = v_run.id;
+            continue;
+        end if;
+        begin
+            perform "windlass"."outbox_job_message"(v_run.id, v_run.tick_at, v_job);
+            update "windlass"."outbox_job_run" r set status = 6, handed_over = true where r.id = v_run.id;
+            if v_job.topic <> all (topics) then
+                topics := topics || v_job.topic::text;
+            end if;
+        exception
+            when integrity_constraint_violation or data_exception or raise_exception then
+                update "windlass"."outbox_job_run" r
+                   set retry_count = r.retry_count + 1, last_error = left(sqlerrm, 2048),
+                       next_attempt_at = clock_timestamp() + interval '1 minute'
+                 where r.id = v_run.id;
+        end;
+    end loop;
+    perform pg_notify('windlass.windlass.outbox', t.topic) from unnest(topics) as t (topic);
+end
+$sql$;
+
+-- Runs as they are: one that was handed over is as its message is.
+create or replace function "windlass"."outbox_job_run_states"(p_ids uuid[])
+    returns table (
+        id             uuid,
+        job_name       varchar,
+        tick_at        timestamptz,
+        triggered      boolean,
+        created_at     timestamptz,
+        started_at     timestamptz,
+        ended_at       timestamptz,
+        status         smallint,
+        retry_count    integer,
+        lease_expiries integer,
+        last_error     varchar,
+        handed_over    boolean
+    )
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+as $sql$
+begin
+    return query
+    select r.id, r.job_name, r.tick_at, r.triggered, r.created_at,
+           case when r.ended_at is not null or r.owner_token is not null then r.claimed_at
+                when m.owner_token is not null then m.claimed_at end,
+           r.ended_at,
+           case when r.status <> 6 then r.status
+                when m.id is null then 3
+                when m.owner_token is not null then 1
+                else 0 end::smallint,
+           coalesce(m.retry_count, r.retry_count), coalesce(m.lease_expiries, r.lease_expiries),
+           case when r.status <> 6 then r.last_error when m.id is null then 'its message is gone' else m.last_error end,
+           r.handed_over
+      from "windlass"."outbox_job_run" r
+      left join "windlass"."outbox" m on m.id = r.id and r.ended_at is null
+     where r.id = any (p_ids);
+end
+$sql$;
+
+-- Runs of a job, the latest first. The next page begins before the last one's (created_at, id).
+create or replace function "windlass"."outbox_job_runs"(
+    p_name      text,
+    p_limit     integer default 100,
+    p_before_at timestamptz default null,
+    p_before_id uuid default null
+)
+    returns table (
+        id             uuid,
+        job_name       varchar,
+        tick_at        timestamptz,
+        triggered      boolean,
+        created_at     timestamptz,
+        started_at     timestamptz,
+        ended_at       timestamptz,
+        status         smallint,
+        retry_count    integer,
+        lease_expiries integer,
+        last_error     varchar,
+        handed_over    boolean
+    )
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+begin
+    return query
+    select s.*
+      from "windlass"."outbox_job_run_states"(array(
+               select r.id
+                 from "windlass"."outbox_job_run" r
+                where r.job_name = p_name
+                  and (r.created_at, r.id)
+                      < (coalesce(p_before_at, 'infinity'), coalesce(p_before_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+                order by r.created_at desc, r.id desc
+                limit p_limit)) s
+     order by s.created_at desc, s.id desc;
+end
+$sql$;
+
+-- All jobs in the order of their names, or the one that is asked for, each with its last run as it is. Lengths of time in microseconds.
+create or replace function "windlass"."outbox_jobs"(p_name text default null)
+    returns table (
+        name               varchar,
+        version            bigint,
+        topic              varchar,
+        payload            text,
+        cron               varchar,
+        zone               varchar,
+        period             bigint,
+        anchor_at          timestamptz,
+        misfire            smallint,
+        misfire_runs       integer,
+        misfire_after      bigint,
+        overlap            smallint,
+        jitter             bigint,
+        next_tick_at       timestamptz,
+        fires_at           timestamptz,
+        paused_at          timestamptz,
+        skipped_ticks      bigint,
+        last_skipped_at    timestamptz,
+        problem            varchar,
+        job_set            varchar,
+        job_created_at     timestamptz,
+        updated_at         timestamptz,
+        now                timestamptz,
+        id                 uuid, -- from here on, of the last run
+        job_name           varchar,
+        tick_at            timestamptz,
+        triggered          boolean,
+        created_at         timestamptz,
+        started_at         timestamptz,
+        ended_at           timestamptz,
+        status             smallint,
+        retry_count        integer,
+        lease_expiries     integer,
+        last_error         varchar,
+        handed_over        boolean
+    )
+    language plpgsql
+    stable
+as $sql$
+begin
+    return query
+    with chosen as (
+        select j.* from "windlass"."outbox_job" j where p_name is null or j.name = p_name)
+    select c.name, c.version, c.topic, c.payload, c.cron, c.zone, "windlass"."outbox_job_micros"(c.period), c.anchor_at,
+           c.misfire, c.misfire_runs, "windlass"."outbox_job_micros"(c.misfire_after), c.overlap,
+           "windlass"."outbox_job_micros"(c.jitter), c.next_tick_at, c.fires_at, c.paused_at, c.skipped_ticks, c.last_skipped_at,
+           c.problem, c.job_set, c.created_at, c.updated_at, clock_timestamp(), s.*
+      from chosen c
+      left join "windlass"."outbox_job_run_states"(array(select d.last_run_id from chosen d where d.last_run_id is not null)) s
+        on s.id = c.last_run_id
+     order by c.name;
+end
+$sql$;
+
+-- Brings the jobs of a set along, as JSON objects with the parameters of save: with a revision that is greater than the one stored,
+-- they are saved, and those of the set that are not among them are deleted. Of several programs that start at once, one does
+-- it. Returns the revision and digest that stood before, null for none, and how many jobs were changed and deleted.
+create or replace function "windlass"."outbox_job_set_sync"(
+    p_set      text,
+    p_revision bigint,
+    p_digest   text,
+    p_jobs     jsonb,
+    out stored_revision bigint,
+    out stored_digest   text,
+    out changed         integer,
+    out deleted         integer
+)
+    language plpgsql
+as $sql$
+declare
+    v_job record;
+begin
+    changed := 0;
+    deleted := 0;
+    insert into "windlass"."outbox_job_set" (name, revision, digest, synced_at)
+    values (p_set, p_revision, p_digest, clock_timestamp())
+    on conflict (name) do nothing;
+    if not found then
+        select s.revision, s.digest into stored_revision, stored_digest
+          from "windlass"."outbox_job_set" s
+         where s.name = p_set
+           for update;
+        if stored_revision >= p_revision then
+            return;
+        end if;
+        update "windlass"."outbox_job_set" s
+           set revision = p_revision, digest = p_digest, synced_at = clock_timestamp()
+         where s.name = p_set;
+    end if;
+    for v_job in
+        select e.*
+          from jsonb_to_recordset(p_jobs) as e (
+                   name text, topic text, payload text, cron text, zone text, period interval, anchor_at timestamptz,
+                   next_tick_at timestamptz, fires_at timestamptz, misfire integer, misfire_runs integer,
+                   misfire_after interval, overlap integer, jitter interval)
+         order by e.name collate "C"
+    loop
+        changed := changed + "windlass"."outbox_job_save"(
+            v_job.name, v_job.topic, v_job.payload, v_job.cron, v_job.zone, v_job.period, v_job.anchor_at, v_job.next_tick_at,
+            v_job.fires_at, v_job.misfire, v_job.misfire_runs, v_job.misfire_after, v_job.overlap, v_job.jitter,
+            p_set)::integer;
+    end loop;
+    for v_job in
+        select j.name
+          from "windlass"."outbox_job" j
+         where j.job_set = p_set and j.name not in (select e.job ->> 'name' from jsonb_array_elements(p_jobs) as e (job))
+         order by j.name
+    loop
+        perform "windlass"."outbox_job_delete"(v_job.name);
+        deleted := deleted + 1;
+    end loop;
+end
+$sql$;
+
+-- For programs that handle runs themselves: takes ready ones for p_lease, with what their jobs say now. Nobody else gets them until
+-- then.
+create or replace function "windlass"."outbox_job_run_claim"(p_owner uuid, p_lease interval, p_limit integer)
+    returns table (
+        id             uuid,
+        job_name       varchar,
+        tick_at        timestamptz,
+        triggered      boolean,
+        created_at     timestamptz,
+        started_at     timestamptz,
+        ended_at       timestamptz,
+        status         smallint,
+        retry_count    integer,
+        lease_expiries integer,
+        last_error     varchar,
+        handed_over    boolean,
+        topic          varchar,
+        payload        text
+    )
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    return query
+    with taken as (
+        update "windlass"."outbox_job_run" c
+           set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now
+          from "windlass"."outbox_job" j
+         where c.id = any (array(
+                   select r.id
+                     from "windlass"."outbox_job_run" r
+                    where r.status = 0 and r.next_attempt_at <= v_now
+                      and exists (select from "windlass"."outbox_job" k where k.name = r.job_name)
+                    order by r.next_attempt_at, r.id
+                    limit p_limit
+                      for update of r skip locked))
+           and j.name = c.job_name
+        returning c.*, j.topic as job_topic, j.payload as job_payload)
+    select t.id, t.job_name, t.tick_at, t.triggered, t.created_at, t.claimed_at, t.ended_at, t.status, t.retry_count,
+           t.lease_expiries, t.last_error, t.handed_over, t.job_topic, t.job_payload
+      from taken t
+     order by t.next_attempt_at, t.id;
+end
+$sql$;
+
+-- Ends runs as done. Returns how many this owner held.
+create or replace function "windlass"."outbox_job_run_ack"(p_ids uuid[], p_owner uuid) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_count integer;
+begin
+    update "windlass"."outbox_job_run" r
+       set status = 2, ended_at = clock_timestamp(), owner_token = null, locked_until = null
+     where r.id = any (p_ids) and r.owner_token = p_owner;
+    get diagnostics v_count = row_count;
+    return v_count;
+end
+$sql$;
+
+-- Returns runs after a failed attempt. A null delay means min(2^retry_count s, 60 s). Returns how many this owner held.
+create or replace function "windlass"."outbox_job_run_abandon"(
+    p_ids   uuid[],
+    p_owner uuid,
+    p_delay interval default null,
+    p_error text default null
+) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_count integer;
+begin
+    perform pg_current_xact_id();
+    update "windlass"."outbox_job_run" r
+       set status = 0, owner_token = null, locked_until = null, retry_count = r.retry_count + 1,
+           next_attempt_at = clock_timestamp() + coalesce(p_delay, make_interval(secs => least(2 ^ least(r.retry_count, 6), 60))),
+           last_error = coalesce(left(p_error, 2048), r.last_error)
+     where r.id = any (p_ids) and r.owner_token = p_owner;
+    get diagnostics v_count = row_count;
+    if v_count > 0 then
+        perform pg_notify('windlass.windlass.outbox', chr(1) || 'jobs');
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- Ends runs as failed. Returns how many this owner held.
+create or replace function "windlass"."outbox_job_run_fail"(p_ids uuid[], p_owner uuid, p_error text default null) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_count integer;
+begin
+    update "windlass"."outbox_job_run" r
+       set status = 3, ended_at = clock_timestamp(), owner_token = null, locked_until = null,
+           last_error = coalesce(left(p_error, 2048), r.last_error)
+     where r.id = any (p_ids) and r.owner_token = p_owner;
+    get diagnostics v_count = row_count;
+    return v_count;
+end
+$sql$;
+
+-- Returns runs whose lease ran out. Nothing is reaped in the first p_quiet after the server started. Returns how many.
+create or replace function "windlass"."outbox_job_run_reap"(p_quiet interval, p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_now   timestamptz := clock_timestamp();
+    v_count integer;
+begin
+    if v_now < pg_postmaster_start_time() + p_quiet then
+        return 0;
+    end if;
+    update "windlass"."outbox_job_run" r
+       set status = 0, owner_token = null, locked_until = null, lease_expiries = r.lease_expiries + 1,
+           last_error = 'its lease ran out', next_attempt_at = clock_timestamp()
+     where r.id = any (array(
+               select l.id
+                 from "windlass"."outbox_job_run" l
+                where l.status = 1 and l.locked_until <= v_now
+                order by l.locked_until
+                limit p_limit
+                  for update skip locked));
+    get diagnostics v_count = row_count;
+    if v_count > 0 then
+        perform pg_notify('windlass.windlass.outbox', chr(1) || 'jobs');
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- Ends runs that nobody else will end: ready ones whose job was deleted, and such whose message is gone. Returns how many.
+create or replace function "windlass"."outbox_job_run_settle"(p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+as $sql$
+declare
+    v_before timestamptz := clock_timestamp() - interval '1 minute';
+    v_count  integer;
+begin
+    update "windlass"."outbox_job_run" r
+       set status = case when r.handed_over then 3 else 5 end, ended_at = clock_timestamp(),
+           last_error = case when r.handed_over then 'its message is gone' else 'its job was deleted' end
+     where r.id = any (array(
+               select u.id
+                 from "windlass"."outbox_job_run" u
+                where u.ended_at is null and u.owner_token is null
+                  and case when u.handed_over
+                           then u.created_at < v_before and not exists (select from "windlass"."outbox" m where m.id = u.id)
+                           else not exists (select from "windlass"."outbox_job" j where j.name = u.job_name) end
+                limit p_limit
+                  for update skip locked));
+    get diagnostics v_count = row_count;
+    return v_count;
+end
+$sql$;
+
+-- Deletes runs that ended longer than p_keep ago, but not the last one of a job. Returns how many.
+create or replace function "windlass"."outbox_job_run_clean"(p_keep interval, p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+as $sql$
+declare
+    v_before timestamptz := clock_timestamp() - p_keep;
+    v_count  integer;
+begin
+    delete from "windlass"."outbox_job_run" r
+     where r.id = any (array(
+               select e.id
+                 from "windlass"."outbox_job_run" e
+                where e.ended_at is not null and e.ended_at <= v_before
+                  and not exists (select from "windlass"."outbox_job" j where j.name = e.job_name and j.last_run_id = e.id)
+                order by e.ended_at
+                limit p_limit
+                  for update skip locked));
+    get diagnostics v_count = row_count;
+    return v_count;
 end
 $sql$;
 

@@ -40,6 +40,7 @@ final class SnippetsTest {
     void theDocsAreMadeOfSnippets() throws IOException {
         assertThat(Snippet.in(Files.readString(ROOT.resolve("docs/inbox.md")))).hasSizeGreaterThan(5);
         assertThat(Snippet.in(Files.readString(ROOT.resolve("docs/outbox.md")))).hasSizeGreaterThan(10);
+        assertThat(Snippet.in(Files.readString(ROOT.resolve("docs/jobs.md")))).hasSizeGreaterThan(5);
         assertThat(Snippet.in(Files.readString(ROOT.resolve("docs/leases.md")))).hasSizeGreaterThan(5);
         assertThat(Snippet.in(Files.readString(ROOT.resolve("docs/relay.md")))).hasSizeGreaterThan(5);
         assertThat(Snippet.in(Files.readString(ROOT.resolve("docs/sql.md")))).hasSizeGreaterThan(10);

@@ -1,0 +1,115 @@
+package dev.windlass.examples;
+
+import dev.windlass.HandlerOptions;
+import dev.windlass.OwnerToken;
+import dev.windlass.Windlass;
+import dev.windlass.schedule.ClaimedJobRun;
+import dev.windlass.schedule.Job;
+import dev.windlass.schedule.JobRun;
+import dev.windlass.schedule.JobSet;
+import dev.windlass.schedule.JobState;
+import dev.windlass.schedule.Misfire;
+import dev.windlass.schedule.Overlap;
+import java.time.Duration;
+import java.time.ZoneId;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** What docs/jobs.md shows one by one, too small for programs of their own. */
+final class JobRecipes {
+
+    private JobRecipes() {}
+
+    static void save(Windlass windlass) {
+        // tag::save
+        windlass.jobs()
+                .save(Job.cron("nightly-report", "0 2 * * *", ZoneId.of("Europe/Berlin"))
+                        .topic("report.run")
+                        .payload("{\"format\": \"pdf\"}"));
+        // end::save
+    }
+
+    static Windlass.Builder handling(Windlass.Builder builder, Consumer<String> reports) {
+        // tag::handle
+        builder.outboxHandler(
+                "report.run",
+                HandlerOptions.defaults().withTimeout(Duration.ofMinutes(30)),
+                message -> reports.accept(message.headers().get("windlass-tick")));
+        // end::handle
+        return builder;
+    }
+
+    static void every(Windlass windlass) {
+        // tag::every
+        windlass.jobs()
+                .save(Job.every("poll-bank", Duration.ofMinutes(5))
+                        .topic("bank.poll")
+                        .overlap(Overlap.SKIP)
+                        .misfire(Misfire.skip())
+                        .jitter(Duration.ofSeconds(20)));
+        // end::every
+    }
+
+    static Windlass.Builder declared(Windlass.Builder builder) {
+        // tag::set
+        builder.jobs(JobSet.of("billing", 7)
+                .with(
+                        Job.cron("invoices", "0 6 1 * *", ZoneId.of("Europe/Berlin"))
+                                .topic("invoices.run"),
+                        Job.cron("dunning", "0 9 * * MON-FRI", ZoneId.of("Europe/Berlin"))
+                                .topic("dunning.run"),
+                        Job.every("poll-payments", Duration.ofMinutes(1))
+                                .topic("payments.poll")
+                                .overlap(Overlap.SKIP)));
+        // end::set
+        return builder;
+    }
+
+    static JobRun trigger(Windlass windlass) {
+        // tag::trigger
+        JobRun run = windlass.jobs().trigger("nightly-report");
+        // end::trigger
+        return run;
+    }
+
+    static void rest(Windlass windlass) {
+        // tag::pause
+        windlass.jobs().pause("nightly-report");
+        windlass.jobs().resume("nightly-report");
+        // end::pause
+    }
+
+    static String look(Windlass windlass) {
+        StringBuilder out = new StringBuilder();
+        // tag::look
+        for (JobState job : windlass.jobs().list()) {
+            out.append(job.name()).append(" next at ").append(job.nextTick().orElse(null));
+            job.lastRun().ifPresent(run -> out.append(", last run ").append(run.status()));
+            job.problem().ifPresent(problem -> out.append(", ").append(problem));
+            out.append('\n');
+        }
+        List<JobRun> history = windlass.jobs().runs("nightly-report", 20, null);
+        // end::look
+        return out.append(history.size()).append(" runs").toString();
+    }
+
+    static void delete(Windlass windlass) {
+        // tag::delete
+        windlass.jobs().delete("poll-bank");
+        // end::delete
+    }
+
+    static void claim(Windlass windlass, Consumer<ClaimedJobRun> work) {
+        // tag::claim
+        OwnerToken owner = OwnerToken.fresh();
+        for (ClaimedJobRun claimed : windlass.jobs().claimRuns(owner, Duration.ofMinutes(5), 10)) {
+            try {
+                work.accept(claimed);
+                windlass.jobs().ackRuns(owner, List.of(claimed.run().id()));
+            } catch (RuntimeException e) {
+                windlass.jobs().failRuns(owner, List.of(claimed.run().id()), "broken: " + e);
+            }
+        }
+        // end::claim
+    }
+}
