@@ -64,7 +64,7 @@ public final class InboxNode {
                 transactions,
                 waiters,
                 contentChanges);
-        Announcer announcer = new Announcer(database, channel, workers, windlass.wakeUp());
+        Announcer announcer = new Announcer(database, channel, "", workers, windlass.wakeUp());
         inbox = new StoredInbox(
                 guard,
                 new Queue(database, store, dispatcher, announcer, options.lease(), contentChanges),

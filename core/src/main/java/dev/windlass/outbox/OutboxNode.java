@@ -17,7 +17,6 @@ import java.util.Map;
 public final class OutboxNode {
     private final Outbox outbox;
     private final Dispatcher<OutboxMessage> dispatcher;
-    private final Announcer announcer;
 
     public OutboxNode(
             Database database,
@@ -29,7 +28,7 @@ public final class OutboxNode {
             Telemetry telemetry,
             Workers workers) {
         String channel = Channel.of(windlass.schemaName(), options.tableName());
-        announcer = new Announcer(database, channel, workers, windlass.wakeUp());
+        Announcer announcer = new Announcer(database, channel, "", workers, windlass.wakeUp());
         OutboxStore store = new OutboxStore(
                 database, options.tableName(), windlass.nodeName(), options.retention(), announcer::announce);
         dispatcher = new Dispatcher<>(
@@ -72,11 +71,6 @@ public final class OutboxNode {
     /** Messages of these topics have been committed by this process, on other ways than through the outbox. */
     public void committed(Collection<String> topics) {
         topics.forEach(dispatcher::committed);
-    }
-
-    /** Decides which writes notify other processes. */
-    public Announcer announcer() {
-        return announcer;
     }
 
     /** Shares the one connection that listens; before the start. */

@@ -21,15 +21,18 @@ public final class Announcer {
 
     private final Database database;
     private final String channel;
+    private final String later;
     private final Workers workers;
     private final boolean enabled;
     private final AtomicLong last = new AtomicLong(System.nanoTime() - QUIET.toNanos());
     private final AtomicBoolean pending = new AtomicBoolean();
 
     /**
+     * @param later what the notification says that follows for others
      * @param enabled whether to notify at all
      */
-    public Announcer(Database database, String channel, Workers workers, boolean enabled) {
+    public Announcer(Database database, String channel, String later, Workers workers, boolean enabled) {
+        this.later = later;
         this.enabled = enabled;
         this.database = database;
         this.channel = channel;
@@ -56,7 +59,7 @@ public final class Announcer {
         pending.set(false);
         try {
             database.once(connection -> {
-                database.dialect().send(connection, channel, "");
+                database.dialect().send(connection, channel, later);
                 return true;
             });
         } catch (SQLException e) {

@@ -44,10 +44,10 @@ public final class Dispatcher<M> {
     public interface Companion {
         Companion NONE = new Companion() {};
 
-        /** Something was announced; empty when it may have been anything. */
+        /** Something was announced: a topic, or what the routines of the companion say; empty stands for several topics. */
         default void heard(String what) {}
 
-        /** Whether announcements arrive. */
+        /** Whether announcements arrive. Some may have been missed before. */
         default void listening(boolean works) {}
     }
 

@@ -2,9 +2,11 @@ package dev.windlass.schedule;
 
 import dev.windlass.WindlassOptions;
 import dev.windlass.outbox.OutboxNode;
+import dev.windlass.runtime.Announcer;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Dispatcher;
 import dev.windlass.runtime.Workers;
+import dev.windlass.schema.Channel;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -16,6 +18,9 @@ public final class ScheduleNode {
     private static final Duration LONGEST_WHEN_DEAF = Duration.ofSeconds(1);
     /** The notification of timers that are due soon, as the routines send it. */
     private static final String TIMERS = "\u0001timers";
+
+    /** The one that speaks for several timers, some of which may not be committed yet. */
+    private static final String TIMERS_WRITTEN = "\u0001timers written";
 
     /** The notification of jobs that were changed, and of runs that are ready. */
     private static final String JOBS = "\u0001jobs";
@@ -48,7 +53,9 @@ public final class ScheduleNode {
         longest = windlass.maxPollingInterval();
         timerHandOff =
                 new TimerHandOff(answering, timerStore, options.batchSize(), longest, outbox::committed, workers);
-        timers = new StoredTimers(database, timerStore, timerHandOff, handsOff, outbox.announcer(), options.lease());
+        Announcer announcer = new Announcer(
+                database, Channel.of(windlass.schemaName(), table), TIMERS_WRITTEN, workers, windlass.wakeUp());
+        timers = new StoredTimers(database, timerStore, timerHandOff, handsOff, announcer, options.lease());
         JobStore jobStore = new JobStore(database, table);
         ticker = new JobTicker(answering, jobStore, options.handOff(), longest, outbox::committed, workers);
         jobs = new StoredJobs(database, jobStore, ticker, options.handOff(), outbox::committed, options.lease());
@@ -62,13 +69,11 @@ public final class ScheduleNode {
     private final class Ear implements Dispatcher.Companion {
         @Override
         public void heard(String what) {
-            if (what.isEmpty()) {
-                timerHandOff.expect();
-                ticker.expect();
-            } else if (what.equals(JOBS)) {
-                ticker.wake();
-            } else if (what.equals(TIMERS)) {
-                timerHandOff.wake();
+            switch (what) {
+                case TIMERS -> timerHandOff.wake();
+                case TIMERS_WRITTEN -> timerHandOff.expect();
+                case JOBS -> ticker.wake();
+                default -> {} // of messages
             }
         }
 

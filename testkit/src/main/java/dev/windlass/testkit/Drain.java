@@ -122,7 +122,8 @@ final class Drain {
     /** For nodes that listen; the others poll. */
     void wakeNodes(Connection connection) throws SQLException {
         for (Queue queue : queues(connection)) {
-            try (PreparedStatement statement = connection.prepareStatement("select pg_notify(?, '')")) {
+            try (PreparedStatement statement = connection.prepareStatement(
+                    "select pg_notify(?, said) from unnest(array['', chr(1) || 'timers', chr(1) || 'jobs']) said")) {
                 statement.setString(1, queue.channel);
                 statement.execute();
             }
