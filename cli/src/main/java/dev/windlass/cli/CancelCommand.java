@@ -35,6 +35,6 @@ final class CancelCommand implements Callable<Integer> {
             }
             return count;
         });
-        return Fitting.report(session, "cancelled", "unknown, being handled, or ended", ids.size(), cancelled);
+        return Fitting.MESSAGES.report(session, "cancelled", "unknown, being handled, or ended", ids.size(), cancelled);
     }
 }

@@ -71,7 +71,8 @@ final class DeadLetterChoice {
 
     private int changeIds(DeadLetterChange change, OutboxSession session) {
         OutboxOperator operator = session.outbox().operator(actor.name());
-        return Fitting.report(session, change.participle(), change.misfits(), ids.size(), change.apply(operator, ids));
+        return Fitting.MESSAGES.report(
+                session, change.participle(), change.misfits(), ids.size(), change.apply(operator, ids));
     }
 
     int changeFiltered(DeadLetterChange change, OutboxSession session, DeadLetterFilter filter) {

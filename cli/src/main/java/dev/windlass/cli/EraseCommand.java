@@ -31,11 +31,11 @@ final class EraseCommand implements Callable<Integer> {
     }
 
     private int erase(OutboxSession session, List<OutboxMessageIdentifier> ids) {
-        if (!yes.isGiven(access, "erase payload and headers of " + Fitting.messages(ids.size()) + " for good?")) {
+        if (!yes.isGiven(access, "erase payload and headers of " + Fitting.MESSAGES.count(ids.size()) + " for good?")) {
             throw new CommandFailure("expected the answer yes, got another; nothing was erased");
         }
         int erased = session.outbox().operator(actor.name()).erase(ids);
-        return Fitting.report(
+        return Fitting.MESSAGES.report(
                 session, "erased", "unknown, not ended (cancel it first), or erased before", ids.size(), erased);
     }
 }

@@ -1,9 +1,6 @@
 package dev.windlass.cli;
 
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** What an operator does to an inbox by hand. */
 @Command(
@@ -17,16 +14,4 @@ import picocli.CommandLine.Spec;
             InboxReviveCommand.class,
             InboxPurgeCommand.class
         })
-final class InboxCommand implements Runnable {
-
-    @Spec
-    @SuppressWarnings("NullAway.Init")
-    private CommandSpec spec;
-
-    @Override
-    public void run() {
-        throw new ParameterException(
-                spec.commandLine(),
-                "expected one of " + String.join(", ", spec.subcommands().keySet()) + ", got none");
-    }
-}
+final class InboxCommand extends CommandGroup {}

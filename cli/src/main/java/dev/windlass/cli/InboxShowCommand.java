@@ -4,8 +4,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.windlass.inbox.ContentHash;
 import dev.windlass.inbox.InboxKey;
 import dev.windlass.inbox.SeenMessage;
-import java.io.PrintWriter;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -51,38 +49,29 @@ final class InboxShowCommand implements Callable<Integer> {
             }
             session.out().println(object);
         } else {
-            print(session.out(), message);
+            print(new Sheet(session.out()), message);
         }
         return 0;
     }
 
-    private void print(PrintWriter out, SeenMessage message) {
-        line(out, "source", Optional.of(message.key().source()));
-        line(out, "id", Optional.of(message.key().messageId()));
-        line(out, "status", Optional.of(SeenMessages.status(message)));
-        line(out, "topic", message.topic());
-        line(out, "hash", message.hash().map(ContentHash::hex));
-        line(out, "first seen at", Optional.of(message.firstSeenAt()));
-        line(out, "last seen at", Optional.of(message.lastSeenAt()));
-        line(out, "begun at", message.begunAt());
-        line(out, "lease until", message.leaseUntil());
-        line(out, "ended at", message.endedAt());
-        line(out, "ended by", message.processedBy());
-        line(out, "retries", Optional.of(message.retryCount()));
-        line(out, "lease expiries", Optional.of(message.leaseExpiries()));
-        line(out, "revivals", Optional.of(message.revivals()));
-        message.lastError().ifPresent(error -> block(out, "last error", error));
+    private void print(Sheet sheet, SeenMessage message) {
+        sheet.line("source", message.key().source());
+        sheet.line("id", message.key().messageId());
+        sheet.line("status", SeenMessages.status(message));
+        sheet.line("topic", message.topic());
+        sheet.line("hash", message.hash().map(ContentHash::hex));
+        sheet.line("first seen at", message.firstSeenAt());
+        sheet.line("last seen at", message.lastSeenAt());
+        sheet.line("begun at", message.begunAt());
+        sheet.line("lease until", message.leaseUntil());
+        sheet.line("ended at", message.endedAt());
+        sheet.line("ended by", message.processedBy());
+        sheet.line("retries", message.retryCount());
+        sheet.line("lease expiries", message.leaseExpiries());
+        sheet.line("revivals", message.revivals());
+        sheet.block("last error", message.lastError());
         if (payload) {
-            message.payload().ifPresent(text -> block(out, "payload", text));
+            sheet.block("payload", message.payload());
         }
-    }
-
-    private static void line(PrintWriter out, String name, Optional<?> value) {
-        value.ifPresent(present -> out.printf("%-16s%s%n", name, Printable.line(present.toString())));
-    }
-
-    private static void block(PrintWriter out, String name, String text) {
-        out.println(name);
-        Printable.lines(text).lines().forEach(line -> out.println("    " + line));
     }
 }

@@ -1,9 +1,6 @@
 package dev.windlass.cli;
 
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** What can be seen of leases. */
 @Command(
@@ -11,16 +8,4 @@ import picocli.CommandLine.Spec;
         description = "Look who holds which lease.",
         synopsisSubcommandLabel = "COMMAND",
         subcommands = LeasesListCommand.class)
-final class LeasesCommand implements Runnable {
-
-    @Spec
-    @SuppressWarnings("NullAway.Init")
-    private CommandSpec spec;
-
-    @Override
-    public void run() {
-        throw new ParameterException(
-                spec.commandLine(),
-                "expected one of " + String.join(", ", spec.subcommands().keySet()) + ", got none");
-    }
-}
+final class LeasesCommand extends CommandGroup {}

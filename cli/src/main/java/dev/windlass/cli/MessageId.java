@@ -12,11 +12,15 @@ final class MessageId implements ITypeConverter<OutboxMessageIdentifier> {
 
     @Override
     public OutboxMessageIdentifier convert(String value) {
+        return new OutboxMessageIdentifier(uuid("message", value));
+    }
+
+    static UUID uuid(String noun, String value) {
         if (!value.matches(FORM)) {
-            throw new TypeConversionException(
-                    "expected the id of a message such as 0197c3a2-8f10-7abc-9def-0123456789ab, got '" + value + "'");
+            throw new TypeConversionException("expected the id of a " + noun
+                    + " such as 0197c3a2-8f10-7abc-9def-0123456789ab, got '" + value + "'");
         }
-        return new OutboxMessageIdentifier(UUID.fromString(value));
+        return UUID.fromString(value);
     }
 
     /** Each once. Not left to picocli, which says of a bad one among several only that it did not expect it. */

@@ -1,9 +1,6 @@
 package dev.windlass.cli;
 
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** What an operator does by hand: dead letters, single messages, pauses. */
 @Command(
@@ -24,16 +21,4 @@ import picocli.CommandLine.Spec;
             PausedCommand.class,
             ActionsCommand.class
         })
-final class OutboxCommand implements Runnable {
-
-    @Spec
-    @SuppressWarnings("NullAway.Init")
-    private CommandSpec spec;
-
-    @Override
-    public void run() {
-        throw new ParameterException(
-                spec.commandLine(),
-                "expected one of " + String.join(", ", spec.subcommands().keySet()) + ", got none");
-    }
-}
+final class OutboxCommand extends CommandGroup {}

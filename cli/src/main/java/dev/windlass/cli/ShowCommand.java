@@ -5,10 +5,8 @@ import dev.windlass.outbox.DeadLetter;
 import dev.windlass.outbox.FailedAttempt;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
-import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -55,48 +53,34 @@ final class ShowCommand implements Callable<Integer> {
             }
             session.out().println(object);
         } else {
-            print(session.out(), message, blocksKey);
+            print(new Sheet(session.out()), message, blocksKey);
             print(session, failures);
         }
         return 0;
     }
 
-    private void print(PrintWriter out, OutboxMessage message, boolean blocksKey) {
-        line(out, "id", Optional.of(message.id().value()));
-        line(out, "topic", Optional.of(message.topic()));
-        line(
-                out,
-                "status",
-                Optional.of(message.status().name().toLowerCase(Locale.ROOT).replace('_', ' ')));
-        line(out, "correlation id", message.correlationId());
-        line(
-                out,
+    private void print(Sheet sheet, OutboxMessage message, boolean blocksKey) {
+        sheet.line("id", message.id().value());
+        sheet.line("topic", message.topic());
+        sheet.line("status", message.status().name().toLowerCase(Locale.ROOT).replace('_', ' '));
+        sheet.line("correlation id", message.correlationId());
+        sheet.line(
                 "ordering key",
                 message.orderingKey().map(key -> blocksKey ? key + " (blocks: others of this key wait)" : key));
-        line(out, "created at", Optional.of(message.createdAt()));
-        line(out, "due at", message.dueTime());
-        line(out, "expires at", message.expiresAt());
-        line(out, "retries", Optional.of(message.retryCount()));
-        line(out, "lease expiries", Optional.of(message.leaseExpiries()));
-        line(out, "requeues", Optional.of(message.requeues()));
-        line(out, "ended at", message.endedAt());
-        line(out, "ended by", message.processedBy());
-        line(out, "erased at", message.erasedAt());
-        message.lastError().ifPresent(error -> block(out, "last error", error));
+        sheet.line("created at", message.createdAt());
+        sheet.line("due at", message.dueTime());
+        sheet.line("expires at", message.expiresAt());
+        sheet.line("retries", message.retryCount());
+        sheet.line("lease expiries", message.leaseExpiries());
+        sheet.line("requeues", message.requeues());
+        sheet.line("ended at", message.endedAt());
+        sheet.line("ended by", message.processedBy());
+        sheet.line("erased at", message.erasedAt());
+        sheet.block("last error", message.lastError());
         if (payload) {
-            new TreeMap<>(message.headers())
-                    .forEach((name, value) -> line(out, "header", Optional.of(name + ": " + value)));
-            block(out, "payload", message.payload());
+            new TreeMap<>(message.headers()).forEach((name, value) -> sheet.line("header", name + ": " + value));
+            sheet.block("payload", message.payload());
         }
-    }
-
-    private static void line(PrintWriter out, String name, Optional<?> value) {
-        value.ifPresent(present -> out.printf("%-16s%s%n", name, Printable.line(present.toString())));
-    }
-
-    private static void block(PrintWriter out, String name, String text) {
-        out.println(name);
-        Printable.lines(text).lines().forEach(line -> out.println("    " + line));
     }
 
     private static void print(OutboxSession session, List<FailedAttempt> failures) {

@@ -127,17 +127,7 @@ record TopicStatus(
 
     private static String age(ResultSet row) throws SQLException {
         Long seconds = row.getObject("oldest_seconds", Long.class);
-        if (seconds == null) {
-            return "-";
-        }
-        Duration age = Duration.ofSeconds(Math.max(0, seconds));
-        if (age.toDays() > 0) {
-            return age.toDays() + " d " + age.toHoursPart() + " h";
-        }
-        if (age.toHours() > 0) {
-            return age.toHours() + " h " + age.toMinutesPart() + " min";
-        }
-        return age.toMinutes() > 0 ? age.toMinutes() + " min " + age.toSecondsPart() + " s" : seconds + " s";
+        return seconds == null ? "-" : Span.of(Duration.ofSeconds(Math.max(0, seconds)));
     }
 
     boolean isCut() {
