@@ -12,7 +12,9 @@ import dev.windlass.outbox.FailedAttempt;
 import dev.windlass.outbox.OperatorAction;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.PausedTopic;
+import dev.windlass.schedule.Timer;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -86,9 +88,13 @@ final class Json {
     }
 
     static void addContent(ObjectNode json, OutboxMessage message) {
-        json.put("payload", message.payload());
-        ObjectNode headers = json.putObject("headers");
-        message.headers().forEach(headers::put);
+        addContent(json, message.payload(), message.headers());
+    }
+
+    static void addContent(ObjectNode json, String payload, Map<String, String> headers) {
+        json.put("payload", payload);
+        ObjectNode object = json.putObject("headers");
+        headers.forEach(object::put);
     }
 
     static ObjectNode of(PausedTopic paused) {
@@ -108,6 +114,21 @@ final class Json {
                 .put("acquiredAt", lease.acquiredAt().toString())
                 .put("expiresAt", lease.expiresAt().toString())
                 .put("held", lease.held());
+    }
+
+    static ObjectNode of(Timer timer) {
+        return MAPPER.createObjectNode()
+                .put("id", timer.id().value().toString())
+                .put("topic", timer.topic())
+                .put("key", text(timer.key()))
+                .put("correlationId", text(timer.correlationId()))
+                .put("createdAt", timer.createdAt().toString())
+                .put("dueTime", timer.dueTime().toString())
+                .put("nextAttempt", timer.nextAttempt().toString())
+                .put("claimed", timer.claimed())
+                .put("retryCount", timer.retryCount())
+                .put("leaseExpiries", timer.leaseExpiries())
+                .put("lastError", text(timer.lastError()));
     }
 
     static ObjectNode of(OperatorAction action) {

@@ -11,10 +11,11 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
-/** Shows what is in the outbox, topic by topic, and in the inbox. */
+/** Shows what is in the outbox, topic by topic, and beside it. */
 @Command(
         name = "status",
-        description = "Show how many messages are in which state: for each topic of the outbox, and in the inbox.")
+        description =
+                "Show how many messages are in which state: for each topic of the outbox, and in the inbox; and timers.")
 final class StatusCommand implements Callable<Integer> {
 
     @ParentCommand
@@ -42,6 +43,10 @@ final class StatusCommand implements Callable<Integer> {
             InboxStatus inbox = InboxStatus.read(connection, schema);
             if (!inbox.isEmpty()) {
                 out.println(inbox);
+            }
+            TimerStatus timers = TimerStatus.read(connection, schema);
+            if (!timers.isEmpty()) {
+                out.println(timers);
             }
         } catch (SQLException e) {
             throw CommandFailure.of("read the status of schema \"" + schema.schema + "\" on " + target, e);

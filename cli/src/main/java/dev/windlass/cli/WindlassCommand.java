@@ -21,6 +21,7 @@ import picocli.CommandLine.Spec;
             OutboxCommand.class,
             InboxCommand.class,
             LeasesCommand.class,
+            TimersCommand.class,
             BenchCommand.class
         },
         footer = {"", "Each command has its own --help. Start with: windlass serve --demo"})

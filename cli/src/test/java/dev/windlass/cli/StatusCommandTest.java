@@ -12,8 +12,11 @@ import dev.windlass.inbox.InboxEntry;
 import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
+import dev.windlass.schedule.TimerEntry;
+import dev.windlass.schedule.Timers;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -55,6 +58,40 @@ final class StatusCommandTest {
             }
             assertThat(status().out().lines())
                     .containsExactly("no messages in the outbox", "inbox: 1 ready, 1 in progress, 1 done, 0 dead");
+        }
+    }
+
+    @Test
+    void timersAreOneLineOnceThereAreAny() throws SQLException {
+        try (Windlass windlass = passive()) {
+            Timers timers = windlass.timers();
+            timers.schedule(TimerEntry.of("a.topic", "", Duration.ofHours(3)));
+            timers.schedule(TimerEntry.of("b.topic", "", Instant.parse("2999-01-01T00:00:00Z")));
+            assertThat(status().out().lines())
+                    .last()
+                    .asString()
+                    .matches("timers: 2 pending, the next in 2 h \\d+ min, 0 overdue by more than a minute");
+            Sql.execute(SERVER.dataSource(), """
+                    insert into status_test.outbox_timer (id, created_at, due_at, next_attempt_at, topic, payload)
+                    select gen_random_uuid(), now(), now(), now() - make_interval(mins => n), 'late', ''
+                      from generate_series(0, 5) as n""");
+            timers.claim(OwnerToken.fresh(), Duration.ofMinutes(1), 1);
+            assertThat(status().out().lines())
+                    .last()
+                    .asString()
+                    .matches("timers: 7 pending, 1 claimed, the next 4 min.* late, 4 overdue by more than a minute");
+        }
+    }
+
+    @Test
+    void timersAreCountedUpToALimit() throws SQLException {
+        try (Windlass windlass = passive()) {
+            assertThat(windlass.isRunning()).isTrue();
+            Sql.execute(SERVER.dataSource(), """
+                    insert into status_test.outbox_timer (id, created_at, due_at, next_attempt_at, topic, payload)
+                    select gen_random_uuid(), now(), now(), now() - interval '1 hour', 'late', ''
+                      from generate_series(1, 10001)""");
+            assertThat(status().out()).contains("timers: 10000+ pending", " 10000+ overdue");
         }
     }
 

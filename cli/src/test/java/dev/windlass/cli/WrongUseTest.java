@@ -145,8 +145,28 @@ final class WrongUseTest {
             outbox resume                              | Missing required parameter: 'TOPIC'
             outbox paused x                            | 'x'
             outbox actions --after x                   | 'x' is not a long
+            timers                                     | expected one of list, show, cancel, reschedule, got none
+            timers list                                | Missing required parameter: 'TOPIC'
+            timers list a                              | expected a database, got none
+            timers list a --limit 0                    | expected a number from 1 to 10,000, got '0'
+            timers list a --after 1-1-1-1-1            | '--after': expected the id of a timer
+            timers list a --after soon/ID              | '--after': expected the id of a timer
+            timers show                                | expected an id, or --topic and --key, got none of them
+            timers show x                              | expected the id of a timer
+            timers show --topic a                      | expected --topic and --key together, got only --topic
+            timers show --key k                        | expected --topic and --key together, got only --key
+            timers show ID --topic a --key k           | expected an id, or --topic and --key, got both
+            timers show --topic= --key k               | '--topic': expected a topic, got blank text
+            timers show --topic a --key=               | '--key': expected a timer key, got blank text
+            timers cancel                              | expected an id, or --topic and --key, got none of them
+            timers cancel ID x                         | expected the id of a timer such as
+            timers cancel ID --topic a --key k         | expected an id, or --topic and --key, got both
+            timers reschedule ID                       | expected --at or --in, got none of them
+            timers reschedule --in 2h                  | expected an id, or --topic and --key, got none of them
+            timers reschedule ID --in soon             | '--in': expected a distance in time such as
+            timers reschedule ID --in 2h --at 2026-08-01T10:00:00Z | expected --at or --in, got both
             """)
-    void outboxCommandsRefuseWhatTheyCannotRead(String words, String why) {
+    void commandsRefuseWhatTheyCannotRead(String words, String why) {
         assertRefused(
                 Ran.windlass(words.replace(" ID", " 0197c3a2-8f10-7abc-9def-0123456789ab")
                         .split(" ", -1)),

@@ -1,0 +1,75 @@
+package dev.windlass.cli;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.OffsetDateTime;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The timers in one line.
+ *
+ * @param next how far away the next one is, or how late
+ * @param overdue how many nobody has taken within a minute
+ */
+record TimerStatus(long pending, long claimed, @Nullable String next, long overdue) {
+    private static final int MAX_SECONDS = 30;
+
+    /** Each number is counted along an index, up to a limit, so that millions of timers cost no more than some thousand. */
+    private static final String SQL = """
+            with clock as materialized (
+                select clock_timestamp() as now)
+            select (select count(*)
+                      from (select from %1$s t where t.owner_token is null order by t.next_attempt_at, t.id limit %2$d) c),
+                   (select count(*)
+                      from (select from %1$s t where t.owner_token is not null order by t.locked_until limit %2$d) c),
+                   (select count(*)
+                      from (select
+                              from %1$s t
+                             where t.owner_token is null
+                               and t.next_attempt_at < (select now from clock) - interval '1 minute'
+                             order by t.next_attempt_at, t.id
+                             limit %2$d) c),
+                   (select t.next_attempt_at
+                      from %1$s t
+                     where t.owner_token is null
+                     order by t.next_attempt_at, t.id
+                     limit 1),
+                   (select now from clock)""";
+
+    static TimerStatus read(Connection connection, SchemaOptions schema) throws SQLException {
+        String sql = SQL.formatted(schema.qualified("_timer"), TopicStatus.MAX_READY);
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            statement.setQueryTimeout(MAX_SECONDS);
+            try (ResultSet row = statement.executeQuery()) {
+                row.next();
+                return new TimerStatus(row.getLong(1), row.getLong(2), next(row), row.getLong(3));
+            }
+        }
+    }
+
+    private static @Nullable String next(ResultSet row) throws SQLException {
+        OffsetDateTime next = row.getObject(4, OffsetDateTime.class);
+        return next == null
+                ? null
+                : Span.until(
+                        next.toInstant(), row.getObject(5, OffsetDateTime.class).toInstant());
+    }
+
+    boolean isEmpty() {
+        return pending + claimed == 0;
+    }
+
+    @Override
+    public String toString() {
+        return "timers: " + number(pending) + " pending"
+                + (claimed == 0 ? "" : ", " + number(claimed) + " claimed")
+                + (next == null ? "" : ", the next " + next)
+                + ", " + number(overdue) + " overdue by more than a minute";
+    }
+
+    private static String number(long count) {
+        return count >= TopicStatus.MAX_READY ? count + "+" : Long.toString(count);
+    }
+}

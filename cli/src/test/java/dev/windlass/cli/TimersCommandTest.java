@@ -1,0 +1,263 @@
+package dev.windlass.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.windlass.OwnerToken;
+import dev.windlass.Windlass;
+import dev.windlass.WindlassOptions;
+import dev.windlass.embedded.EmbeddedPostgres;
+import dev.windlass.schedule.Timer;
+import dev.windlass.schedule.TimerEntry;
+import dev.windlass.schedule.TimerIdentifier;
+import dev.windlass.schedule.Timers;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+final class TimersCommandTest {
+    private static final EmbeddedPostgres SERVER = EmbeddedPostgres.shared();
+    private static final String NOBODY = "0197c3a2-8f10-7abc-9def-0123456789ab";
+    private static final Duration LATER = Duration.ofHours(3);
+
+    private final Windlass windlass = Windlass.on(SERVER.dataSource())
+            .options(WindlassOptions.defaults()
+                    .withSchemaName("timers_command_test")
+                    .withBackgroundWorkers(false))
+            .ensureSchema()
+            .start();
+
+    private final Timers timers = windlass.timers();
+
+    @AfterEach
+    void clean() throws SQLException {
+        windlass.close();
+        Sql.execute(SERVER.dataSource(), "drop schema if exists timers_command_test cascade");
+    }
+
+    private static Ran timers(String... arguments) {
+        List<String> all = new ArrayList<>(List.of("timers"));
+        all.addAll(List.of(arguments));
+        all.addAll(List.of("--url", SERVER.jdbcUrl(), "--user", "postgres", "--schema", "timers_command_test"));
+        return Ran.windlass(all.toArray(String[]::new));
+    }
+
+    private TimerIdentifier timer(String topic, Duration delay) {
+        return timers.schedule(TimerEntry.of(topic, "", delay));
+    }
+
+    private TimerIdentifier failedTimer(String topic, String error) {
+        TimerIdentifier id = timer(topic, Duration.ZERO);
+        OwnerToken owner = OwnerToken.fresh();
+        assertThat(timers.claim(owner, Duration.ofMinutes(1), 1)).hasSize(1);
+        timers.abandon(owner, List.of(id), LATER, error);
+        return id;
+    }
+
+    private static String text(TimerIdentifier id) {
+        return id.value().toString();
+    }
+
+    private Timer find(TimerIdentifier id) {
+        return timers.find(id).orElseThrow();
+    }
+
+    @Test
+    void listShowsTheTimersOfATopicWithTheNextDueFirst() throws SQLException {
+        timers.schedule(TimerEntry.of("a", "secret", LATER).ifAbsent("order\u001b[31m 7"));
+        failedTimer("a", "first\nsecond line");
+        timer("other", LATER);
+        Sql.execute(
+                SERVER.dataSource(),
+                "update timers_command_test.outbox_timer set due_at = due_at - interval '2 hours' where retry_count > 0");
+        Ran ran = timers("list", "a");
+        assertThat(ran.exitCode()).isZero();
+        assertThat(ran.out().lines())
+                .satisfiesExactly(
+                        head -> assertThat(head).matches("ID +KEY +DUE +STATE +FAILED +LOST +ERROR"),
+                        late -> assertThat(late)
+                                .matches("\\S+ +- +\\S+Z \\(2 h( \\d+ min)? late\\) +pending +1 +0 +first second line"),
+                        next -> assertThat(next)
+                                .matches("\\S+ +order \\[31m 7 +\\S+Z \\(in 2 h \\d+ min\\) +pending +0 +0 +-"));
+        assertThat(ran.out()).doesNotContain("secret");
+    }
+
+    @Test
+    void listTellsWhichSomebodyHandlesNow() {
+        timer("a", Duration.ZERO);
+        timers.claim(OwnerToken.fresh(), Duration.ofMinutes(1), 1);
+        assertThat(timers("list", "a").out()).containsPattern(" late\\) +claimed ");
+        assertThat(Json.read(timers("list", "a", "--json").out()).get("claimed").asBoolean())
+                .isTrue();
+    }
+
+    @Test
+    void listSaysWhenThereAreNone() {
+        assertThat(timers("list", "a").out().strip()).isEqualTo("no timers of topic a");
+        assertThat(timers("list", "a", "--json").out()).isEmpty();
+    }
+
+    @Test
+    void theLineBelowAFullPageIsTheCommandForTheNextAlsoWhenItsLastTimerIsGone() {
+        TimerIdentifier first = timer("it's", LATER);
+        TimerIdentifier second = timer("it's", LATER.plusSeconds(1));
+        List<String> lines =
+                timers("list", "it's", "--limit", "1").out().lines().toList();
+        assertThat(lines.get(1)).startsWith(text(first));
+        assertThat(lines.get(2))
+                .startsWith("next page: windlass timers list --url ")
+                .contains(" --schema timers_command_test 'it'\\''s' --limit 1 --after ");
+        timers.cancel(first);
+        String position = lines.get(2).replaceFirst(".* --after ", "");
+        assertThat(timers("list", "it's", "--after", position).out()).contains(text(second));
+    }
+
+    @Test
+    void aPageAlsoBeginsAfterAnId() {
+        TimerIdentifier first = timer("a", LATER);
+        TimerIdentifier second = timer("a", LATER.plusSeconds(1));
+        assertThat(timers("list", "a", "--after", text(first)).out())
+                .contains(text(second))
+                .doesNotContain(text(first));
+        Ran gone = timers("list", "a", "--after", NOBODY);
+        assertThat(gone.exitCode()).isEqualTo(1);
+        assertThat(gone.err()).contains("expected a timer to begin after, but " + NOBODY);
+    }
+
+    @Test
+    void jsonHasOneObjectForEachAndNothingElseOnTheOutput() {
+        timers.schedule(TimerEntry.of("a", "", LATER).ifAbsent("k").withCorrelationId("order-7"));
+        timer("a", LATER);
+        Ran ran = timers("list", "a", "--json", "--limit", "2");
+        assertThat(ran.out()).hasLineCount(2);
+        JsonNode first = Json.read(ran.out().lines().findFirst().orElseThrow());
+        assertThat(first.get("key").asText()).isEqualTo("k");
+        assertThat(first.get("correlationId").asText()).isEqualTo("order-7");
+        assertThat(first.get("retryCount").asInt()).isZero();
+        assertThat(first.get("lastError").isNull()).isTrue();
+        assertThat(Instant.parse(first.get("dueTime").asText()))
+                .isEqualTo(timers.find("a", "k").orElseThrow().dueTime());
+        assertThat(ran.err()).startsWith("next page: ").contains(" --json ");
+    }
+
+    @Test
+    void showTellsPayloadAndHeadersOnlyWhenAsked() {
+        TimerIdentifier id = timers.schedule(
+                TimerEntry.of("a", "my\npayload", LATER).ifAbsent("k").withHeaders(Map.of("trace", "my-header")));
+        for (String[] way : new String[][] {{text(id)}, {"--topic", "a", "--key", "k"}}) {
+            assertThat(show(way))
+                    .containsPattern("id +" + text(id))
+                    .containsPattern("key +k")
+                    .containsPattern("state +pending")
+                    .containsPattern("due at +\\S+Z \\(in 2 h \\d+ min\\)")
+                    .doesNotContain("next attempt")
+                    .doesNotContain("payload")
+                    .doesNotContain("my-header");
+        }
+        assertThat(show(text(id), "--payload")).contains("trace: my-header").containsPattern(" +my\\R +payload");
+        assertThat(show(text(id), "--json")).doesNotContain("payload").doesNotContain("my-header");
+        assertThat(Json.read(show(text(id), "--json", "--payload"))
+                        .at("/headers/trace")
+                        .asText())
+                .isEqualTo("my-header");
+    }
+
+    private static String show(String... arguments) {
+        List<String> all = new ArrayList<>(List.of("show"));
+        all.addAll(List.of(arguments));
+        Ran ran = timers(all.toArray(String[]::new));
+        assertThat(ran.exitCode()).isZero();
+        return ran.out();
+    }
+
+    @Test
+    void showTellsWhyATimerIsTriedAgain() {
+        TimerIdentifier id = failedTimer("a", "no\nway");
+        assertThat(show(text(id)))
+                .containsPattern("retries +1")
+                .containsPattern("next attempt at +\\S+Z")
+                .containsPattern("last error\\R +no\\R +way");
+    }
+
+    @Test
+    void showOfAnUnknownTimerFailsAndSaysHowToListOthers() {
+        for (String[] way : new String[][] {{"show", NOBODY}, {"show", "--topic", "a", "--key", "k"}}) {
+            Ran ran = timers(way);
+            assertThat(ran.exitCode()).isEqualTo(1);
+            assertThat(ran.err())
+                    .startsWith("windlass: expected a timer ")
+                    .contains("'windlass timers list TOPIC'")
+                    .hasLineCount(1);
+        }
+    }
+
+    @Test
+    void showOfATimerThatWasDuePointsToItsMessage() throws SQLException {
+        TimerIdentifier id = timer("a", Duration.ZERO);
+        Sql.execute(SERVER.dataSource(), "select timers_command_test.outbox_timer_hand_off()");
+        Ran ran = timers("show", text(id));
+        assertThat(ran.exitCode()).isEqualTo(1);
+        assertThat(ran.err()).contains("became a message").contains("'windlass outbox show " + text(id) + "'");
+    }
+
+    @Test
+    void cancelEndsThoseThatAreLeftAndSaysHowMany() {
+        TimerIdentifier first = timer("a", LATER);
+        TimerIdentifier second = timer("a", LATER);
+        assertThat(timers("cancel", text(first), text(first)).out().strip()).isEqualTo("cancelled 1 timer");
+        Ran some = timers("cancel", text(second), text(first));
+        assertThat(some.exitCode()).isZero();
+        assertThat(some.out()).startsWith("cancelled 1 of 2 timers; the rest is unknown, being handled, or done");
+        assertThat(timers.list("a", 10, null)).isEmpty();
+        Ran none = timers("cancel", text(first));
+        assertThat(none.exitCode()).isEqualTo(1);
+        assertThat(none.err()).contains("cancelled none of 1 timer").contains("'windlass timers show ID'");
+    }
+
+    @Test
+    void cancelAlsoTakesATopicAndAKey() {
+        timers.schedule(TimerEntry.of("a", "", LATER).ifAbsent("k"));
+        timers.schedule(TimerEntry.of("b", "", LATER).ifAbsent("k"));
+        Ran ran = timers("cancel", "--topic", "a", "--key", "k");
+        assertThat(ran.out().strip()).isEqualTo("cancelled the timer of topic a with key k");
+        assertThat(timers.find("a", "k")).isEmpty();
+        assertThat(timers.find("b", "k")).isPresent();
+        Ran again = timers("cancel", "--topic", "a", "--key", "k");
+        assertThat(again.exitCode()).isEqualTo(1);
+        assertThat(again.err()).contains("expected a timer of topic a with key k that is not done");
+    }
+
+    @Test
+    void rescheduleMovesTheDueTime() {
+        TimerIdentifier id = timers.schedule(TimerEntry.of("a", "", LATER).ifAbsent("k"));
+        assertThat(timers("reschedule", text(id), "--at", "2999-01-01T00:00:00Z")
+                        .out()
+                        .strip())
+                .isEqualTo("rescheduled " + text(id) + " to 2999-01-01T00:00:00Z");
+        assertThat(find(id).dueTime()).isEqualTo(Instant.parse("2999-01-01T00:00:00Z"));
+        assertThat(timers("reschedule", "--topic", "a", "--key", "k", "--in", "5h")
+                        .exitCode())
+                .isZero();
+        assertThat(find(id).dueTime())
+                .isBetween(
+                        find(id).createdAt().plus(Duration.ofHours(5)),
+                        find(id).createdAt().plus(Duration.ofHours(6)));
+        Ran unknown = timers("reschedule", NOBODY, "--in", "2h");
+        assertThat(unknown.exitCode()).isEqualTo(1);
+        assertThat(unknown.err()).contains("expected a timer with id " + NOBODY + ", found none");
+    }
+
+    @Test
+    void rescheduleRefusesATimerThatSomebodyHandles() {
+        TimerIdentifier id = timer("a", Duration.ZERO);
+        timers.claim(OwnerToken.fresh(), Duration.ofMinutes(1), 1);
+        Ran ran = timers("reschedule", text(id), "--in", "2h");
+        assertThat(ran.exitCode()).isEqualTo(1);
+        assertThat(ran.err()).contains("but " + text(id) + " is being handled");
+    }
+}
