@@ -41,7 +41,7 @@ final class Failures {
                 || failure instanceof WindlassException
                 || failure instanceof EmbeddedPostgresException;
         return known
-                ? String.valueOf(failure.getMessage()).replaceFirst("^\\[windlass] ", "")
+                ? String.valueOf(failure.getMessage()).replaceFirst("^\\[windlass( \\w+)?] ", "")
                 : "something went wrong that was not expected: " + failure
                         + "; run it again with --verbose for the stack trace";
     }

@@ -152,7 +152,7 @@ final class Json {
         }
     }
 
-    private static @Nullable String text(Optional<?> value) {
+    static @Nullable String text(Optional<?> value) {
         return value.map(Object::toString).orElse(null);
     }
 }

@@ -5,6 +5,7 @@ import dev.windlass.WindlassOptions;
 import dev.windlass.inbox.InboxOptions;
 import dev.windlass.lease.LeaseOptions;
 import dev.windlass.outbox.OutboxOptions;
+import dev.windlass.schedule.ScheduleOptions;
 import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
@@ -54,9 +55,13 @@ final class SchemaOptions {
                 .inbox(InboxOptions.defaults().withTableName(inboxTable));
     }
 
-    /** For commands that look and change by hand, and handle nothing. */
+    /**
+     * For commands that look and change by hand, and handle nothing. Whether a run becomes a message is left to the nodes: there
+     * are set-ups in which none does.
+     */
     Windlass.Builder passive(DataSource dataSource) {
         return on(dataSource)
+                .schedule(ScheduleOptions.defaults().withHandOff(false))
                 .options(WindlassOptions.defaults().withSchemaName(schema).withBackgroundWorkers(false));
     }
 

@@ -180,8 +180,8 @@ final class ServeCommand implements Callable<Integer> {
                 password,
                 schema.schema,
                 demo
-                        ? "the handlers of the demo, and the upkeep of the table"
-                        : "no handlers, only the upkeep of the table (expired leases and messages, old messages)");
+                        ? "the handlers of the demo, due timers and jobs, and the upkeep of the tables"
+                        : "no handlers, only due timers and jobs, and the upkeep (expired leases, old messages)");
     }
 
     private void await(Runnable check) throws InterruptedException {

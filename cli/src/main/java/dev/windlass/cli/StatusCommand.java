@@ -15,7 +15,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "status",
         description =
-                "Show how many messages are in which state: for each topic of the outbox, and in the inbox; and timers.")
+                "Show how many messages are in which state: for each topic of the outbox, and in the inbox; and timers and jobs.")
 final class StatusCommand implements Callable<Integer> {
 
     @ParentCommand
@@ -47,6 +47,10 @@ final class StatusCommand implements Callable<Integer> {
             TimerStatus timers = TimerStatus.read(connection, schema);
             if (!timers.isEmpty()) {
                 out.println(timers);
+            }
+            JobStatus jobs = JobStatus.read(connection, schema);
+            if (!jobs.isEmpty()) {
+                out.println(jobs);
             }
         } catch (SQLException e) {
             throw CommandFailure.of("read the status of schema \"" + schema.schema + "\" on " + target, e);

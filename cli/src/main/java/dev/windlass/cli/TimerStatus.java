@@ -65,7 +65,7 @@ record TimerStatus(long pending, long claimed, @Nullable String next, long overd
     public String toString() {
         return "timers: " + number(pending) + " pending"
                 + (claimed == 0 ? "" : ", " + number(claimed) + " claimed")
-                + (next == null ? "" : ", the next " + next)
+                + (next == null ? "" : ", the next due " + next)
                 + ", " + number(overdue) + " overdue by more than a minute";
     }
 

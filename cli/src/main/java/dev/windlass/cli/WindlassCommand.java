@@ -22,6 +22,7 @@ import picocli.CommandLine.Spec;
             InboxCommand.class,
             LeasesCommand.class,
             TimersCommand.class,
+            JobsCommand.class,
             BenchCommand.class
         },
         footer = {"", "Each command has its own --help. Start with: windlass serve --demo"})

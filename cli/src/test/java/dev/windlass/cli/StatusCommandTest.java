@@ -12,6 +12,8 @@ import dev.windlass.inbox.InboxEntry;
 import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
+import dev.windlass.schedule.Job;
+import dev.windlass.schedule.Jobs;
 import dev.windlass.schedule.TimerEntry;
 import dev.windlass.schedule.Timers;
 import java.sql.SQLException;
@@ -70,7 +72,7 @@ final class StatusCommandTest {
             assertThat(status().out().lines())
                     .last()
                     .asString()
-                    .matches("timers: 2 pending, the next in 2 h \\d+ min, 0 overdue by more than a minute");
+                    .matches("timers: 2 pending, the next due in 2 h \\d+ min, 0 overdue by more than a minute");
             Sql.execute(SERVER.dataSource(), """
                     insert into status_test.outbox_timer (id, created_at, due_at, next_attempt_at, topic, payload)
                     select gen_random_uuid(), now(), now(), now() - make_interval(mins => n), 'late', ''
@@ -79,7 +81,8 @@ final class StatusCommandTest {
             assertThat(status().out().lines())
                     .last()
                     .asString()
-                    .matches("timers: 7 pending, 1 claimed, the next 4 min.* late, 4 overdue by more than a minute");
+                    .matches(
+                            "timers: 7 pending, 1 claimed, the next due 4 min.* late, 4 overdue by more than a minute");
         }
     }
 
@@ -92,6 +95,25 @@ final class StatusCommandTest {
                     select gen_random_uuid(), now(), now(), now() - interval '1 hour', 'late', ''
                       from generate_series(1, 10001)""");
             assertThat(status().out()).contains("timers: 10000+ pending", " 10000+ overdue");
+        }
+    }
+
+    @Test
+    void jobsAreOneLineOnceThereAreAny() throws SQLException {
+        try (Windlass windlass = passive()) {
+            Jobs jobs = windlass.jobs();
+            jobs.save(Job.every("a", Duration.ofHours(3)).topic("t"));
+            jobs.save(Job.every("b", Duration.ofHours(5)).topic("t"));
+            jobs.save(Job.every("c", Duration.ofHours(1)).topic("t"));
+            jobs.pause("c");
+            assertThat(status().out().lines())
+                    .last()
+                    .asString()
+                    .matches("jobs: 3, 1 paused, 0 with a problem, the next due in 2 h \\d+ min");
+            jobs.pause("a");
+            jobs.pause("b");
+            Sql.execute(SERVER.dataSource(), "update status_test.outbox_job set problem = 'p' where name = 'a'");
+            assertThat(status().out().lines()).last().isEqualTo("jobs: 3, 3 paused, 1 with a problem");
         }
     }
 

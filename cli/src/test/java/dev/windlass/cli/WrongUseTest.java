@@ -165,12 +165,32 @@ final class WrongUseTest {
             timers reschedule --in 2h                  | expected an id, or --topic and --key, got none of them
             timers reschedule ID --in soon             | '--in': expected a distance in time such as
             timers reschedule ID --in 2h --at 2026-08-01T10:00:00Z | expected --at or --in, got both
+            jobs                                       | expected one of list, show, runs, trigger
+            jobs list                                  | expected a database, got none
+            jobs show                                  | Missing required parameter: 'NAME'
+            jobs show a b                              | 'b'
+            jobs runs                                  | Missing required parameter: 'NAME'
+            jobs runs a --limit 0                      | expected a number from 1 to 10,000, got '0'
+            jobs runs a --after x                      | '--after': expected the id of a run
+            jobs runs a --after soon/ID                | '--after': expected the id of a run
+            jobs trigger                               | Missing required parameter: 'NAME'
+            jobs pause                                 | Missing required parameter: 'NAME'
+            jobs resume                                | Missing required parameter: 'NAME'
+            jobs delete                                | Missing required parameter: 'NAME'
+            jobs delete a                              | expected --yes, since this cannot be undone
             """)
     void commandsRefuseWhatTheyCannotRead(String words, String why) {
         assertRefused(
                 Ran.windlass(words.replace(" ID", " 0197c3a2-8f10-7abc-9def-0123456789ab")
                         .split(" ", -1)),
                 why);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"show", "runs", "trigger", "pause", "resume", "delete"})
+    void impossibleNamesOfJobsAreRefused(String command) {
+        assertRefused(Ran.windlass("jobs", command, " "), "expected a job name, got blank text");
+        assertRefused(Ran.windlass("jobs", command, "x".repeat(256)), "255");
     }
 
     private static void assertRefused(Ran ran, String why) {

@@ -1,0 +1,52 @@
+package dev.windlass.cli;
+
+import dev.windlass.schedule.Job;
+import dev.windlass.schedule.JobState;
+import dev.windlass.schedule.Jobs;
+import dev.windlass.schedule.UnknownJobException;
+import java.time.Duration;
+import java.util.function.Function;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Parameters;
+
+/** One job, by its name. */
+final class JobChoice {
+
+    @Parameters(paramLabel = "NAME", converter = Name.class, description = "The job.")
+    @SuppressWarnings("NullAway.Init")
+    private String name;
+
+    String name() {
+        return name;
+    }
+
+    JobState in(OutboxSession session) {
+        return session.windlass().jobs().find(name).orElseThrow(this::unknown);
+    }
+
+    /** Does something to the job; if there is none, that is said in the words of the command line. */
+    <T> T change(OutboxSession session, Function<Jobs, T> change) {
+        try {
+            return change.apply(session.windlass().jobs());
+        } catch (UnknownJobException e) {
+            throw unknown();
+        }
+    }
+
+    CommandFailure unknown() {
+        return new CommandFailure("expected the name of a job, got '" + Printable.line(name)
+                + "', which is none in this --schema and --table; 'windlass jobs list' lists those there are");
+    }
+
+    @Override
+    public String toString() {
+        return "job " + Printable.line(name);
+    }
+
+    private static final class Name implements ITypeConverter<String> {
+        @Override
+        public String convert(String value) {
+            return Accepted.by(() -> Job.every(value, Duration.ofHours(1)), value);
+        }
+    }
+}

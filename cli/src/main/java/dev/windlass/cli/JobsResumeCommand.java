@@ -1,0 +1,33 @@
+package dev.windlass.cli;
+
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** Lets a paused job go on. */
+@Command(
+        name = "resume",
+        description = "Let a paused job go on with its next tick; those of the pause are not made up for.")
+final class JobsResumeCommand implements Callable<Integer> {
+
+    @Mixin
+    private OutboxAccess access = new OutboxAccess();
+
+    @Mixin
+    private JobChoice choice = new JobChoice();
+
+    @Override
+    public Integer call() throws Exception {
+        return access.with(this::resume);
+    }
+
+    private int resume(OutboxSession session) {
+        boolean resumed = choice.change(session, jobs -> jobs.resume(choice.name()));
+        String next = choice.in(session)
+                .nextTick()
+                .map(tick -> "; next due " + Span.dated(tick, session.now()))
+                .orElse("");
+        session.out().printf(resumed ? "resumed %s%s%n" : "%s was not paused%s%n", choice, next);
+        return 0;
+    }
+}
