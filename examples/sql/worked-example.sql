@@ -274,4 +274,48 @@ select windlass.outbox_clean(p_keep => '0 s'); -- done and cancelled ones; dead 
 --> 4
 -- end::clean
 
+
+-- Timers become messages when they are due. Java nodes see to it; where there are none, somebody calls hand_off.
+
+-- tag::timer
+select windlass.outbox_timer_schedule('session.expired', 'Ada', p_delay => '30 min', p_unique_key => 'Ada')
+     = windlass.outbox_timer_schedule('session.expired', 'Ada', p_delay => '45 min', p_unique_key => 'Ada') as same;
+--> t
+select windlass.outbox_timer_cancel_key('session.expired', 'Ada');
+--> t
+select windlass.outbox_timer_schedule('reminder.due', 'Bob', p_due_at => now()) is not null;
+--> t
+select handed, topics from windlass.outbox_timer_hand_off();
+--> 1 | {reminder.due}
+select payload from windlass.outbox where topic = 'reminder.due' and correlation_id = 'timer-' || id;
+--> Bob
+-- end::timer
+
+
+-- Jobs: whoever saves one says when its next tick is. A program that knows cron goes on from there.
+
+-- tag::job
+select windlass.outbox_job_save('poll-bank', 'bank.poll', '{}', p_cron => null, p_zone => null, p_period => '5 min',
+                                p_anchor_at => now(), p_next_tick_at => now() + interval '5 min', p_fires_at => now() + interval '5 min',
+                                p_overlap => 1);
+--> t
+select run_id is not null from windlass.outbox_job_trigger('poll-bank', p_hand_off => true);
+--> t
+select status, triggered from windlass.outbox_job_runs('poll-bank');
+--> 0 | t
+
+with claimer as materialized (select gen_random_uuid() as owner)
+insert into hand
+select m.id, claimer.owner, m.topic, m.payload, m.retry_count
+  from claimer, windlass.outbox_claim(claimer.owner, '30 s', 10, p_topics => '{bank.poll}') m;
+select windlass.outbox_ack(array_agg(id), array_agg(owner)) from hand;
+--> 1
+select status, ended_at is not null from windlass.outbox_job_runs('poll-bank');
+--> 2 | t
+select windlass.outbox_job_pause('poll-bank');
+--> t
+select windlass.outbox_job_delete('poll-bank');
+--> 0
+-- end::job
+
 drop schema shop cascade;

@@ -64,6 +64,7 @@ final class SqlExampleTest {
         psql(owner, "--single-transaction", ROOT.resolve("sql/postgresql/windlass-1.sql"));
         psql(owner, "--single-transaction", ROOT.resolve("sql/postgresql/windlass-1-to-2.sql"));
         psql(owner, "--single-transaction", ROOT.resolve("sql/postgresql/windlass-2-to-3.sql"));
+        psql(owner, "--single-transaction", ROOT.resolve("sql/postgresql/windlass-3-to-4.sql"));
 
         assertThat(psql(owner, "--quiet", STORY).lines())
                 .containsSubsequence(SqlScript.read(STORY).answers());
