@@ -19,4 +19,48 @@ final class PostgresJobsTest {
             return new PostgresDatabase(postgres);
         }
     }
+
+    @Nested
+    final class JobNode extends JobNodeConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
+        }
+    }
+
+    @Nested
+    final class RunOutcome extends RunOutcomeConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
+        }
+    }
+
+    @Nested
+    final class DeleteJob extends DeleteJobConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
+        }
+    }
+
+    @Nested
+    final class RunClaim extends RunClaimConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
+        }
+    }
 }

@@ -1,0 +1,165 @@
+package dev.windlass.schedule;
+
+import static dev.windlass.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.windlass.OwnerToken;
+import dev.windlass.Windlass;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+
+/** A job is triggered, and deleted with what nobody has begun. */
+abstract class DeleteJobConformance extends JobsConformance {
+
+    @Test
+    void aDeletedJobTakesAlongTheRunsThatNobodyHasBegun() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        jobs.save(rare("job"));
+        jobs.save(rare("other"));
+        JobRun running = jobs.trigger("job");
+        Windlass node = database().start(database().windlass().outboxHandler("topic", message -> {
+            begun.countDown();
+            release.await();
+        }));
+        begun.await();
+        node.outbox().operator("me").pause("topic", "for the test");
+        JobRun waiting = jobs.trigger("job");
+        JobRun others = jobs.trigger("other");
+        jobs.delete("job");
+        assertThat(jobs.find("job")).isEmpty();
+        assertThat(run(waiting).status()).isEqualTo(JobRunStatus.CANCELLED);
+        assertThat(run(running).status()).isEqualTo(JobRunStatus.IN_PROGRESS);
+        assertThat(run(others).status()).isEqualTo(JobRunStatus.READY);
+        release.countDown();
+        eventually().until(() -> run(running).status() == JobRunStatus.SUCCEEDED);
+        assertThat(jobs.runs("job", 10, null)).extracting(JobRun::id).containsExactly(waiting.id(), running.id());
+    }
+
+    private JobRun run(JobRun run) {
+        return jobs.findRun(run.id()).orElseThrow();
+    }
+
+    @Test
+    void aDeletedJobTakesAlongRunsThatAreNoMessages() {
+        Jobs plain = passive(ScheduleOptions.defaults().withHandOff(false)).jobs();
+        OwnerToken owner = OwnerToken.fresh();
+        plain.save(rare("job"));
+        JobRun held = plain.trigger("job");
+        plain.claimRuns(owner, Duration.ofMinutes(1), 1);
+        JobRun waiting = plain.trigger("job");
+        plain.delete("job");
+        assertThat(run(waiting).status()).isEqualTo(JobRunStatus.CANCELLED);
+        assertThat(run(waiting).lastError()).contains("its job was deleted");
+        assertThat(run(held).status()).isEqualTo(JobRunStatus.IN_PROGRESS);
+        assertThat(plain.ackRuns(owner, List.of(held.id()))).isEqualTo(1);
+        assertThat(run(held).status()).isEqualTo(JobRunStatus.SUCCEEDED);
+    }
+
+    @Test
+    void aRunThatWaitsForItsNextAttemptGoesWithItsJob() {
+        jobs.save(rare("job"));
+        JobRun run = jobs.trigger("job");
+        OwnerToken owner = OwnerToken.fresh();
+        var held = windlass.outbox().claim(owner, Duration.ofMinutes(1), 1);
+        windlass.outbox().abandon(owner, List.of(held.get(0).id()), Duration.ofHours(1), "later");
+        jobs.delete("job");
+        assertThat(run(run).status()).isEqualTo(JobRunStatus.CANCELLED);
+        assertThat(run(run).lastError()).contains("later");
+    }
+
+    @Test
+    void aDeletionThatIsRolledBackLeavesJobAndRuns() throws Exception {
+        jobs.save(rare("job"));
+        JobRun run = jobs.trigger("job");
+        try (Connection connection = database().transaction()) {
+            jobs.delete(connection, "job");
+            connection.rollback();
+        }
+        assertThat(jobs.find("job")).isPresent();
+        assertThat(run(run).status()).isEqualTo(JobRunStatus.READY);
+    }
+
+    @Test
+    void aTriggerThatIsRolledBackLeavesNothing() throws Exception {
+        jobs.save(rare("job"));
+        try (Connection connection = database().transaction()) {
+            JobRun run = jobs.trigger(connection, "job");
+            assertThat(run.status()).isEqualTo(JobRunStatus.READY);
+            connection.rollback();
+        }
+        assertThat(runs("true")).isZero();
+        assertThat(messages("true")).isZero();
+        assertThat(state("job").lastRun()).isEmpty();
+    }
+
+    @Test
+    void aTriggerOfTheCallersTransactionIsHandledWhenHeCommits() throws Exception {
+        jobs.save(rare("job"));
+        Windlass node = database().start(database().windlass().outboxHandler("topic", message -> {}));
+        JobRun run = node.inTransaction(connection -> node.jobs().trigger(connection, "job"));
+        eventually().until(() -> run(run).status() == JobRunStatus.SUCCEEDED);
+    }
+
+    @Test
+    void aPausedJobIsTriggeredAndItsTicksStay() {
+        jobs.save(rare("job"));
+        jobs.pause("job");
+        assertThat(jobs.trigger("job").status()).isEqualTo(JobRunStatus.READY);
+        assertThat(state("job").isPaused()).isTrue();
+        jobs.save(rare("other"));
+        var next = state("other").nextTick();
+        jobs.trigger("other");
+        jobs.trigger("other");
+        assertThat(state("other").nextTick()).isEqualTo(next);
+        assertThat(runs("job_name = 'other' and triggered")).isEqualTo(2);
+    }
+
+    @Test
+    void anUnknownJobIsNamed() throws Exception {
+        refused(() -> jobs.delete("nightly"));
+        refused(() -> jobs.trigger("nightly"));
+        refused(() -> jobs.pause("nightly"));
+        refused(() -> jobs.resume("nightly"));
+        jobs.save(rare("job"));
+        try (Connection connection = database().transaction()) {
+            refused(() -> jobs.delete(connection, "nightly"));
+            refused(() -> jobs.trigger(connection, "nightly"));
+            jobs.trigger(connection, "job"); // the transaction goes on
+            connection.commit();
+        }
+        assertThat(runs("true")).isEqualTo(1);
+    }
+
+    private static void refused(org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {
+        assertThatThrownBy(call)
+                .isInstanceOfSatisfying(
+                        UnknownJobException.class, e -> assertThat(e.jobName()).isEqualTo("nightly"))
+                .hasMessageContaining("\"nightly\"")
+                .hasMessageContaining("jobs().list()");
+    }
+
+    @Test
+    void runsAreListedPageByPage() {
+        jobs.save(rare("job"));
+        jobs.save(rare("other"));
+        for (int i = 0; i < 5; i++) {
+            jobs.trigger("job");
+            jobs.trigger("other");
+        }
+        List<JobRun> all = jobs.runs("job", 10, null);
+        assertThat(all).hasSize(5).allMatch(run -> run.jobName().equals("job"));
+        List<JobRun> first = jobs.runs("job", 2, null);
+        List<JobRun> second = jobs.runs("job", 2, first.get(1));
+        List<JobRun> third = jobs.runs("job", 2, second.get(1));
+        assertThat(first).isEqualTo(all.subList(0, 2));
+        assertThat(second).isEqualTo(all.subList(2, 4));
+        assertThat(third).isEqualTo(all.subList(4, 5));
+        assertThat(all).isSortedAccordingTo((a, b) -> b.createdAt().compareTo(a.createdAt()));
+        assertThat(jobs.runs("nobody's", 2, null)).isEmpty();
+    }
+}

@@ -1,0 +1,232 @@
+package dev.windlass.schedule;
+
+import static dev.windlass.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.windlass.HandlerOptions;
+import dev.windlass.OwnerToken;
+import dev.windlass.PermanentFailure;
+import dev.windlass.RetryPolicy;
+import dev.windlass.Windlass;
+import dev.windlass.outbox.OutboxMessageIdentifier;
+import dev.windlass.outbox.OutboxOperator;
+import dev.windlass.outbox.OutboxOptions;
+import dev.windlass.outbox.OutboxWorkItemIdentifier;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A run is as its message is, and ends with it. */
+abstract class RunOutcomeConformance extends JobsConformance {
+    private static final Duration LEASE = Duration.ofMinutes(5);
+    private final OwnerToken owner = OwnerToken.fresh();
+
+    @BeforeEach
+    void saveJob() {
+        jobs.save(rare("job"));
+    }
+
+    private JobRun read(JobRun run) {
+        return jobs.findRun(run.id()).orElseThrow();
+    }
+
+    private List<OutboxWorkItemIdentifier> claim(Windlass by) {
+        return by.outbox().claim(owner, LEASE, 100).stream().map(m -> m.id()).toList();
+    }
+
+    private static OutboxMessageIdentifier message(JobRun run) {
+        return run.messageId().orElseThrow();
+    }
+
+    @Test
+    void aRunIsReadyInProgressAndSucceededAsItsMessageIs() {
+        JobRun run = jobs.trigger("job");
+        assertThat(run.triggered()).isTrue();
+        assertThat(run.status()).isEqualTo(JobRunStatus.READY);
+        assertThat(run.startedAt()).isEmpty();
+        assertThat(run.tick()).isEqualTo(run.createdAt());
+        List<OutboxWorkItemIdentifier> held = claim(windlass);
+        JobRun going = read(run);
+        assertThat(going.status()).isEqualTo(JobRunStatus.IN_PROGRESS);
+        assertThat(going.startedAt().orElseThrow()).isAfter(run.createdAt());
+        assertThat(state("job").lastRun()).contains(going);
+        windlass.outbox().ack(owner, held);
+        JobRun ended = read(run);
+        assertThat(ended.status()).isEqualTo(JobRunStatus.SUCCEEDED);
+        assertThat(ended.startedAt()).isEqualTo(going.startedAt());
+        assertThat(ended.endedAt().orElseThrow()).isAfter(going.startedAt().orElseThrow());
+        assertThat(ended.lastError()).isEmpty();
+        assertThat(ended.messageId()).isEqualTo(run.messageId());
+        assertThat(jobs.runs("job", 1, null)).containsExactly(ended);
+    }
+
+    @Test
+    void retriesAreSeenWhileTheyGoOnAndAfterTheEnd() {
+        JobRun run = jobs.trigger("job");
+        windlass.outbox().abandon(owner, claim(windlass), Duration.ZERO, "not now");
+        assertThat(read(run).status()).isEqualTo(JobRunStatus.READY);
+        assertThat(read(run).retryCount()).isEqualTo(1);
+        assertThat(read(run).lastError()).contains("not now");
+        assertThat(read(run).startedAt()).isEmpty();
+        windlass.outbox().ack(owner, claim(windlass));
+        JobRun ended = read(run);
+        assertThat(ended.status()).isEqualTo(JobRunStatus.SUCCEEDED);
+        assertThat(ended.retryCount()).isEqualTo(1);
+        assertThat(ended.lastError()).contains("not now");
+    }
+
+    @Test
+    void aFailedMessageFailsTheRunAndARequeuedOneReopensIt() {
+        JobRun run = jobs.trigger("job");
+        windlass.outbox().fail(owner, claim(windlass), "broken");
+        assertThat(read(run).status()).isEqualTo(JobRunStatus.FAILED);
+        assertThat(read(run).lastError()).contains("broken");
+        assertThat(read(run).endedAt()).isPresent();
+        assertThat(windlass.outbox().operator("me").requeue(List.of(message(run)), OutboxOperator.Attempts.RESET))
+                .isEqualTo(1);
+        assertThat(read(run).status()).isEqualTo(JobRunStatus.READY);
+        assertThat(read(run).endedAt()).isEmpty();
+        windlass.outbox().ack(owner, claim(windlass));
+        assertThat(read(run).status()).isEqualTo(JobRunStatus.SUCCEEDED);
+    }
+
+    @Test
+    void aPurgedMessageLeavesTheRunFailed() {
+        JobRun run = jobs.trigger("job");
+        windlass.outbox().fail(owner, claim(windlass), "broken");
+        windlass.outbox().operator("me").purge(List.of(message(run)));
+        assertThat(read(run).status()).isEqualTo(JobRunStatus.FAILED);
+        assertThat(read(run).lastError()).contains("broken");
+    }
+
+    @Test
+    void aCancelledMessageCancelsTheRun() {
+        JobRun run = jobs.trigger("job");
+        assertThat(windlass.outbox().cancel(message(run))).isTrue();
+        assertThat(read(run).status()).isEqualTo(JobRunStatus.CANCELLED);
+        assertThat(read(run).endedAt()).isPresent();
+        assertThat(read(run).startedAt()).isEmpty();
+    }
+
+    @Test
+    void aMessageThatExpiresFailsTheRun() {
+        JobRun run = jobs.trigger("job");
+        database().update("update %s.outbox set expires_at = created_at");
+        database().value(Integer.class, "select %s.outbox_expire()");
+        assertThat(read(run).status()).isEqualTo(JobRunStatus.FAILED);
+        assertThat(read(run).lastError().orElseThrow()).contains("expired");
+    }
+
+    @Test
+    void aMessageThatIsDeletedWhenItIsDoneEndsTheRun() {
+        Windlass brief = database()
+                .start(database()
+                        .windlass()
+                        .options(database().options().withBackgroundWorkers(false))
+                        .outbox(OutboxOptions.defaults().withRetention(Duration.ZERO)));
+        JobRun run = jobs.trigger("job");
+        brief.outbox().abandon(owner, claim(brief), Duration.ZERO, "not now");
+        brief.outbox().ack(owner, claim(brief));
+        assertThat(messages("true")).isZero();
+        JobRun ended = read(run);
+        assertThat(ended.status()).isEqualTo(JobRunStatus.SUCCEEDED);
+        assertThat(ended.retryCount()).isEqualTo(1);
+        assertThat(ended.startedAt()).isPresent();
+        assertThat(ended.endedAt()).isPresent();
+    }
+
+    @Test
+    void handlersDecideHowRunsEnd() {
+        AtomicInteger calls = new AtomicInteger();
+        HandlerOptions quick =
+                HandlerOptions.defaults().withRetry(new RetryPolicy(3, Duration.ofMillis(1), Duration.ofMillis(1), 0));
+        jobs.save(rare("stubborn").topic("stubborn"));
+        jobs.save(rare("hopeless").topic("hopeless"));
+        jobs.save(rare("poison").topic("poison"));
+        database()
+                .start(database()
+                        .windlass()
+                        .outboxHandler("stubborn", quick, message -> {
+                            if (calls.incrementAndGet() < 3) {
+                                throw new IllegalStateException("not yet");
+                            }
+                        })
+                        .outboxHandler("hopeless", quick, message -> {
+                            throw new IllegalStateException("never");
+                        })
+                        .outboxHandler("poison", quick, message -> {
+                            throw new PermanentFailure("bad");
+                        }));
+        JobRun stubborn = jobs.trigger("stubborn");
+        JobRun hopeless = jobs.trigger("hopeless");
+        JobRun poison = jobs.trigger("poison");
+        eventually().until(() -> runs("ended_at is not null") == 3);
+        assertThat(read(stubborn).status()).isEqualTo(JobRunStatus.SUCCEEDED);
+        assertThat(read(stubborn).retryCount()).isEqualTo(2);
+        assertThat(read(hopeless).status()).isEqualTo(JobRunStatus.FAILED);
+        assertThat(read(hopeless).lastError().orElseThrow()).contains("never");
+        assertThat(read(poison).status()).isEqualTo(JobRunStatus.FAILED);
+        assertThat(read(poison).retryCount()).isZero();
+    }
+
+    @Test
+    void ticksAreSkippedWhileARunIsUnfinished() throws Exception {
+        CountDownLatch release = new CountDownLatch(1);
+        AtomicInteger calls = new AtomicInteger();
+        database().start(database().windlass().outboxHandler("slow", message -> {
+            calls.incrementAndGet();
+            release.await();
+        }));
+        jobs.save(Job.every("slow", Duration.ofSeconds(1)).topic("slow").overlap(Overlap.SKIP));
+        eventually().until(() -> state("slow").skippedTicks() >= 2);
+        assertThat(runs("job_name = 'slow'")).isEqualTo(1);
+        assertThat(calls).hasValue(1);
+        assertThat(state("slow").lastSkippedAt()).isPresent();
+        JobRun unfinished = state("slow").lastRun().orElseThrow();
+        assertThatThrownBy(() -> jobs.trigger("slow"))
+                .isInstanceOfSatisfying(
+                        UnfinishedRunException.class, e -> assertThat(e.run()).isEqualTo(unfinished.id()))
+                .hasMessageContaining("slow")
+                .hasMessageContaining(unfinished.id().value().toString());
+        try (Connection connection = database().transaction()) {
+            assertThatThrownBy(() -> jobs.trigger(connection, "slow")).isInstanceOf(UnfinishedRunException.class);
+            jobs.trigger(connection, "job"); // the transaction goes on
+            connection.commit();
+        }
+        release.countDown();
+        eventually().until(() -> runs("job_name = 'slow'") >= 2);
+        assertThat(state("job").lastRun()).isPresent();
+    }
+
+    @Test
+    void severalMissedTicksMakeOneRunOfAJobThatAllowsNoOverlap() {
+        jobs.save(Job.cron("strict", "0 * * * *", UTC)
+                .topic("topic")
+                .misfire(Misfire.all(5))
+                .overlap(Overlap.SKIP));
+        database()
+                .update(
+                        "update %s.outbox_job set next_tick_at = date_trunc('hour', clock_timestamp()) - interval '4 hours',"
+                                + " fires_at = clock_timestamp() where name = 'strict'");
+        node();
+        eventually().until(() -> state("strict").lastRun().isPresent());
+        assertThat(runs("job_name = 'strict'")).isEqualTo(1);
+        assertThat(state("strict").skippedTicks()).isBetween(3L, 5L);
+    }
+
+    @Test
+    void aRunWhoseMessageIsGoneIsNotWaitedFor() {
+        jobs.save(rare("strict").overlap(Overlap.SKIP));
+        JobRun first = jobs.trigger("strict");
+        assertThatThrownBy(() -> jobs.trigger("strict")).isInstanceOf(UnfinishedRunException.class);
+        database().update("delete from %s.outbox");
+        assertThat(read(first).status()).isEqualTo(JobRunStatus.FAILED);
+        assertThat(read(first).lastError()).contains("its message is gone");
+        assertThat(jobs.trigger("strict").id()).isNotEqualTo(first.id());
+    }
+}
