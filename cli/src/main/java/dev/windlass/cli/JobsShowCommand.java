@@ -88,7 +88,7 @@ final class JobsShowCommand implements Callable<Integer> {
         sheet.line("  ended at", run.endedAt());
         sheet.line("  took", JobText.took(run, now).map(Span::fine));
         sheet.line("  attempts", JobText.attempts(run));
-        sheet.line("  lease expiries", run.leaseExpiries());
+        sheet.line("  leases lost", run.leaseExpiries());
         sheet.block("  last error", run.lastError());
     }
 }

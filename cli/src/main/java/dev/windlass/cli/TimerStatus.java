@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.OffsetDateTime;
 import org.jspecify.annotations.Nullable;
 
@@ -38,8 +39,23 @@ record TimerStatus(long pending, long claimed, @Nullable String next, long overd
                      limit 1),
                    (select now from clock)""";
 
+    /**
+     * Without statistics, which a table that has just been filled lacks, the planner would sort all of it: 580 ms instead of 5 for
+     * 600,000 timers. The settings end with the transaction, also behind a pooler.
+     */
     static TimerStatus read(Connection connection, SchemaOptions schema) throws SQLException {
-        String sql = SQL.formatted(schema.qualified("_timer"), TopicStatus.MAX_READY);
+        connection.setAutoCommit(false);
+        try (Statement settings = connection.createStatement()) {
+            settings.execute("set local enable_sort = off");
+            settings.execute("set local enable_bitmapscan = off");
+        }
+        TimerStatus status = query(connection, SQL.formatted(schema.qualified("_timer"), TopicStatus.MAX_READY));
+        connection.rollback();
+        connection.setAutoCommit(true);
+        return status;
+    }
+
+    private static TimerStatus query(Connection connection, String sql) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             statement.setQueryTimeout(MAX_SECONDS);
             try (ResultSet row = statement.executeQuery()) {
