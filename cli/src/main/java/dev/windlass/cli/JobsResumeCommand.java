@@ -1,5 +1,7 @@
 package dev.windlass.cli;
 
+import dev.windlass.schedule.Job;
+import dev.windlass.schedule.Schedule;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -22,6 +24,7 @@ final class JobsResumeCommand implements Callable<Integer> {
     }
 
     private int resume(OutboxSession session) {
+        requireTimes(choice.in(session).job());
         boolean resumed = choice.change(session, jobs -> jobs.resume(choice.name()));
         String next = choice.in(session)
                 .nextTick()
@@ -29,5 +32,13 @@ final class JobsResumeCommand implements Callable<Integer> {
                 .orElse("");
         session.out().printf(resumed ? "resumed %s%s%n" : "%s was not paused%s%n", choice, next);
         return 0;
+    }
+
+    private void requireTimes(Job job) {
+        if (job.schedule() instanceof Schedule.Unreadable unreadable) {
+            throw new CommandFailure("expected a job whose times can be read, but " + choice + " has "
+                    + Printable.line(unreadable.toString()) + " (" + Printable.line(unreadable.why())
+                    + "); save it again from its program");
+        }
     }
 }

@@ -1,6 +1,7 @@
 package dev.windlass.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.windlass.OwnerToken;
@@ -126,6 +127,12 @@ final class JobsCommandTest {
         assertThat(jobs("show", "nightly").out())
                 .containsPattern("schedule +0 25 \\* \\* \\*\\R")
                 .containsPattern("problem\\R +.*25");
+        jobs.pause("nightly");
+        Ran resume = jobs("resume", "nightly");
+        assertThat(resume.exitCode()).isEqualTo(1);
+        assertThat(resume.err())
+                .startsWith("windlass: expected a job whose times can be read, but job nightly has 0 25 * * * in ")
+                .hasLineCount(1);
         JsonNode json = Json.read(jobs("list", "--json").out());
         assertThat(json.get("cron").asText()).isEqualTo("0 25 * * *");
         assertThat(json.get("description").isNull()).isTrue();
@@ -258,6 +265,19 @@ final class JobsCommandTest {
         assertThat(ran.out().strip()).isEqualTo("triggered job often: run " + text(run));
         assertThat(run.status()).isEqualTo(JobRunStatus.READY);
         assertThat(run.messageId()).isEmpty();
+    }
+
+    @Test
+    void aNodeHandlesWhatWasTriggered() {
+        jobs.save(OFTEN);
+        try (Windlass node = Windlass.on(SERVER.dataSource())
+                .options(WindlassOptions.defaults().withSchemaName("jobs_command_test"))
+                .outboxHandler("poll", message -> {})
+                .start()) {
+            assertThat(jobs("trigger", "often").exitCode()).isZero();
+            await().until(() -> node.jobs().runs("often", 1, null).get(0).status() == JobRunStatus.SUCCEEDED);
+            assertThat(jobs("list").out()).containsPattern("often .* succeeded \\S+Z");
+        }
     }
 
     @Test
