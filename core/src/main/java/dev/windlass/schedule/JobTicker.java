@@ -138,8 +138,10 @@ final class JobTicker {
     }
 
     private int report(Done done) {
-        log.debug("[{}] made runs of topics {}", database.name(), done.topics());
-        handedOff.accept(done.topics());
+        if (!done.topics().isEmpty()) {
+            log.debug("[{}] runs of topics {} became messages", database.name(), done.topics());
+            handedOff.accept(done.topics());
+        }
         return done.lookedAt();
     }
 

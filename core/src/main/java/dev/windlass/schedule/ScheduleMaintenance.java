@@ -41,7 +41,9 @@ final class ScheduleMaintenance {
         }
         tell("ended {} runs whose job or message is gone", connection -> jobs.settle(connection, BATCH));
         int cleaned = inBatches(connection -> jobs.clean(connection, options.runRetention(), BATCH));
-        log.debug("[{}] deleted {} runs that had ended", database.name(), cleaned);
+        if (cleaned > 0) {
+            log.debug("[{}] deleted {} runs that had ended", database.name(), cleaned);
+        }
         return EVERY;
     }
 
