@@ -148,7 +148,13 @@ final class StoredJobs implements Jobs {
     @Override
     public boolean pause(String name) {
         check(name);
-        boolean paused = database.retrying(what("pause", name), connection -> store.pause(connection, name))
+        boolean[] tried = {false};
+        boolean paused = database.retrying(what("pause", name), connection -> {
+                    boolean again = tried[0];
+                    tried[0] = true;
+                    // an earlier try, whose answer was lost, has paused it
+                    return store.pause(connection, name).map(changed -> changed || again);
+                })
                 .orElseThrow(() -> unknown(name));
         if (paused) {
             log.info("[{}] paused job {}", database.name(), name);
@@ -160,27 +166,37 @@ final class StoredJobs implements Jobs {
     @Override
     public boolean resume(String name) {
         check(name);
+        boolean[] repeated = {false};
         for (int tries = 0; tries < RESUME_TRIES; tries++) {
             Stored job = stored(name).orElseThrow(() -> unknown(name));
-            if (!job.state().isPaused()) {
-                return false;
-            }
-            if (resume(job)) {
+            boolean resumed = job.state().isPaused() ? resume(job, repeated) : repeated[0];
+            if (resumed) {
                 log.info("[{}] resumed job {}", database.name(), name);
                 ticker.wake();
-                return true;
+            }
+            if (resumed || !job.state().isPaused()) {
+                return resumed;
             }
         }
         throw new WindlassException("[" + database.name() + "] job \"" + name
                 + "\" was changed by others again and again while it was to be resumed; try again");
     }
 
-    private boolean resume(Stored job) {
+    /**
+     * Goes on with the next tick.
+     *
+     * @param repeated becomes true if an answer was lost: what it spoke of has been done, perhaps
+     */
+    private boolean resume(Stored job, boolean[] repeated) {
         Job its = job.state().job();
         Instant next = Ticks.of(its.schedule(), job.anchor()).next(job.now());
         Instant firesAt = next.plus(Lengths.partOf(its.jitter()));
-        return database.retrying(
-                what("resume", its.name()), connection -> store.resume(connection, job, next, firesAt));
+        boolean[] tried = {false};
+        return database.retrying(what("resume", its.name()), connection -> {
+            repeated[0] |= tried[0];
+            tried[0] = true;
+            return store.resume(connection, job, next, firesAt);
+        });
     }
 
     private Optional<Stored> stored(String name) {

@@ -14,20 +14,20 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** Loses the answers of a number of queries: the database has done and committed what was asked, and nobody learns of it. */
-final class LosingDataSource implements DataSource {
+public final class LosingDataSource implements DataSource {
     private final EngineDatabase real;
     private final AtomicInteger toLose = new AtomicInteger();
 
-    LosingDataSource(EngineDatabase real) {
+    public LosingDataSource(EngineDatabase real) {
         this.real = real;
     }
 
-    void loseAnswers(int count) {
+    public void loseAnswers(int count) {
         toLose.set(count);
     }
 
     /** How many of them are still to be lost. */
-    int left() {
+    public int left() {
         return toLose.get();
     }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.windlass.OwnerToken;
 import dev.windlass.Windlass;
+import dev.windlass.outbox.LosingDataSource;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
@@ -141,6 +142,28 @@ abstract class DeleteJobConformance extends JobsConformance {
                         UnknownJobException.class, e -> assertThat(e.jobName()).isEqualTo("nightly"))
                 .hasMessageContaining("\"nightly\"")
                 .hasMessageContaining("jobs().list()");
+    }
+
+    @Test
+    void callsWhoseAnswersAreLostAreNotDoneTwice() {
+        LosingDataSource losing = new LosingDataSource(database());
+        Jobs unlucky = database()
+                .start(Windlass.on(losing).options(database().options().withBackgroundWorkers(false)))
+                .jobs();
+        jobs.save(rare("job").overlap(Overlap.SKIP));
+        losing.loseAnswers(2);
+        JobRun run = unlucky.trigger("job");
+        assertThat(jobs.runs("job", 10, null)).containsExactly(run);
+        losing.loseAnswers(1);
+        assertThat(unlucky.pause("job")).isTrue();
+        assertThat(unlucky.pause("job")).isFalse();
+        losing.loseAnswers(2); // that of reading the job is one of them
+        assertThat(unlucky.resume("job")).isTrue();
+        assertThat(unlucky.resume("job")).isFalse();
+        losing.loseAnswers(2);
+        unlucky.delete("job");
+        assertThat(jobs.list()).isEmpty();
+        assertThat(losing.left()).isZero();
     }
 
     @Test

@@ -10,6 +10,7 @@ import dev.windlass.outbox.OutboxMessageIdentifier;
 import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -213,6 +214,45 @@ abstract class JobNodeConformance extends JobsConformance {
         }
         eventually().until(() -> runs("job_name = 'held'") == 1);
         assertThat(messages("payload = 'new'")).isEqualTo(1);
+    }
+
+    @Test
+    void aTickThatHasRunDoesNotRunAgain() {
+        jobs.save(rare("job"));
+        missed("job", Duration.ofSeconds(5));
+        Instant tick = state("job").nextTick().orElseThrow();
+        node();
+        eventually().until(() -> runs("true") == 1);
+        JobRun run = state("job").lastRun().orElseThrow();
+        jobs.delete("job");
+        jobs.save(rare("job"));
+        database()
+                .update(
+                        "update %s.outbox_job set next_tick_at = ?, fires_at = ?, version = version + 1",
+                        tick.atOffset(ZoneOffset.UTC), tick.atOffset(ZoneOffset.UTC));
+        jobs.save(rare("other"));
+        eventually()
+                .until(() ->
+                        state("job").nextTick().orElseThrow().isAfter(database().now()));
+        assertThat(jobs.runs("job", 10, null)).extracting(JobRun::id).containsExactly(run.id());
+        assertThat(messages("true")).isEqualTo(1);
+    }
+
+    /** What was put off because of a problem fires later than its tick, and that is not its jitter. */
+    @Test
+    void aJobThatWasInTroubleCatchesUpInOneStep() {
+        jobs.save(Job.cron("job", "0 * * * *", UTC).topic("topic"));
+        database()
+                .update(
+                        "update %s.outbox_job set next_tick_at = date_trunc('hour', clock_timestamp()) - interval '10 hours',"
+                                + " fires_at = clock_timestamp(), problem = 'was broken'");
+        node();
+        eventually()
+                .until(() ->
+                        state("job").nextTick().orElseThrow().isAfter(database().now()));
+        assertThat(runs("true")).isEqualTo(1);
+        assertThat(state("job").skippedTicks()).isBetween(9L, 11L);
+        assertThat(state("job").problem()).isEmpty();
     }
 
     @Test

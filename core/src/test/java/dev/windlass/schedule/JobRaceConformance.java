@@ -57,7 +57,7 @@ abstract class JobRaceConformance extends JobsConformance {
                             .map(job -> new JobStore.Planned(
                                     job,
                                     new JobPlan(
-                                            List.of(job.tick()), 0, job.tick().plusSeconds(100_000)),
+                                            List.of(job.tick()), 1, job.tick().plusSeconds(100_000)),
                                     job.tick().plusSeconds(100_000)))
                             .toList();
                     List<java.util.UUID> ids =
@@ -70,6 +70,7 @@ abstract class JobRaceConformance extends JobsConformance {
                 }
                 assertThat(runs("job_name = '" + name + "'")).isEqualTo(1);
                 assertThat(messages("run")).isEqualTo(round + 1);
+                assertThat(state(name).skippedTicks()).isEqualTo(1);
             }
         } finally {
             threads.shutdownNow();
