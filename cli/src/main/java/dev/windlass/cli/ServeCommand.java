@@ -5,6 +5,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.windlass.Windlass;
 import dev.windlass.cli.demo.Demo;
 import dev.windlass.cli.demo.Shop;
+import dev.windlass.schedule.ScheduleOptions;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
@@ -48,6 +49,11 @@ final class ServeCommand implements Callable<Integer> {
 
     @Option(names = "--demo", description = "Add a small shop that places orders, and show what happens to them.")
     private boolean demo;
+
+    @Option(
+            names = "--no-hand-off",
+            description = "Leave due timers and runs of jobs to programs that claim them themselves.")
+    private boolean noHandOff;
 
     @Option(
             names = "--data",
@@ -127,7 +133,9 @@ final class ServeCommand implements Callable<Integer> {
 
     private void run(Target target, String origin, String password) throws Exception {
         HikariDataSource pool = lifetime.start(() -> pool(target));
-        Windlass.Builder builder = schema.on(pool).ensureSchema();
+        Windlass.Builder builder = schema.on(pool)
+                .ensureSchema()
+                .schedule(ScheduleOptions.defaults().withHandOff(!noHandOff));
         if (!builder.migrator().pendingSql().isEmpty()) {
             say("creating or upgrading table %s with its indexes and routines ...", schema.qualified(""));
         }
@@ -179,9 +187,9 @@ final class ServeCommand implements Callable<Integer> {
                 target.userName(),
                 password,
                 schema.schema,
-                demo
-                        ? "the handlers of the demo, due timers and jobs, and the upkeep of the tables"
-                        : "no handlers, only due timers and jobs, and the upkeep (expired leases, old messages)");
+                (demo ? "the handlers of the demo" : "no handlers")
+                        + (noHandOff ? "" : ", due timers and jobs")
+                        + ", and the upkeep of the tables");
     }
 
     private void await(Runnable check) throws InterruptedException {

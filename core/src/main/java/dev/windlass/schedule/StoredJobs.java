@@ -189,6 +189,10 @@ final class StoredJobs implements Jobs {
      */
     private boolean resume(Stored job, boolean[] repeated) {
         Job its = job.state().job();
+        if (its.schedule() instanceof Schedule.Unreadable unreadable) {
+            throw new WindlassException("[" + database.name() + "] could not " + what("resume", its.name())
+                    + ": its times cannot be read, save it again; " + unreadable.why());
+        }
         Instant next = Ticks.of(its.schedule(), job.anchor()).next(job.now());
         Instant firesAt = next.plus(Lengths.partOf(its.jitter()));
         boolean[] tried = {false};

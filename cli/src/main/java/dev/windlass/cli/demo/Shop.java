@@ -4,19 +4,28 @@ import dev.windlass.PermanentFailure;
 import dev.windlass.Windlass;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
+import dev.windlass.schedule.Job;
+import dev.windlass.schedule.JobSet;
+import dev.windlass.schedule.Misfire;
+import dev.windlass.schedule.Overlap;
+import dev.windlass.schedule.TimerEntry;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import javax.sql.DataSource;
 
-/** Orders, and what follows from them. */
+/** Orders, and what follows from them: at once, some seconds later by a timer, and every ten seconds by a job. */
 public final class Shop {
+    private static final Duration REVIEW_AFTER = Duration.ofSeconds(5);
+    private static final Duration COUNT_EVERY = Duration.ofSeconds(10);
+
     private final DataSource dataSource;
     private final String table;
     private final String run = UUID.randomUUID().toString();
@@ -30,7 +39,14 @@ public final class Shop {
 
     public void addHandlers(Windlass.Builder builder) {
         builder.outboxHandler("order.placed", message -> counted(message, this::confirm))
-                .outboxHandler("mail.send", message -> counted(message, Shop::sendMail));
+                .outboxHandler("mail.send", message -> counted(message, Shop::sendMail))
+                .outboxHandler("review.ask", message -> tally.asked.increment())
+                .outboxHandler("till.count", message -> tally.counts.increment())
+                .jobs(JobSet.of("demo", 1)
+                        .with(Job.every("count-the-till", COUNT_EVERY)
+                                .topic("till.count")
+                                .overlap(Overlap.SKIP)
+                                .misfire(Misfire.skip())));
     }
 
     void createTable() throws SQLException {
@@ -55,6 +71,7 @@ public final class Shop {
                             List.of(
                                     entry("order.placed", order, "{\"order\": " + order + "}"),
                                     entry("mail.send", order, "{\"to\": \"customer" + order + "@example.com\"}")));
+            windlass.timers().schedule(connection, TimerEntry.of("review.ask", order, REVIEW_AFTER));
             return order;
         });
         tally.placed.increment();

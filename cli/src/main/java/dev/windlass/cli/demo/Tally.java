@@ -16,6 +16,8 @@ final class Tally {
     final LongAdder handled = new LongAdder();
     final LongAdder retries = new LongAdder();
     final LongAdder failed = new LongAdder();
+    final LongAdder asked = new LongAdder();
+    final LongAdder counts = new LongAdder();
     private final ConcurrentLinkedQueue<Long> latencies = new ConcurrentLinkedQueue<>();
 
     void waited(long nanos) {
@@ -23,9 +25,17 @@ final class Tally {
     }
 
     String line(LocalTime now, String waiting) {
-        return "%s  placed %d  handled %d  waiting %s  retries %d  failed %d  latency p50 %s"
+        return "%s  placed %d  handled %d  waiting %s  retries %d  failed %d  timers %d  job runs %d  latency p50 %s"
                 .formatted(
-                        TIME.format(now), placed.sum(), handled.sum(), waiting, retries.sum(), failed.sum(), median());
+                        TIME.format(now),
+                        placed.sum(),
+                        handled.sum(),
+                        waiting,
+                        retries.sum(),
+                        failed.sum(),
+                        asked.sum(),
+                        counts.sum(),
+                        median());
     }
 
     private String median() {
