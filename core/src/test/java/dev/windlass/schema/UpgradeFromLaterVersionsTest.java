@@ -19,7 +19,14 @@ final class UpgradeFromLaterVersionsTest {
     final SchemaFixture database = new SchemaFixture();
 
     private void install(int version) throws SQLException, IOException {
-        database.execute(Repository.read("sql/postgresql/windlass-" + version + ".sql")
+        run("windlass-1.sql");
+        for (int from = 1; from < version; from++) {
+            run("windlass-" + from + "-to-" + (from + 1) + ".sql");
+        }
+    }
+
+    private void run(String file) throws SQLException, IOException {
+        database.execute(Repository.read("sql/postgresql/" + file)
                 .replace("\"windlass\"", "\"" + database.schema + "\"")
                 .replace("'windlass'", "'" + database.schema + "'")
                 .replace("'windlass.windlass.", "'windlass." + database.schema + "."));
