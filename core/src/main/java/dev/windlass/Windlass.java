@@ -105,6 +105,7 @@ public final class Windlass implements AutoCloseable {
                 builder.schedule,
                 List.copyOf(builder.jobs.values()),
                 outbox,
+                builder.codec,
                 workers);
         starter = new Loop("[" + database.name() + "] starting", workers, this::startFeatures);
     }

@@ -1,5 +1,6 @@
 package dev.windlass.schedule;
 
+import dev.windlass.PayloadCodec;
 import dev.windlass.WindlassOptions;
 import dev.windlass.outbox.OutboxNode;
 import dev.windlass.runtime.Announcer;
@@ -46,6 +47,7 @@ public final class ScheduleNode {
             ScheduleOptions options,
             List<JobSet> sets,
             OutboxNode outbox,
+            PayloadCodec codec,
             Workers workers) {
         Database answering = database.answeringWithin(LONGEST_CALL);
         TimerStore timerStore = new TimerStore(database, table);
@@ -55,7 +57,7 @@ public final class ScheduleNode {
                 new TimerHandOff(answering, timerStore, options.batchSize(), longest, outbox::committed, workers);
         Announcer announcer = new Announcer(
                 database, Channel.of(windlass.schemaName(), table), TIMERS_WRITTEN, workers, windlass.wakeUp());
-        timers = new StoredTimers(database, timerStore, timerHandOff, handsOff, announcer, options.lease());
+        timers = new StoredTimers(database, timerStore, timerHandOff, handsOff, announcer, codec, options.lease());
         JobStore jobStore = new JobStore(database, table);
         ticker = new JobTicker(answering, jobStore, options.handOff(), longest, outbox::committed, workers);
         jobs = new StoredJobs(database, jobStore, ticker, options.handOff(), outbox::committed, options.lease());

@@ -1,6 +1,8 @@
 package dev.windlass.schedule;
 
 import dev.windlass.OwnerToken;
+import dev.windlass.PayloadCodec;
+import dev.windlass.outbox.Topic;
 import dev.windlass.runtime.Announcer;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.ErrorText;
@@ -31,6 +33,7 @@ final class StoredTimers implements Timers {
     private final TimerHandOff handOff;
     private final boolean handsOff;
     private final Announcer announcer;
+    private final PayloadCodec codec;
     private final Duration lease;
     private final TimeOrderedIds ids = new TimeOrderedIds();
     private volatile boolean written;
@@ -44,12 +47,14 @@ final class StoredTimers implements Timers {
             TimerHandOff handOff,
             boolean handsOff,
             Announcer announcer,
+            PayloadCodec codec,
             Duration lease) {
         this.database = database;
         this.store = store;
         this.handOff = handOff;
         this.handsOff = handsOff;
         this.announcer = announcer;
+        this.codec = codec;
         this.lease = lease;
     }
 
@@ -116,6 +121,20 @@ final class StoredTimers implements Timers {
         } catch (SQLException e) {
             throw database.failure("schedule " + all.size() + " timers", e);
         }
+    }
+
+    @Override
+    public <T> TimerEntry entry(Topic<T> topic, T payload, Duration delay) {
+        return TimerEntry.of(Require.present("topic", topic).name(), encoded(payload), delay);
+    }
+
+    @Override
+    public <T> TimerEntry entry(Topic<T> topic, T payload, Instant dueTime) {
+        return TimerEntry.of(Require.present("topic", topic).name(), encoded(payload), dueTime);
+    }
+
+    private String encoded(Object payload) {
+        return codec.encode(Require.present("payload", payload));
     }
 
     private List<UUID> newIds(int count) {
@@ -224,13 +243,23 @@ final class StoredTimers implements Timers {
 
     @Override
     public boolean reschedule(TimerIdentifier id, Instant dueTime) {
-        Require.present("timer identifier", id);
         Require.instant("due time", dueTime);
-        boolean announce = !handsOff && handOff.isSoon(dueTime) && announcer.announce();
+        return reschedule(id, dueTime, null, handOff.isSoon(dueTime));
+    }
+
+    @Override
+    public boolean reschedule(TimerIdentifier id, Duration delay) {
+        Require.notNegative("delay", delay);
+        return reschedule(id, null, delay, TimerHandOff.isSoon(delay));
+    }
+
+    private boolean reschedule(TimerIdentifier id, @Nullable Instant dueTime, @Nullable Duration delay, boolean soon) {
+        Require.present("timer identifier", id);
+        boolean announce = soon && !handsOff && announcer.announce();
         boolean changed = database.retrying(
                 "reschedule timer " + id.value(),
-                connection -> store.reschedule(connection, id.value(), dueTime, announce));
-        if (changed && handOff.isSoon(dueTime)) {
+                connection -> store.reschedule(connection, id.value(), dueTime, delay, announce));
+        if (changed && soon) {
             handOff.wake();
         }
         return changed;
@@ -238,14 +267,28 @@ final class StoredTimers implements Timers {
 
     @Override
     public boolean reschedule(Connection connection, TimerIdentifier id, Instant dueTime) {
-        Require.present("timer identifier", id);
         Require.instant("due time", dueTime);
-        boolean announce = handOff.isSoon(dueTime) && announcer.announce();
+        return reschedule(connection, id, dueTime, null, handOff.isSoon(dueTime));
+    }
+
+    @Override
+    public boolean reschedule(Connection connection, TimerIdentifier id, Duration delay) {
+        Require.notNegative("delay", delay);
+        return reschedule(connection, id, null, delay, TimerHandOff.isSoon(delay));
+    }
+
+    private boolean reschedule(
+            Connection connection,
+            TimerIdentifier id,
+            @Nullable Instant dueTime,
+            @Nullable Duration delay,
+            boolean soon) {
+        Require.present("timer identifier", id);
         boolean changed = inTransaction(
                 connection,
                 "reschedule timer " + id.value(),
-                own -> store.reschedule(own, id.value(), dueTime, announce));
-        if (changed && handOff.isSoon(dueTime)) {
+                own -> store.reschedule(own, id.value(), dueTime, delay, soon && announcer.announce()));
+        if (changed && soon) {
             expect();
         }
         return changed;

@@ -80,11 +80,16 @@ final class TimerStore {
         return call(connection, "cancel_key").text(topic).text(key).value(row -> row.getBoolean(1));
     }
 
-    boolean reschedule(Connection connection, UUID id, Instant dueTime, boolean notify) throws SQLException {
+    /**
+     * @param delay from now; either this or the due time is given
+     */
+    boolean reschedule(
+            Connection connection, UUID id, @Nullable Instant dueTime, @Nullable Duration delay, boolean notify)
+            throws SQLException {
         return call(connection, "reschedule")
                 .uuid(id)
                 .instant(dueTime)
-                .duration(null)
+                .duration(delay)
                 .bool(notify)
                 .value(row -> row.getBoolean(1));
     }

@@ -2,6 +2,7 @@ package dev.windlass.schedule;
 
 import dev.windlass.OwnerToken;
 import dev.windlass.WindlassException;
+import dev.windlass.outbox.Topic;
 import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
@@ -37,6 +38,12 @@ public interface Timers {
     /** Writes many timers in one round trip, in the caller's transaction. */
     List<TimerIdentifier> scheduleAll(Connection connection, Collection<TimerEntry> entries);
 
+    /** Makes an entry of an object, encoded by the codec of this Windlass. */
+    <T> TimerEntry entry(Topic<T> topic, T payload, Duration delay);
+
+    /** The same for a point in time. */
+    <T> TimerEntry entry(Topic<T> topic, T payload, Instant dueTime);
+
     /**
      * Cancels a timer. If this returns true, it is never delivered; if false, it was done, being handled, cancelled before, or
      * never there.
@@ -55,8 +62,13 @@ public interface Timers {
     /** Gives a timer that is not done another due time; in the past means now. Returns whether it was changed. */
     boolean reschedule(TimerIdentifier id, Instant dueTime);
 
+    /** The same as a distance from the database's now. */
+    boolean reschedule(TimerIdentifier id, Duration delay);
+
     /** The same in the caller's transaction. Until that ends, the timer does not fire. */
     boolean reschedule(Connection connection, TimerIdentifier id, Instant dueTime);
+
+    boolean reschedule(Connection connection, TimerIdentifier id, Duration delay);
 
     /** The timer, if it is not done or cancelled. One that is done is {@code outbox().find} of its message. */
     Optional<Timer> find(TimerIdentifier id);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.windlass.OwnerToken;
+import dev.windlass.outbox.Topic;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -102,10 +103,18 @@ abstract class BadTimerArgumentsConformance extends TimerConformance {
             refused(() -> timers.cancel(connection, "a", " "), "expected a timer key, got blank text");
             refused(() -> timers.reschedule(nothing(), FAR), "expected a timer identifier, got null");
             refused(
-                    () -> timers.reschedule(ID, nothing()),
+                    () -> timers.reschedule(ID, (Instant) nothing()),
                     "expected a due time between the years 1 and 9999, got null");
             refused(() -> timers.reschedule(ID, Instant.MAX), "expected a due time between the years 1 and 9999");
             refused(() -> timers.reschedule(nothing(), ID, FAR), "expected a connection, got null");
+            refused(
+                    () -> timers.reschedule(ID, Duration.ofMillis(-1)),
+                    "expected a delay of zero or more, got PT-0.001S");
+            refused(
+                    () -> timers.reschedule(connection, ID, Duration.ofMillis(-1)),
+                    "expected a delay of zero or more, got PT-0.001S");
+            refused(() -> timers.entry(nothing(), "", FAR), "expected a topic, got null");
+            refused(() -> timers.entry(Topic.of("a", String.class), nothing(), FAR), "expected a payload, got null");
             refused(() -> timers.find((TimerIdentifier) nothing()), "expected a timer identifier, got null");
             refused(() -> timers.find("a", ""), "expected a timer key, got blank text");
             refused(() -> timers.list("", 1, null), "expected a topic, got blank text");

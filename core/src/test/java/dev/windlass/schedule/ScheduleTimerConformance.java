@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
+import dev.windlass.outbox.Topic;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -176,6 +177,33 @@ abstract class ScheduleTimerConformance extends TimerConformance {
         assertThat(handOff(10)).isEqualTo(1);
         assertThat(timers.reschedule(new TimerIdentifier(new java.util.UUID(1, 1)), FAR))
                 .isFalse();
+    }
+
+    @Test
+    void aTimerIsMovedByADistanceFromTheDatabasesNow() throws SQLException {
+        TimerIdentifier id = timers.schedule(TimerEntry.of("a", "", FAR));
+        Instant before = database().now();
+        assertThat(timers.reschedule(id, LATER)).isTrue();
+        assertThat(timers.find(id).orElseThrow().dueTime())
+                .isBetween(before.plus(LATER), database().now().plus(LATER));
+        try (Connection connection = database().transaction()) {
+            assertThat(timers.reschedule(connection, id, Duration.ZERO)).isTrue();
+            connection.commit();
+        }
+        assertThat(handOff(10)).isEqualTo(1);
+    }
+
+    record Order(int number) {}
+
+    @Test
+    void aTypedTopicsPayloadIsEncoded() {
+        Topic<Order> topic = Topic.of("a", Order.class);
+        timers.schedule(timers.entry(topic, new Order(1), Duration.ZERO));
+        TimerIdentifier id = timers.schedule(timers.entry(topic, new Order(2), FAR));
+        assertThat(timers.find(id).orElseThrow().payload()).isEqualTo("{\"number\":2}");
+        assertThat(handOff(10)).isEqualTo(1);
+        assertThat(database().value(String.class, "select payload from %s.outbox"))
+                .isEqualTo("{\"number\":1}");
     }
 
     @Test
