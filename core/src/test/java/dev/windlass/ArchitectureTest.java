@@ -30,6 +30,11 @@ import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxHandler;
 import dev.windlass.outbox.OutboxMessage;
+import dev.windlass.schedule.Job;
+import dev.windlass.schedule.JobRun;
+import dev.windlass.schedule.JobSet;
+import dev.windlass.schedule.JobState;
+import dev.windlass.schedule.Jobs;
 import java.time.InstantSource;
 import java.util.Calendar;
 import java.util.Date;
@@ -118,7 +123,12 @@ final class ArchitectureTest {
                         Leases.class,
                         Lease.class,
                         LeaseSemaphore.class,
-                        Leadership.class)
+                        Leadership.class,
+                        Job.class,
+                        JobRun.class,
+                        JobSet.class,
+                        JobState.class,
+                        Jobs.class)
                 .map(Class::getName)
                 .collect(Collectors.toSet());
         return describe("users work with", type -> names.contains(type.getName()));

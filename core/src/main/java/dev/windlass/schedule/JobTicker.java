@@ -1,5 +1,6 @@
 package dev.windlass.schedule;
 
+import dev.windlass.WindlassException;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.ErrorText;
 import dev.windlass.runtime.Loop;
@@ -118,7 +119,9 @@ final class JobTicker {
     }
 
     private int report(Firing job, RuntimeException e) throws SQLException {
-        String problem = ErrorText.of(e);
+        String problem = e instanceof WindlassException known
+                ? ErrorText.bounded(String.valueOf(known.getMessage()))
+                : ErrorText.of(e);
         boolean written = database.once(connection -> store.problem(connection, job, problem, RETRY_UNREADABLE));
         if (written) {
             log.warn(

@@ -47,7 +47,7 @@ public interface Jobs {
      */
     JobRun trigger(String name);
 
-    /** The same in the caller's transaction: the run exists if and when the caller commits. */
+    /** The same in the caller's transaction: the run exists if and when the caller commits. Until then, the job makes no others. */
     JobRun trigger(Connection connection, String name);
 
     /**

@@ -4,6 +4,18 @@
  * <p>What is due becomes a message of the outbox, in the transaction that ends it here, and under its own id. From then on it is
  * handled as any other message: by the handler of its topic, with retries, on whatever node has room.
  *
+ * <h2>Ticks</h2>
+ *
+ * <p>A job knows its next tick. Nodes sleep until it fires; then each of them reads the job, computes which ticks are due, which
+ * of them run by its rules, and which comes next, and asks the database to write all of that if the job still has the version
+ * that was read. One node's write goes through, with the runs and their messages in the same transaction; the others find the
+ * version changed. A unique index over job and tick stands behind it, for jobs that are deleted and saved again and for clocks
+ * that are set back. No node has to be the leader, and none that dies leaves anything behind.
+ *
+ * <p>Only programs know cron expressions; the database compares times. So a job whose expression a node does not understand, as
+ * in a rolling deploy, is put off for ten minutes with the reason; a node that understands it then takes what was missed, by the
+ * job's rule for misfires.
+ *
  * <h2>Invariants</h2>
  *
  * <ul>

@@ -107,4 +107,15 @@ final class PostgresJobsTest {
             return new PostgresDatabase(postgres);
         }
     }
+
+    @Nested
+    final class JobModel extends JobModelConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
+        }
+    }
 }
