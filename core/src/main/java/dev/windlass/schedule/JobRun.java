@@ -9,7 +9,7 @@ import java.util.Optional;
  *
  * @param tick the moment it stands for; that of the call if it was triggered
  * @param triggered whether it was made by a call, not by the job's times
- * @param startedAt when the attempt began that is going on or was the last
+ * @param startedAt when the attempt began that is going on, or that ended it; empty while it waits for one
  * @param retryCount how many attempts have failed so far
  * @param leaseExpiries how often its lease ran out
  * @param lastError why the last failed attempt failed

@@ -279,34 +279,8 @@ final class JobStore {
                 .value(row -> row.getBoolean(1));
     }
 
-    List<ClaimedJobRun> claim(Connection connection, UUID owner, Duration lease, int limit) throws SQLException {
-        return call(connection, "run_claim")
-                .uuid(owner)
-                .duration(lease)
-                .integer(limit)
-                .list(row -> new ClaimedJobRun(JobRows.run(row), row.getString("topic"), row.getString("payload")));
-    }
-
-    int ack(Connection connection, List<UUID> ids, UUID owner) throws SQLException {
-        return call(connection, "run_ack").uuids(ids).uuid(owner).count();
-    }
-
-    int abandon(Connection connection, List<UUID> ids, UUID owner, @Nullable Duration delay, @Nullable String error)
-            throws SQLException {
-        return call(connection, "run_abandon")
-                .uuids(ids)
-                .uuid(owner)
-                .duration(delay)
-                .text(error)
-                .count();
-    }
-
-    int fail(Connection connection, List<UUID> ids, UUID owner, String error) throws SQLException {
-        return call(connection, "run_fail").uuids(ids).uuid(owner).text(error).count();
-    }
-
-    int reap(Connection connection, Duration quiet, int limit) throws SQLException {
-        return call(connection, "run_reap").duration(quiet).integer(limit).count();
+    static ClaimedJobRun claimed(ResultSet row) throws SQLException {
+        return new ClaimedJobRun(JobRows.run(row), row.getString("topic"), row.getString("payload"));
     }
 
     int settle(Connection connection, int limit) throws SQLException {

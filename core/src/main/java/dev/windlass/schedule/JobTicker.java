@@ -32,6 +32,7 @@ final class JobTicker {
     private static final Logger log = LoggerFactory.getLogger(JobTicker.class);
     private static final Duration RESTLESS = Duration.ofMillis(250);
     private static final Duration LONGEST_WHEN_BLOCKED = Duration.ofSeconds(1);
+    private static final Duration LEFT_TO_OTHERS = Duration.ofMinutes(1);
     private static final Duration RETRY_UNREADABLE = Duration.ofMinutes(10);
     private static final int BATCH = 100;
 
@@ -106,7 +107,7 @@ final class JobTicker {
             try {
                 planned.add(plan(job, due.now()));
             } catch (RuntimeException e) {
-                problems += report(job, e);
+                problems += report(job, due.now(), e);
             }
         }
         return problems + (planned.isEmpty() ? 0 : take(planned));
@@ -118,7 +119,11 @@ final class JobTicker {
         return new Planned(job, plan, JobPlan.firesAt(plan.next(), Lengths.partOf(job.jitter()), now));
     }
 
-    private int report(Firing job, RuntimeException e) throws SQLException {
+    /** Not at once: a newer program on another node may understand what this one does not. */
+    private int report(Firing job, Instant now, RuntimeException e) throws SQLException {
+        if (now.isBefore(job.firesAt().plus(LEFT_TO_OTHERS))) {
+            return 0;
+        }
         String problem = e instanceof WindlassException known
                 ? ErrorText.bounded(String.valueOf(known.getMessage()))
                 : ErrorText.of(e);

@@ -12,18 +12,28 @@ import org.slf4j.LoggerFactory;
 final class ScheduleMaintenance {
     private static final Logger log = LoggerFactory.getLogger(ScheduleMaintenance.class);
     private static final Duration EVERY = Duration.ofSeconds(30);
+    private static final long SETTLE_EVERY = Duration.ofMinutes(10).toNanos();
     private static final int BATCH = 500;
 
     private final Database database;
-    private final TimerStore timers;
+    private final OwnWork<?, ?> timers;
+    private final OwnWork<?, ?> runs;
     private final JobStore jobs;
     private final ScheduleOptions options;
     private final Loop loop;
     private volatile boolean stopping;
+    private long lastSettled = System.nanoTime() - SETTLE_EVERY;
 
-    ScheduleMaintenance(Database database, TimerStore timers, JobStore jobs, ScheduleOptions options, Workers workers) {
+    ScheduleMaintenance(
+            Database database,
+            OwnWork<?, ?> timers,
+            OwnWork<?, ?> runs,
+            JobStore jobs,
+            ScheduleOptions options,
+            Workers workers) {
         this.database = database;
         this.timers = timers;
+        this.runs = runs;
         this.jobs = jobs;
         this.options = options;
         this.loop = new Loop("[" + database.name() + "] maintenance", workers, this::maintain);
@@ -34,12 +44,14 @@ final class ScheduleMaintenance {
     }
 
     private Duration maintain() throws SQLException {
-        Duration lease = options.lease();
-        if (database.calmFor(lease)) {
-            tell("took back {} timers whose lease had run out", connection -> timers.reap(connection, lease, BATCH));
-            tell("took back {} runs whose lease had run out", connection -> jobs.reap(connection, lease, BATCH));
+        if (database.calmFor(options.lease())) {
+            timers.reapExpired();
+            runs.reapExpired();
         }
-        tell("ended {} runs whose job or message is gone", connection -> jobs.settle(connection, BATCH));
+        if (System.nanoTime() - lastSettled >= SETTLE_EVERY) {
+            lastSettled = System.nanoTime();
+            settle();
+        }
         int cleaned = inBatches(connection -> jobs.clean(connection, options.runRetention(), BATCH));
         if (cleaned > 0) {
             log.debug("[{}] deleted {} runs that had ended", database.name(), cleaned);
@@ -47,10 +59,11 @@ final class ScheduleMaintenance {
         return EVERY;
     }
 
-    private void tell(String what, Database.Work<Integer> batch) throws SQLException {
-        int changed = inBatches(batch);
-        if (changed > 0) {
-            log.info("[{}] " + what, database.name(), changed);
+    /** Looks at every run that has not ended, and finds something only after somebody deleted by hand. */
+    private void settle() throws SQLException {
+        int settled = inBatches(connection -> jobs.settle(connection, BATCH));
+        if (settled > 0) {
+            log.info("[{}] ended {} runs whose job or message is gone", database.name(), settled);
         }
     }
 

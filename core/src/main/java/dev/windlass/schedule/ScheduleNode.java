@@ -57,12 +57,16 @@ public final class ScheduleNode {
                 new TimerHandOff(answering, timerStore, options.batchSize(), longest, outbox::committed, workers);
         Announcer announcer = new Announcer(
                 database, Channel.of(windlass.schemaName(), table), TIMERS_WRITTEN, workers, windlass.wakeUp());
-        timers = new StoredTimers(database, timerStore, timerHandOff, handsOff, announcer, codec, options.lease());
+        OwnWork<Timer, TimerIdentifier> ownTimers = new OwnWork<>(
+                database, table + "_timer_", "timer", TimerStore::whole, TimerIdentifier::value, options.lease());
+        OwnWork<ClaimedJobRun, JobRunIdentifier> ownRuns = new OwnWork<>(
+                database, table + "_job_run_", "run", JobStore::claimed, JobRunIdentifier::value, options.lease());
+        timers = new StoredTimers(database, timerStore, timerHandOff, handsOff, announcer, codec, ownTimers);
         JobStore jobStore = new JobStore(database, table);
         ticker = new JobTicker(answering, jobStore, options.handOff(), longest, outbox::committed, workers);
-        jobs = new StoredJobs(database, jobStore, ticker, options.handOff(), outbox::committed, options.lease());
+        jobs = new StoredJobs(database, jobStore, ticker, options.handOff(), outbox::committed, ownRuns);
         this.sets = new JobSetSync(database, jobStore, sets);
-        maintenance = new ScheduleMaintenance(answering, timerStore, jobStore, options, workers);
+        maintenance = new ScheduleMaintenance(answering, ownTimers, ownRuns, jobStore, options, workers);
         if (windlass.backgroundWorkers()) {
             outbox.accompany(new Ear());
         }

@@ -3,7 +3,6 @@ package dev.windlass.schedule;
 import dev.windlass.OwnerToken;
 import dev.windlass.WindlassException;
 import dev.windlass.runtime.Database;
-import dev.windlass.runtime.ErrorText;
 import dev.windlass.runtime.Require;
 import dev.windlass.runtime.TimeOrderedIds;
 import dev.windlass.schedule.JobRows.Stored;
@@ -25,7 +24,6 @@ import org.slf4j.LoggerFactory;
 final class StoredJobs implements Jobs {
     private static final Logger log = LoggerFactory.getLogger(Jobs.class);
     private static final int MAX_TEXT = 255;
-    private static final int REAP_BATCH = 500;
     private static final int RESUME_TRIES = 10;
 
     private final Database database;
@@ -33,14 +31,13 @@ final class StoredJobs implements Jobs {
     private final JobTicker ticker;
     private final boolean handOff;
     private final Consumer<Collection<String>> handedOff;
-    private final Duration lease;
+    private final OwnWork<ClaimedJobRun, JobRunIdentifier> own;
     private final TimeOrderedIds ids = new TimeOrderedIds();
     private volatile boolean written;
 
     /**
      * @param handOff whether runs become messages
      * @param handedOff gets the topics that have new messages
-     * @param lease how long after a start of the database server nothing is reaped
      */
     StoredJobs(
             Database database,
@@ -48,13 +45,13 @@ final class StoredJobs implements Jobs {
             JobTicker ticker,
             boolean handOff,
             Consumer<Collection<String>> handedOff,
-            Duration lease) {
+            OwnWork<ClaimedJobRun, JobRunIdentifier> own) {
         this.database = database;
         this.store = store;
         this.ticker = ticker;
         this.handOff = handOff;
         this.handedOff = handedOff;
-        this.lease = lease;
+        this.own = own;
     }
 
     @Override
@@ -268,72 +265,33 @@ final class StoredJobs implements Jobs {
         }
     }
 
-    /** Not repeated: what a lost answer spoke of would stay claimed, and the caller would not know. */
     @Override
     public List<ClaimedJobRun> claimRuns(OwnerToken owner, Duration lease, int batchSize) {
-        Require.present("owner token", owner);
-        Require.positive("lease", lease);
-        Require.positive("batch size", batchSize);
-        try {
-            return database.once(connection -> store.claim(connection, owner.value(), lease, batchSize));
-        } catch (SQLException e) {
-            throw database.failure("claim runs of jobs", e);
-        }
+        return own.claim(owner, lease, batchSize);
     }
 
     @Override
     public int ackRuns(OwnerToken owner, Collection<JobRunIdentifier> ids) {
-        return complete("ack", owner, ids, store::ack);
+        return own.ack(owner, ids);
     }
 
     @Override
     public int abandonRuns(OwnerToken owner, Collection<JobRunIdentifier> ids) {
-        return complete(
-                "abandon", owner, ids, (connection, held, by) -> store.abandon(connection, held, by, null, null));
+        return own.abandon(owner, ids);
     }
 
     @Override
     public int abandonRuns(OwnerToken owner, Collection<JobRunIdentifier> ids, Duration delay, String error) {
-        Require.notNegative("delay", delay);
-        String text = ErrorText.bounded(Require.storable("error text", error));
-        return complete(
-                "abandon", owner, ids, (connection, held, by) -> store.abandon(connection, held, by, delay, text));
+        return own.abandon(owner, ids, delay, error);
     }
 
     @Override
     public int failRuns(OwnerToken owner, Collection<JobRunIdentifier> ids, String error) {
-        String text = ErrorText.bounded(Require.storable("error text", error));
-        return complete("fail", owner, ids, (connection, held, by) -> store.fail(connection, held, by, text));
-    }
-
-    private int complete(String what, OwnerToken owner, Collection<JobRunIdentifier> ids, Completion completion) {
-        Require.present("owner token", owner);
-        List<UUID> held = Require.elements("run identifiers", ids).stream()
-                .map(JobRunIdentifier::value)
-                .toList();
-        return held.isEmpty()
-                ? 0
-                : database.retrying(
-                        what + " " + held.size() + " runs of jobs",
-                        connection -> completion.run(connection, held, owner.value()));
-    }
-
-    @FunctionalInterface
-    private interface Completion {
-        int run(Connection connection, List<UUID> ids, UUID owner) throws SQLException;
+        return own.fail(owner, ids, error);
     }
 
     @Override
     public int reapExpiredRuns() {
-        int reaped = 0;
-        int changed;
-        do {
-            changed = database.retrying("reap runs of jobs", connection -> store.reap(connection, lease, REAP_BATCH));
-            reaped += changed;
-        } while (changed == REAP_BATCH);
-        if (reaped > 0) {
-            log.info("[{}] took back {} runs of jobs whose lease had run out", database.name(), reaped);
-        }
-        return reaped;
+        return own.reapExpired();
     }
 }

@@ -5,7 +5,6 @@ import dev.windlass.PayloadCodec;
 import dev.windlass.outbox.Topic;
 import dev.windlass.runtime.Announcer;
 import dev.windlass.runtime.Database;
-import dev.windlass.runtime.ErrorText;
 import dev.windlass.runtime.Require;
 import dev.windlass.runtime.TimeOrderedIds;
 import java.sql.Connection;
@@ -26,7 +25,6 @@ import org.slf4j.LoggerFactory;
 final class StoredTimers implements Timers {
     private static final Logger log = LoggerFactory.getLogger(Timers.class);
     private static final int MAX_TEXT = 255;
-    private static final int REAP_BATCH = 500;
 
     private final Database database;
     private final TimerStore store;
@@ -34,7 +32,7 @@ final class StoredTimers implements Timers {
     private final boolean handsOff;
     private final Announcer announcer;
     private final PayloadCodec codec;
-    private final Duration lease;
+    private final OwnWork<Timer, TimerIdentifier> own;
     private final TimeOrderedIds ids = new TimeOrderedIds();
     private volatile boolean written;
 
@@ -48,14 +46,14 @@ final class StoredTimers implements Timers {
             boolean handsOff,
             Announcer announcer,
             PayloadCodec codec,
-            Duration lease) {
+            OwnWork<Timer, TimerIdentifier> own) {
         this.database = database;
         this.store = store;
         this.handOff = handOff;
         this.handsOff = handsOff;
         this.announcer = announcer;
         this.codec = codec;
-        this.lease = lease;
+        this.own = own;
     }
 
     @Override
@@ -323,66 +321,28 @@ final class StoredTimers implements Timers {
                 "list timers of topic " + topic, connection -> store.list(connection, topic, limit, after));
     }
 
-    /** Not repeated: what a lost answer spoke of would stay claimed, and the caller would not know. */
     @Override
     public List<Timer> claim(OwnerToken owner, Duration lease, int batchSize) {
-        Require.present("owner token", owner);
-        Require.positive("lease", lease);
-        Require.positive("batch size", batchSize);
-        try {
-            return database.once(connection -> store.claim(connection, owner.value(), lease, batchSize));
-        } catch (SQLException e) {
-            throw database.failure("claim timers", e);
-        }
+        return own.claim(owner, lease, batchSize);
     }
 
     @Override
     public int ack(OwnerToken owner, Collection<TimerIdentifier> ids) {
-        return complete("ack", owner, ids, store::ack);
+        return own.ack(owner, ids);
     }
 
     @Override
     public int abandon(OwnerToken owner, Collection<TimerIdentifier> ids) {
-        return complete(
-                "abandon", owner, ids, (connection, held, by) -> store.abandon(connection, held, by, null, null));
+        return own.abandon(owner, ids);
     }
 
     @Override
     public int abandon(OwnerToken owner, Collection<TimerIdentifier> ids, Duration delay, String error) {
-        Require.notNegative("delay", delay);
-        String text = ErrorText.bounded(Require.storable("error text", error));
-        return complete(
-                "abandon", owner, ids, (connection, held, by) -> store.abandon(connection, held, by, delay, text));
-    }
-
-    private int complete(String what, OwnerToken owner, Collection<TimerIdentifier> ids, Completion completion) {
-        Require.present("owner token", owner);
-        List<UUID> held = Require.elements("timer identifiers", ids).stream()
-                .map(TimerIdentifier::value)
-                .toList();
-        return held.isEmpty()
-                ? 0
-                : database.retrying(
-                        what + " " + held.size() + " timers",
-                        connection -> completion.run(connection, held, owner.value()));
-    }
-
-    @FunctionalInterface
-    private interface Completion {
-        int run(Connection connection, List<UUID> ids, UUID owner) throws SQLException;
+        return own.abandon(owner, ids, delay, error);
     }
 
     @Override
     public int reapExpired() {
-        int reaped = 0;
-        int changed;
-        do {
-            changed = database.retrying("reap timers", connection -> store.reap(connection, lease, REAP_BATCH));
-            reaped += changed;
-        } while (changed == REAP_BATCH);
-        if (reaped > 0) {
-            log.info("[{}] took back {} timers whose lease had run out", database.name(), reaped);
-        }
-        return reaped;
+        return own.reapExpired();
     }
 }

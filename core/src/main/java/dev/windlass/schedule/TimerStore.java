@@ -121,15 +121,7 @@ final class TimerStore {
                 .list(row -> timer(row, "", Map.of(), row.getBoolean("claimed")));
     }
 
-    List<Timer> claim(Connection connection, UUID owner, Duration lease, int limit) throws SQLException {
-        return call(connection, "claim")
-                .uuid(owner)
-                .duration(lease)
-                .integer(limit)
-                .list(TimerStore::whole);
-    }
-
-    private static Timer whole(ResultSet row) throws SQLException {
+    static Timer whole(ResultSet row) throws SQLException {
         return timer(
                 row,
                 row.getString("payload"),
@@ -157,24 +149,6 @@ final class TimerStore {
 
     private static Instant instant(ResultSet row, String column) throws SQLException {
         return row.getObject(column, OffsetDateTime.class).toInstant();
-    }
-
-    int ack(Connection connection, List<UUID> ids, UUID owner) throws SQLException {
-        return call(connection, "ack").uuids(ids).uuid(owner).count();
-    }
-
-    int abandon(Connection connection, List<UUID> ids, UUID owner, @Nullable Duration delay, @Nullable String error)
-            throws SQLException {
-        return call(connection, "abandon")
-                .uuids(ids)
-                .uuid(owner)
-                .duration(delay)
-                .text(error)
-                .count();
-    }
-
-    int reap(Connection connection, Duration quiet, int limit) throws SQLException {
-        return call(connection, "reap").duration(quiet).integer(limit).count();
     }
 
     /**
