@@ -35,6 +35,7 @@ final class JobTicker {
     private static final Duration LEFT_TO_OTHERS = Duration.ofMinutes(1);
     private static final Duration RETRY_UNREADABLE = Duration.ofMinutes(10);
     private static final int BATCH = 100;
+    private static final int MOST_RUNS = 1000;
 
     private final Database database;
     private final JobStore store;
@@ -45,6 +46,9 @@ final class JobTicker {
     private final Loop loop;
     /** Whether what is due is held by somebody else, in a transaction that has not ended. */
     private boolean blocked;
+
+    /** How many jobs to look at. Grows while others hold all of these, who would else hide the jobs behind them. */
+    private int batch = BATCH;
 
     /**
      * @param handOff whether runs become messages
@@ -87,7 +91,7 @@ final class JobTicker {
     }
 
     private Duration tick() throws SQLException {
-        Due due = database.once(connection -> store.due(connection, BATCH));
+        Due due = database.once(connection -> store.due(connection, batch));
         int lookedAt = 0;
         if (!due.jobs().isEmpty()) {
             lookedAt += fire(due);
@@ -97,7 +101,14 @@ final class JobTicker {
             lookedAt += report(database.once(connection -> store.handOver(connection, BATCH)));
         }
         boolean idle = due.jobs().isEmpty() && !handOver;
-        return lookedAt > 0 ? Duration.ZERO : pause(due, idle);
+        return lookedAt > 0 || looksFurther(due) ? Duration.ZERO : pause(due, idle);
+    }
+
+    /** Asked when nothing could be done for any of these. */
+    private boolean looksFurther(Due due) {
+        boolean further = due.jobs().size() == batch;
+        batch = further ? batch * 2 : due.jobs().isEmpty() ? BATCH : batch;
+        return further;
     }
 
     private int fire(Due due) throws SQLException {
@@ -139,7 +150,33 @@ final class JobTicker {
         return written ? 1 : 0;
     }
 
+    /** In portions: all that many jobs have missed in an outage, in one transaction, would outlast the patience of the call. */
     private int take(List<Planned> planned) throws SQLException {
+        int lookedAt = 0;
+        int from = 0;
+        while (from < planned.size()) {
+            int until = from + portion(planned.subList(from, planned.size()));
+            lookedAt += takeAtOnce(planned.subList(from, until));
+            from = until;
+        }
+        return lookedAt;
+    }
+
+    /** How many of these jobs make no more runs than one transaction is to write; at least one. */
+    private static int portion(List<Planned> planned) {
+        int runs = 0;
+        int jobs = 0;
+        for (Planned job : planned) {
+            runs += job.plan().runs().size();
+            if (jobs > 0 && runs > MOST_RUNS) {
+                break;
+            }
+            jobs++;
+        }
+        return jobs;
+    }
+
+    private int takeAtOnce(List<Planned> planned) throws SQLException {
         List<UUID> runs = new ArrayList<>();
         planned.forEach(job -> job.plan().runs().forEach(tick -> runs.add(ids.next())));
         return report(database.once(connection -> store.take(connection, planned, runs, handOff)));
