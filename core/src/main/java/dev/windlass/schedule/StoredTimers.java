@@ -11,6 +11,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
@@ -65,7 +66,7 @@ final class StoredTimers implements Timers {
                 "schedule a timer of topic " + entry.topic(),
                 id,
                 connection -> store.schedule(connection, id, entry, announce),
-                id);
+                connection -> id);
         logScheduled(entry, stands);
         committed(entry);
         return new TimerIdentifier(stands);
@@ -95,9 +96,9 @@ final class StoredTimers implements Timers {
         boolean announce = !handsOff && anySoon(all) && announcer.announce();
         List<UUID> stand = onceOnly(
                 "schedule " + all.size() + " timers",
-                made.get(0),
+                witness(all, made),
                 connection -> store.scheduleAll(connection, made, all, announce),
-                made);
+                connection -> standing(connection, all, made));
         log.debug("[{}] scheduled {} timers", database.name(), all.size());
         all.forEach(this::committed);
         return identifiers(stand);
@@ -143,12 +144,35 @@ final class StoredTimers implements Timers {
         return ids.stream().map(TimerIdentifier::new).toList();
     }
 
+    /** The one whose id is stored if they were written: a timer with a key may have found another that stands. */
+    private static UUID witness(List<TimerEntry> entries, List<UUID> ids) {
+        for (int i = 0; i < entries.size(); i++) {
+            if (entries.get(i).key() == null) {
+                return ids.get(i);
+            }
+        }
+        return ids.get(0);
+    }
+
+    private List<UUID> standing(Connection connection, List<TimerEntry> entries, List<UUID> made) throws SQLException {
+        List<UUID> stand = new ArrayList<>(made);
+        for (int i = 0; i < made.size(); i++) {
+            TimerEntry entry = entries.get(i);
+            if (entry.key() != null) {
+                Optional<Timer> its =
+                        store.find(connection, entry.topic(), entry.key().value());
+                stand.set(i, its.map(timer -> timer.id().value()).orElse(made.get(i)));
+            }
+        }
+        return stand;
+    }
+
     /** A try whose answer was lost may have been committed, and the timer may be a message by now; its id tells. */
-    private <T> T onceOnly(String what, UUID id, Database.Work<T> write, T written) {
+    private <T> T onceOnly(String what, UUID id, Database.Work<T> write, Database.Work<T> written) {
         boolean[] tried = {false};
         return database.retrying(what, connection -> {
             if (tried[0] && (store.find(connection, id).isPresent() || store.isMessage(connection, id))) {
-                return written;
+                return written.run(connection);
             }
             tried[0] = true;
             return write.run(connection);

@@ -1,0 +1,65 @@
+package dev.windlass.schedule;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.windlass.EngineDatabase;
+import dev.windlass.PostgresDatabase;
+import dev.windlass.TestDatabase;
+import dev.windlass.Windlass;
+import dev.windlass.outbox.LosingDataSource;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Timers whose writer does not learn that they were committed, and writes them again. */
+final class LostTimerAnswerTest extends TimerConformance {
+    @RegisterExtension
+    static final TestDatabase postgres = new TestDatabase();
+
+    private LosingDataSource losing;
+    private Timers unlucky;
+
+    @Override
+    EngineDatabase database() {
+        return new PostgresDatabase(postgres);
+    }
+
+    @BeforeEach
+    void startAnUnluckyWriter() {
+        losing = new LosingDataSource(database());
+        unlucky = database()
+                .start(Windlass.on(losing).options(database().options().withBackgroundWorkers(false)))
+                .timers();
+    }
+
+    @Test
+    void manyTimersAreWrittenOnceAlsoIfTheFirstFindsItsKeyTaken() {
+        TimerIdentifier first =
+                timers.schedule(TimerEntry.of("topic", "1", LATER).ifAbsent("key"));
+        losing.loseAnswers(1);
+
+        List<TimerIdentifier> stand = unlucky.scheduleAll(
+                List.of(TimerEntry.of("topic", "2", LATER).ifAbsent("key"), TimerEntry.of("topic", "3", LATER)));
+
+        assertThat(losing.left()).isZero();
+        assertThat(count("outbox_timer")).isEqualTo(2);
+        assertThat(stand.get(0)).isEqualTo(first);
+        assertThat(timers.find(stand.get(1)).orElseThrow().payload()).isEqualTo("3");
+    }
+
+    @Test
+    void theTimerThatStandsIsNamedWhereverItsEntryIs() {
+        TimerIdentifier first =
+                timers.schedule(TimerEntry.of("topic", "1", LATER).replacing("key"));
+        losing.loseAnswers(1);
+
+        List<TimerIdentifier> stand = unlucky.scheduleAll(List.of(
+                TimerEntry.of("topic", "2", LATER),
+                TimerEntry.of("topic", "3", LATER).replacing("key")));
+
+        assertThat(losing.left()).isZero();
+        assertThat(stand.get(1)).isEqualTo(first);
+        assertThat(timers.find(first).orElseThrow().payload()).isEqualTo("3");
+    }
+}
