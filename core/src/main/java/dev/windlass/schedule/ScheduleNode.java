@@ -17,6 +17,10 @@ public final class ScheduleNode {
     private static final Duration PATIENCE = Duration.ofSeconds(5);
     private static final Duration LONGEST_CALL = Duration.ofMinutes(1);
     private static final Duration LONGEST_WHEN_DEAF = Duration.ofSeconds(1);
+
+    /** Timers that are due in a minute or later are not announced; the other half is for those who commit them late. */
+    private static final Duration LONGEST_SLEEP = Duration.ofSeconds(30);
+
     /** The notification of timers that are due soon, as the routines send it. */
     private static final String TIMERS = "\u0001timers";
 
@@ -52,7 +56,7 @@ public final class ScheduleNode {
         Database answering = database.answeringWithin(LONGEST_CALL);
         TimerStore timerStore = new TimerStore(database, table);
         handsOff = windlass.backgroundWorkers() && options.handOff();
-        longest = windlass.maxPollingInterval();
+        longest = longestSleep(windlass.maxPollingInterval());
         timerHandOff =
                 new TimerHandOff(answering, timerStore, options.batchSize(), longest, outbox::committed, workers);
         Announcer announcer = new Announcer(
@@ -70,6 +74,10 @@ public final class ScheduleNode {
         if (windlass.backgroundWorkers()) {
             outbox.accompany(new Ear());
         }
+    }
+
+    static Duration longestSleep(Duration maxPollingInterval) {
+        return maxPollingInterval.compareTo(LONGEST_SLEEP) < 0 ? maxPollingInterval : LONGEST_SLEEP;
     }
 
     private final class Ear implements Dispatcher.Companion {
