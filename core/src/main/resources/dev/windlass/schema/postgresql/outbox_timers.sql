@@ -40,6 +40,16 @@ begin
             values (v_id, v_now, v_due, greatest(v_now, v_due), p_topic, nullif(p_correlation_id, ''), p_headers, p_payload);
             exit;
         end if;
+        if p_replace is not true then -- who finds one lets it not be done before he commits, and keeps no other finder waiting
+            select t.id into v_id
+              from {schema}.{outbox_timer} t
+             where t.topic = p_topic and t.unique_key = p_unique_key
+               for key share;
+            if found then
+                return v_id;
+            end if;
+            v_id := coalesce(p_id, {schema}.{outbox_new_id}());
+        end if;
         insert into {schema}.{outbox_timer} as t
             (id, created_at, due_at, next_attempt_at, topic, unique_key, correlation_id, headers, payload)
         values (v_id, v_now, v_due, greatest(v_now, v_due), p_topic, p_unique_key, nullif(p_correlation_id, ''), p_headers,
