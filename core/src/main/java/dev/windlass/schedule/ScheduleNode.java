@@ -65,7 +65,7 @@ public final class ScheduleNode {
                 database, table + "_timer_", "timer", TimerStore::whole, TimerIdentifier::value, options.lease());
         OwnWork<ClaimedJobRun, JobRunIdentifier> ownRuns = new OwnWork<>(
                 database, table + "_job_run_", "run", JobStore::claimed, JobRunIdentifier::value, options.lease());
-        timers = new StoredTimers(database, timerStore, timerHandOff, handsOff, announcer, codec, ownTimers);
+        timers = new StoredTimers(database, timerStore, timerHandOff, announcer, codec, ownTimers);
         JobStore jobStore = new JobStore(database, table);
         ticker = new JobTicker(answering, jobStore, options.handOff(), longest, outbox::committed, workers);
         jobs = new StoredJobs(database, jobStore, ticker, options.handOff(), outbox::committed, ownRuns);

@@ -30,28 +30,22 @@ final class StoredTimers implements Timers {
     private final Database database;
     private final TimerStore store;
     private final TimerHandOff handOff;
-    private final boolean handsOff;
     private final Announcer announcer;
     private final PayloadCodec codec;
     private final OwnWork<Timer, TimerIdentifier> own;
     private final TimeOrderedIds ids = new TimeOrderedIds();
     private volatile boolean written;
 
-    /**
-     * @param handsOff whether the hand-off of this node runs, so that others need not be told of a new timer
-     */
     StoredTimers(
             Database database,
             TimerStore store,
             TimerHandOff handOff,
-            boolean handsOff,
             Announcer announcer,
             PayloadCodec codec,
             OwnWork<Timer, TimerIdentifier> own) {
         this.database = database;
         this.store = store;
         this.handOff = handOff;
-        this.handsOff = handsOff;
         this.announcer = announcer;
         this.codec = codec;
         this.own = own;
@@ -61,7 +55,7 @@ final class StoredTimers implements Timers {
     public TimerIdentifier schedule(TimerEntry entry) {
         Require.present("timer entry", entry);
         UUID id = ids.next();
-        boolean announce = isSoon(entry) && !handsOff && announcer.announce();
+        boolean announce = isSoon(entry) && !handOff.isRunning() && announcer.announce();
         UUID stands = onceOnly(
                 "schedule a timer of topic " + entry.topic(),
                 id,
@@ -93,7 +87,7 @@ final class StoredTimers implements Timers {
             return List.of();
         }
         List<UUID> made = newIds(all.size());
-        boolean announce = !handsOff && anySoon(all) && announcer.announce();
+        boolean announce = !handOff.isRunning() && anySoon(all) && announcer.announce();
         List<UUID> stand = onceOnly(
                 "schedule " + all.size() + " timers",
                 witness(all, made),
@@ -277,7 +271,7 @@ final class StoredTimers implements Timers {
 
     private boolean reschedule(TimerIdentifier id, @Nullable Instant dueTime, @Nullable Duration delay, boolean soon) {
         Require.present("timer identifier", id);
-        boolean announce = soon && !handsOff && announcer.announce();
+        boolean announce = soon && !handOff.isRunning() && announcer.announce();
         boolean changed = database.retrying(
                 "reschedule timer " + id.value(),
                 connection -> store.reschedule(connection, id.value(), dueTime, delay, announce));

@@ -39,6 +39,7 @@ final class TimerHandOff {
     private boolean blocked;
 
     private volatile @Nullable Seen seen;
+    private volatile boolean running;
     private long lastSweep = System.nanoTime() - SWEEP.toNanos();
 
     /** The clock of the database, as it was at a moment of this process. */
@@ -64,7 +65,13 @@ final class TimerHandOff {
     }
 
     void start() {
+        running = true;
         loop.start();
+    }
+
+    /** Whether timers of this process are handed off here, so that others need not be told of them. */
+    boolean isRunning() {
+        return running;
     }
 
     /** A timer has been committed, or its time may have changed. */
@@ -145,6 +152,7 @@ final class TimerHandOff {
     }
 
     void stop(Duration patience) {
+        running = false;
         loop.stop(patience);
     }
 }
