@@ -747,8 +747,9 @@ begin
          where j.job_set = p_set and j.name not in (select e.job ->> 'name' from jsonb_array_elements(p_jobs) as e (job))
          order by j.name
     loop
-        perform {schema}.{outbox_job_delete}(v_job.name);
-        deleted := deleted + 1;
+        if {schema}.{outbox_job_delete}(v_job.name, false) is not null then -- else somebody has just done it
+            deleted := deleted + 1;
+        end if;
     end loop;
 end
 $sql$;
