@@ -410,6 +410,22 @@ begin
 end
 $sql$;
 
+-- Locks timers that this owner holds, in the order in which others write several: that of their keys.
+create or replace function {schema}.{outbox_timer_lock}(p_ids uuid[], p_owner uuid) returns void
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+begin
+    perform 1
+       from {schema}.{outbox_timer} t
+      where t.id = any (p_ids) and t.owner_token = p_owner
+      order by t.topic, t.unique_key, t.id
+        for update;
+end
+$sql$;
+
 -- Ends timers: they are done, and gone. Returns how many this owner held.
 create or replace function {schema}.{outbox_timer_ack}(p_ids uuid[], p_owner uuid) returns integer
     language plpgsql
@@ -420,6 +436,7 @@ as $sql$
 declare
     v_count integer;
 begin
+    perform {schema}.{outbox_timer_lock}(p_ids, p_owner);
     delete from {schema}.{outbox_timer} t where t.id = any (p_ids) and t.owner_token = p_owner;
     get diagnostics v_count = row_count;
     return v_count;
@@ -441,6 +458,7 @@ as $sql$
 declare
     v_count integer;
 begin
+    perform {schema}.{outbox_timer_lock}(p_ids, p_owner);
     perform pg_current_xact_id();
     update {schema}.{outbox_timer} t
        set owner_token = null, locked_until = null, retry_count = t.retry_count + 1,
