@@ -2067,6 +2067,16 @@ begin
             values (v_id, v_now, v_due, greatest(v_now, v_due), p_topic, nullif(p_correlation_id, ''), p_headers, p_payload);
             exit;
         end if;
+        if p_replace is not true then -- who finds one lets it not be done before he commits, and keeps no other finder waiting
+            select t.id into v_id
+              from "windlass"."outbox_timer" t
+             where t.topic = p_topic and t.unique_key = p_unique_key
+               for key share;
+            if found then
+                return v_id;
+            end if;
+            v_id := coalesce(p_id, "windlass"."outbox_new_id"());
+        end if;
         insert into "windlass"."outbox_timer" as t
             (id, created_at, due_at, next_attempt_at, topic, unique_key, correlation_id, headers, payload)
         values (v_id, v_now, v_due, greatest(v_now, v_due), p_topic, p_unique_key, nullif(p_correlation_id, ''), p_headers,
@@ -2427,6 +2437,22 @@ begin
 end
 $sql$;
 
+-- Locks timers that this owner holds, in the order in which others write several: that of their keys.
+create or replace function "windlass"."outbox_timer_lock"(p_ids uuid[], p_owner uuid) returns void
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+begin
+    perform 1
+       from "windlass"."outbox_timer" t
+      where t.id = any (p_ids) and t.owner_token = p_owner
+      order by t.topic, t.unique_key, t.id
+        for update;
+end
+$sql$;
+
 -- Ends timers: they are done, and gone. Returns how many this owner held.
 create or replace function "windlass"."outbox_timer_ack"(p_ids uuid[], p_owner uuid) returns integer
     language plpgsql
@@ -2437,6 +2463,7 @@ as $sql$
 declare
     v_count integer;
 begin
+    perform "windlass"."outbox_timer_lock"(p_ids, p_owner);
     delete from "windlass"."outbox_timer" t where t.id = any (p_ids) and t.owner_token = p_owner;
     get diagnostics v_count = row_count;
     return v_count;
@@ -2458,6 +2485,7 @@ as $sql$
 declare
     v_count integer;
 begin
+    perform "windlass"."outbox_timer_lock"(p_ids, p_owner);
     perform pg_current_xact_id();
     update "windlass"."outbox_timer" t
        set owner_token = null, locked_until = null, retry_count = t.retry_count + 1,
@@ -3253,8 +3281,9 @@ begin
          where j.job_set = p_set and j.name not in (select e.job ->> 'name' from jsonb_array_elements(p_jobs) as e (job))
          order by j.name
     loop
-        perform "windlass"."outbox_job_delete"(v_job.name);
-        deleted := deleted + 1;
+        if "windlass"."outbox_job_delete"(v_job.name, false) is not null then -- else somebody has just done it
+            deleted := deleted + 1;
+        end if;
     end loop;
 end
 $sql$;
