@@ -2145,7 +2145,8 @@ begin
         begin
             topics := "windlass"."outbox_timer_become"(v_ids);
         exception
-            when integrity_constraint_violation or data_exception or raise_exception then
+            when others then
+                perform "windlass"."outbox_raise_trouble"(sqlstate, sqlerrm);
                 topics := "windlass"."outbox_timer_become_each"(v_ids);
         end;
         perform pg_notify('windlass.windlass.outbox', t.topic) from unnest(topics) as t (topic);
@@ -2181,8 +2182,19 @@ begin
                done.payload
           from done
         returning topic)
-    select array_agg(distinct written.topic) into v_topics from written;
+    select coalesce(array_agg(distinct written.topic), '{}') into v_topics from written; -- a trigger may leave them out
     return v_topics;
+end
+$sql$;
+
+-- Goes on with an error that is about the database and not about what is written: it concerns all, and passes.
+create or replace function "windlass"."outbox_raise_trouble"(p_state text, p_message text) returns void
+    language plpgsql
+as $sql$
+begin
+    if p_state ~ '^(08|25|40|53|54|55|57|58|F0|HV|XX)' then
+        raise exception '%', p_message using errcode = p_state;
+    end if;
 end
 $sql$;
 
@@ -2199,7 +2211,8 @@ begin
         begin
             v_topics := v_topics || "windlass"."outbox_timer_become"(array[v_id]);
         exception
-            when integrity_constraint_violation or data_exception or raise_exception then
+            when others then
+                perform "windlass"."outbox_raise_trouble"(sqlstate, sqlerrm);
                 if exists (select from "windlass"."outbox" m where m.id = v_id) then
                     delete from "windlass"."outbox_timer" t where t.id = v_id;
                 else
@@ -2556,7 +2569,7 @@ begin
     v_now := clock_timestamp();
     insert into "windlass"."outbox_job_run" (id, job_name, tick_at, triggered, created_at, next_attempt_at, status, handed_over)
     values (run_id, p_name, v_now, true, v_now, v_now, case when p_hand_off then 6 else 0 end, p_hand_off);
-    update "windlass"."outbox_job" j set version = j.version + 1, last_run_id = run_id where j.name = p_name;
+    update "windlass"."outbox_job" j set last_run_id = run_id where j.name = p_name; -- not the version: ticks go on beside it
     if p_hand_off then
         perform "windlass"."outbox_job_message"(run_id, v_now, v_job);
     end if;
@@ -2736,7 +2749,8 @@ begin
                               where r.job = v_each.place order by r.place),
                        p_hand_off) t;
         exception
-            when integrity_constraint_violation or data_exception or raise_exception then
+            when others then
+                perform "windlass"."outbox_raise_trouble"(sqlstate, sqlerrm);
                 v_free := true;
                 v_topic := null;
                 perform "windlass"."outbox_job_problem"(v_each.name, v_each.version, sqlerrm, interval '1 minute');
@@ -2877,7 +2891,8 @@ begin
                 topics := topics || v_job.topic::text;
             end if;
         exception
-            when integrity_constraint_violation or data_exception or raise_exception then
+            when others then
+                perform "windlass"."outbox_raise_trouble"(sqlstate, sqlerrm);
                 update "windlass"."outbox_job_run" r
                    set retry_count = r.retry_count + 1, last_error = left(sqlerrm, 2048),
                        next_attempt_at = clock_timestamp() + interval '1 minute'

@@ -30,7 +30,6 @@ import org.slf4j.LoggerFactory;
  */
 final class JobTicker {
     private static final Logger log = LoggerFactory.getLogger(JobTicker.class);
-    private static final Duration RESTLESS = Duration.ofMillis(250);
     private static final Duration LONGEST_WHEN_BLOCKED = Duration.ofSeconds(1);
     private static final Duration LEFT_TO_OTHERS = Duration.ofMinutes(1);
     private static final Duration RETRY_UNREADABLE = Duration.ofMinutes(10);
@@ -66,7 +65,7 @@ final class JobTicker {
         this.store = store;
         this.handOff = handOff;
         this.handedOff = handedOff;
-        this.pace = new Pace(RESTLESS.compareTo(longest) < 0 ? RESTLESS : longest, longest);
+        this.pace = new Pace(longest, longest);
         this.loop = new Loop("[" + database.name() + "] making runs of jobs", workers, this::tick);
     }
 

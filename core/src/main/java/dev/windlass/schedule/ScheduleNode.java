@@ -69,7 +69,7 @@ public final class ScheduleNode {
         JobStore jobStore = new JobStore(database, table);
         ticker = new JobTicker(answering, jobStore, options.handOff(), longest, outbox::committed, workers);
         jobs = new StoredJobs(database, jobStore, ticker, options.handOff(), outbox::committed, ownRuns);
-        this.sets = new JobSetSync(database, jobStore, sets);
+        this.sets = new JobSetSync(answering, jobStore, sets);
         maintenance = new ScheduleMaintenance(answering, ownTimers, ownRuns, jobStore, options, workers);
         if (windlass.backgroundWorkers()) {
             outbox.accompany(new Ear());

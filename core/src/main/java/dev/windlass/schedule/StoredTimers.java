@@ -2,6 +2,7 @@ package dev.windlass.schedule;
 
 import dev.windlass.OwnerToken;
 import dev.windlass.PayloadCodec;
+import dev.windlass.WindlassException;
 import dev.windlass.outbox.Topic;
 import dev.windlass.runtime.Announcer;
 import dev.windlass.runtime.Database;
@@ -220,17 +221,28 @@ final class StoredTimers implements Timers {
     @Override
     public boolean cancel(TimerIdentifier id) {
         Require.present("timer identifier", id);
-        boolean[] tried = {false};
-        return database.retrying("cancel timer " + id.value(), connection -> {
-            boolean again = tried[0];
-            tried[0] = true;
-            // an earlier try, whose answer was lost, has cancelled it if it did not become a message
-            return store.cancel(connection, id.value()) || (again && isGone(connection, id.value()));
-        });
+        return cancelOnce(
+                "cancel timer " + id.value(),
+                connection -> store.cancel(connection, id.value()),
+                connection -> store.isMessage(connection, id.value()));
     }
 
-    private boolean isGone(Connection connection, UUID id) throws SQLException {
-        return store.find(connection, id).isEmpty() && !store.isMessage(connection, id);
+    /**
+     * If the answer of a first try was lost, and the second finds nothing, the first may have cancelled the timer, or it may have
+     * been done; only a message tells.
+     */
+    private boolean cancelOnce(String what, Database.Work<Boolean> cancel, Database.Work<Boolean> isMessage) {
+        boolean[] tried = {false};
+        return database.retrying(what, connection -> {
+            boolean again = tried[0];
+            tried[0] = true;
+            boolean cancelled = cancel.run(connection);
+            if (!cancelled && again && !isMessage.run(connection)) {
+                throw new WindlassException("[" + database.name() + "] could not tell whether it did " + what
+                        + ": the answer was lost, and the timer is gone");
+            }
+            return cancelled;
+        });
     }
 
     @Override
@@ -242,8 +254,10 @@ final class StoredTimers implements Timers {
     @Override
     public boolean cancel(String topic, String key) {
         checkKey(topic, key);
-        return database.retrying(
-                "cancel a timer of topic " + topic, connection -> store.cancel(connection, topic, key));
+        return cancelOnce(
+                "cancel a timer of topic " + topic,
+                connection -> store.cancel(connection, topic, key),
+                connection -> false);
     }
 
     @Override

@@ -23,7 +23,6 @@ import org.slf4j.LoggerFactory;
  */
 final class TimerHandOff {
     private static final Logger log = LoggerFactory.getLogger(TimerHandOff.class);
-    private static final Duration RESTLESS = Duration.ofMillis(250);
     private static final Duration LONGEST_WHEN_BLOCKED = Duration.ofSeconds(1);
     private static final Duration SOON = Duration.ofHours(1);
     private static final Duration SWEEP = Duration.ofSeconds(10);
@@ -60,7 +59,7 @@ final class TimerHandOff {
         this.store = store;
         this.batchSize = batchSize;
         this.handedOff = handedOff;
-        this.pace = new Pace(RESTLESS.compareTo(longest) < 0 ? RESTLESS : longest, longest);
+        this.pace = new Pace(longest, longest);
         this.loop = new Loop("[" + database.name() + "] handing off timers", workers, this::handOff);
     }
 
@@ -113,7 +112,7 @@ final class TimerHandOff {
             lastSweep = now;
             bound.reset();
         }
-        HandedOff done = database.once(connection -> store.handOff(connection, batchSize, bound.position()));
+        HandedOff done = handOffFrom(bound.position());
         seen = new Seen(done.serverTime(), System.nanoTime());
         if (done.count() > 0) {
             log.debug("[{}] {} timers became messages", database.name(), done.count());
@@ -121,6 +120,15 @@ final class TimerHandOff {
             handedOff.accept(done.topics());
         }
         return done.count() == batchSize ? Duration.ZERO : pause(done);
+    }
+
+    private HandedOff handOffFrom(Position position) throws SQLException {
+        try {
+            return database.once(connection -> store.handOff(connection, batchSize, position));
+        } catch (SQLException e) {
+            bound.reset(); // another server, perhaps, that has not seen all of it
+            throw e;
+        }
     }
 
     private Duration pause(HandedOff done) {

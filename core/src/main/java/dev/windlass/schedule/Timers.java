@@ -47,6 +47,8 @@ public interface Timers {
     /**
      * Cancels a timer. If this returns true, it is never delivered; if false, it was done, being handled, cancelled before, or
      * never there.
+     *
+     * @throws WindlassException also if the connection was lost just then, and it cannot be told which of these is so
      */
     boolean cancel(TimerIdentifier id);
 

@@ -1,11 +1,13 @@
 package dev.windlass.schedule;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.windlass.EngineDatabase;
 import dev.windlass.PostgresDatabase;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
+import dev.windlass.WindlassException;
 import dev.windlass.outbox.LosingDataSource;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
@@ -61,5 +63,33 @@ final class LostTimerAnswerTest extends TimerConformance {
         assertThat(losing.left()).isZero();
         assertThat(stand.get(1)).isEqualTo(first);
         assertThat(timers.find(first).orElseThrow().payload()).isEqualTo("3");
+    }
+
+    @Test
+    void aSingleTimerIsWrittenOnceAlsoIfItHasBecomeAMessageMeanwhile() {
+        losing.loseAnswers(1);
+        TimerIdentifier id = unlucky.schedule(TimerEntry.of("topic", "1", PAST));
+        assertThat(losing.left()).isZero();
+        assertThat(timers.find(id)).isPresent();
+        assertThat(count("outbox_timer")).isEqualTo(1);
+    }
+
+    @Test
+    void aCancellationWhoseAnswerWasLostDoesNotGuess() {
+        TimerIdentifier cancelled = timers.schedule(TimerEntry.of("topic", "1", LATER));
+        losing.loseAnswers(1);
+        assertThatThrownBy(() -> unlucky.cancel(cancelled))
+                .isInstanceOf(WindlassException.class)
+                .hasMessageContaining("could not tell whether it did cancel timer " + cancelled.value());
+        assertThat(timers.find(cancelled)).isEmpty();
+
+        TimerIdentifier delivered = timers.schedule(TimerEntry.of("topic", "2", PAST));
+        handOff(10);
+        losing.loseAnswers(1);
+        assertThat(unlucky.cancel(delivered)).isFalse();
+
+        timers.schedule(TimerEntry.of("topic", "3", LATER).replacing("key"));
+        losing.loseAnswers(1);
+        assertThatThrownBy(() -> unlucky.cancel("topic", "key")).isInstanceOf(WindlassException.class);
     }
 }

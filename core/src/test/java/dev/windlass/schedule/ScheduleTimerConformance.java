@@ -266,6 +266,31 @@ abstract class ScheduleTimerConformance extends TimerConformance {
         assertThat(handOff(100)).isZero();
     }
 
+    /** A trigger of the user's own may leave messages out, and raise errors of its own kinds. */
+    @Test
+    void triggersOnTheOutboxDoNotHoldUpOtherTimers() {
+        database().update("""
+                create function %s.picky() returns trigger language plpgsql as $$
+                begin
+                    if new.payload = 'refused' then
+                        raise exception 'no' using errcode = 'MY001';
+                    end if;
+                    return case when new.payload = 'left out' then null else new end;
+                end $$""");
+        database().update("create trigger picky before insert on %s.outbox for each row execute function %s.picky()");
+        try {
+            timers.schedule(TimerEntry.of("a", "left out", PAST));
+            assertThat(handOffResult(10).topics()).isEmpty();
+            TimerIdentifier bad = timers.schedule(TimerEntry.of("a", "refused", PAST));
+            timers.schedule(TimerEntry.of("b", "fine", PAST));
+            assertThat(handOffResult(10).topics()).containsExactly("b");
+            assertThat(timers.find(bad).orElseThrow().lastError()).contains("no");
+            assertThat(count("outbox_timer")).isEqualTo(1);
+        } finally {
+            database().update("drop function %s.picky() cascade");
+        }
+    }
+
     @Test
     void aTimerThatCannotBecomeAMessageWaitsWithTheReasonAndTheOthersGoOn() {
         database().update("alter table %s.outbox add constraint refusal check (payload <> 'refused') not valid");

@@ -219,7 +219,7 @@ begin
     v_now := clock_timestamp();
     insert into {schema}.{outbox_job_run} (id, job_name, tick_at, triggered, created_at, next_attempt_at, status, handed_over)
     values (run_id, p_name, v_now, true, v_now, v_now, case when p_hand_off then 6 else 0 end, p_hand_off);
-    update {schema}.{outbox_job} j set version = j.version + 1, last_run_id = run_id where j.name = p_name;
+    update {schema}.{outbox_job} j set last_run_id = run_id where j.name = p_name; -- not the version: ticks go on beside it
     if p_hand_off then
         perform {schema}.{outbox_job_message}(run_id, v_now, v_job);
     end if;
@@ -399,7 +399,8 @@ begin
                               where r.job = v_each.place order by r.place),
                        p_hand_off) t;
         exception
-            when integrity_constraint_violation or data_exception or raise_exception then
+            when others then
+                perform {schema}.{outbox_raise_trouble}(sqlstate, sqlerrm);
                 v_free := true;
                 v_topic := null;
                 perform {schema}.{outbox_job_problem}(v_each.name, v_each.version, sqlerrm, interval '1 minute');
@@ -540,7 +541,8 @@ begin
                 topics := topics || v_job.topic::text;
             end if;
         exception
-            when integrity_constraint_violation or data_exception or raise_exception then
+            when others then
+                perform {schema}.{outbox_raise_trouble}(sqlstate, sqlerrm);
                 update {schema}.{outbox_job_run} r
                    set retry_count = r.retry_count + 1, last_error = left(sqlerrm, 2048),
                        next_attempt_at = clock_timestamp() + interval '1 minute'

@@ -315,7 +315,8 @@ begin
         begin
             topics := {schema}.{outbox_timer_become}(v_ids);
         exception
-            when integrity_constraint_violation or data_exception or raise_exception then
+            when others then
+                perform {schema}.{outbox_raise_trouble}(sqlstate, sqlerrm);
                 topics := {schema}.{outbox_timer_become_each}(v_ids);
         end;
         perform pg_notify({channel}, t.topic) from unnest(topics) as t (topic);
@@ -351,8 +352,19 @@ begin
                done.payload
           from done
         returning topic)
-    select array_agg(distinct written.topic) into v_topics from written;
+    select coalesce(array_agg(distinct written.topic), '{}') into v_topics from written; -- a trigger may leave them out
     return v_topics;
+end
+$sql$;
+
+-- Goes on with an error that is about the database and not about what is written: it concerns all, and passes.
+create or replace function {schema}.{outbox_raise_trouble}(p_state text, p_message text) returns void
+    language plpgsql
+as $sql$
+begin
+    if p_state ~ '^(08|25|40|53|54|55|57|58|F0|HV|XX)' then
+        raise exception '%', p_message using errcode = p_state;
+    end if;
 end
 $sql$;
 
@@ -369,7 +381,8 @@ begin
         begin
             v_topics := v_topics || {schema}.{outbox_timer_become}(array[v_id]);
         exception
-            when integrity_constraint_violation or data_exception or raise_exception then
+            when others then
+                perform {schema}.{outbox_raise_trouble}(sqlstate, sqlerrm);
                 if exists (select from {schema}.{outbox} m where m.id = v_id) then
                     delete from {schema}.{outbox_timer} t where t.id = v_id;
                 else
