@@ -18,7 +18,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** On a server of its own, with fsync, that is killed and started again, as are the processes that make runs. */
 final class JobOutageTest {
-    private static final int TICKS = 20;
+    private static final int TICKS = 12;
     private static final List<String> NAMES = List.of("by period", "by cron");
 
     @RegisterExtension
@@ -79,7 +79,7 @@ final class JobOutageTest {
             }
             Jobs jobs = jobs();
             for (int kill = 1; kill <= 4; kill++) {
-                eventuallyMade(kill * 4L);
+                eventuallyMade(kill * 2L);
                 int victim = random.nextInt(children.size());
                 children.get(victim).kill();
                 children.set(victim, Child.start(JobNode.class, database));
@@ -121,7 +121,7 @@ final class JobOutageTest {
         }
         Jobs jobs = jobs();
         for (int kill = 1; kill <= 3; kill++) {
-            eventuallyMade(kill * 4L);
+            eventuallyMade(kill * 2L);
             database.server().kill();
             database.server().restart();
         }

@@ -2,6 +2,8 @@ package dev.windlass.schedule;
 
 import dev.windlass.EngineDatabase;
 import dev.windlass.Windlass;
+import dev.windlass.runtime.Database;
+import dev.windlass.schema.Channel;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
@@ -61,6 +63,16 @@ abstract class JobsConformance {
                                 + " fires_at = date_trunc('second', clock_timestamp()) - ?::interval, version = version + 1"
                                 + " where name = ?",
                         ago.toString(), ago.toString(), name);
+        wakeNodes();
+    }
+
+    private void wakeNodes() {
+        Database routines = database().routines();
+        routines.retrying("wake nodes", connection -> {
+            String channel = Channel.of(database().options().schemaName(), "outbox");
+            routines.dialect().send(connection, channel, "\u0001jobs");
+            return true;
+        });
     }
 
     long messages(String where) {
