@@ -2,6 +2,8 @@ package dev.windlass.inbox;
 
 import static dev.windlass.runtime.Columns.each;
 import static dev.windlass.runtime.Columns.optional;
+import static dev.windlass.runtime.Instants.instant;
+import static dev.windlass.runtime.Instants.optionalInstant;
 
 import dev.windlass.runtime.Claimed;
 import dev.windlass.runtime.Database;
@@ -64,8 +66,8 @@ final class InboxStore extends RoutineStore<Delivery> {
                 row.getString("topic"),
                 row.getString("payload"),
                 Headers.read(row.getString("headers")),
-                Rows.instant(row, "first_seen_at").orElseThrow(),
-                Rows.instant(row, "due_at"),
+                instant(row, "first_seen_at"),
+                optionalInstant(row, "due_at"),
                 row.getInt("retry_count"),
                 row.getInt("lease_expiries"),
                 row.getInt("revivals"),
@@ -78,7 +80,7 @@ final class InboxStore extends RoutineStore<Delivery> {
                 message.leaseExpiries(),
                 message.revivals(),
                 false,
-                new Position(Rows.instant(row, "next_attempt_at").orElseThrow(), id),
+                new Position(instant(row, "next_attempt_at"), id),
                 row.getLong("claim_xid"),
                 row.getLong("snapshot_xmin"),
                 new Delivery(message, owner));

@@ -1,9 +1,10 @@
 package dev.windlass.inbox;
 
+import static dev.windlass.runtime.Instants.instant;
+import static dev.windlass.runtime.Instants.optionalInstant;
+
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.HexFormat;
 import java.util.Optional;
 
@@ -20,19 +21,15 @@ final class Rows {
                 Optional.ofNullable(row.getString("payload")),
                 Optional.ofNullable(row.getBytes("hash"))
                         .map(bytes -> new ContentHash(HexFormat.of().formatHex(bytes))),
-                instant(row, "first_seen_at").orElseThrow(),
-                instant(row, "last_seen_at").orElseThrow(),
-                instant(row, "begun_at"),
-                instant(row, "locked_until"),
-                instant(row, "ended_at"),
+                instant(row, "first_seen_at"),
+                instant(row, "last_seen_at"),
+                optionalInstant(row, "begun_at"),
+                optionalInstant(row, "locked_until"),
+                optionalInstant(row, "ended_at"),
                 row.getInt("retry_count"),
                 row.getInt("lease_expiries"),
                 row.getInt("revivals"),
                 Optional.ofNullable(row.getString("processed_by")),
                 Optional.ofNullable(row.getString("last_error")));
-    }
-
-    static Optional<Instant> instant(ResultSet row, String column) throws SQLException {
-        return Optional.ofNullable(row.getObject(column, OffsetDateTime.class)).map(OffsetDateTime::toInstant);
     }
 }

@@ -1,5 +1,7 @@
 package dev.windlass.inbox;
 
+import static dev.windlass.runtime.Instants.instant;
+
 import dev.windlass.runtime.Call;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Require;
@@ -140,9 +142,7 @@ final class StoredInboxOperator implements InboxOperator {
                         .instant(until)
                         .integer(BATCH)
                         .bool(keys == null)
-                        .list(row -> new Changed(
-                                row.getInt("messages"),
-                                Rows.instant(row, "until").orElseThrow()))
+                        .list(row -> new Changed(row.getInt("messages"), instant(row, "until")))
                         .get(0));
     }
 

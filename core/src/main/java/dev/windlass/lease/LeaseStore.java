@@ -1,5 +1,7 @@
 package dev.windlass.lease;
 
+import static dev.windlass.runtime.Instants.instant;
+
 import dev.windlass.runtime.Call;
 import dev.windlass.runtime.Database;
 import java.sql.Connection;
@@ -7,7 +9,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -97,10 +98,6 @@ final class LeaseStore {
                 instant(row, "acquired_at"),
                 instant(row, "expires_at"),
                 row.getBoolean("held"));
-    }
-
-    private static Instant instant(ResultSet row, String column) throws SQLException {
-        return row.getObject(column, OffsetDateTime.class).toInstant();
     }
 
     int clean(Connection connection, Duration retention, int limit) throws SQLException {

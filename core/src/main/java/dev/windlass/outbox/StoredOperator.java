@@ -1,5 +1,7 @@
 package dev.windlass.outbox;
 
+import static dev.windlass.runtime.Instants.instant;
+
 import dev.windlass.runtime.Call;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.ErrorText;
@@ -88,10 +90,6 @@ final class StoredOperator implements OutboxOperator {
                 row.getInt("requeues"),
                 Optional.ofNullable(row.getString("last_error")),
                 row.getObject("erased_at") != null);
-    }
-
-    private static Instant instant(ResultSet row, String column) throws SQLException {
-        return row.getObject(column, OffsetDateTime.class).toInstant();
     }
 
     @Override

@@ -1,5 +1,8 @@
 package dev.windlass.schedule;
 
+import static dev.windlass.runtime.Instants.instant;
+import static dev.windlass.runtime.Instants.optionalInstant;
+
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.DateTimeException;
@@ -34,12 +37,12 @@ final class JobRows {
                 micros(row, "jitter"));
         JobState state = new JobState(
                 job,
-                optional(row, "next_tick_at"),
-                optional(row, "fires_at"),
-                optional(row, "paused_at"),
+                optionalInstant(row, "next_tick_at"),
+                optionalInstant(row, "fires_at"),
+                optionalInstant(row, "paused_at"),
                 row.getObject("id") == null ? Optional.empty() : Optional.of(run(row)),
                 row.getLong("skipped_ticks"),
-                optional(row, "last_skipped_at"),
+                optionalInstant(row, "last_skipped_at"),
                 Optional.ofNullable(row.getString("problem")),
                 Optional.ofNullable(row.getString("job_set")),
                 instant(row, "job_created_at"),
@@ -69,7 +72,7 @@ final class JobRows {
     }
 
     static @Nullable Instant anchor(ResultSet row) throws SQLException {
-        return optional(row, "anchor_at").orElse(null);
+        return optionalInstant(row, "anchor_at").orElse(null);
     }
 
     static JobRun run(ResultSet row) throws SQLException {
@@ -79,8 +82,8 @@ final class JobRows {
                 instant(row, "tick_at"),
                 row.getBoolean("triggered"),
                 instant(row, "created_at"),
-                optional(row, "started_at"),
-                optional(row, "ended_at"),
+                optionalInstant(row, "started_at"),
+                optionalInstant(row, "ended_at"),
                 status(row.getInt("status")),
                 row.getInt("retry_count"),
                 row.getInt("lease_expiries"),
@@ -102,16 +105,8 @@ final class JobRows {
         return Lengths.ofMicros(row.getLong(column));
     }
 
-    static Instant instant(ResultSet row, String column) throws SQLException {
-        return row.getObject(column, OffsetDateTime.class).toInstant();
-    }
-
     /** The one value of a row. */
     static Instant first(ResultSet row) throws SQLException {
         return row.getObject(1, OffsetDateTime.class).toInstant();
-    }
-
-    private static Optional<Instant> optional(ResultSet row, String column) throws SQLException {
-        return Optional.ofNullable(row.getObject(column, OffsetDateTime.class)).map(OffsetDateTime::toInstant);
     }
 }

@@ -1,6 +1,7 @@
 package dev.windlass.schedule;
 
 import static dev.windlass.runtime.Columns.each;
+import static dev.windlass.runtime.Instants.instant;
 
 import dev.windlass.runtime.Call;
 import dev.windlass.runtime.Database;
@@ -202,7 +203,7 @@ final class JobStore {
             if (row.getString("name") != null) {
                 firing.add(firing(row));
             }
-            return new Due(firing, JobRows.instant(row, "now"), row.getBoolean("run_ready"), nextDue(row));
+            return new Due(firing, instant(row, "now"), row.getBoolean("run_ready"), nextDue(row));
         });
         return rows.get(0);
     }
@@ -215,8 +216,8 @@ final class JobStore {
                 JobRows.anchor(row),
                 JobRows.misfire(row),
                 JobRows.micros(row, "jitter"),
-                JobRows.instant(row, "next_tick_at"),
-                JobRows.instant(row, "fires_at"));
+                instant(row, "next_tick_at"),
+                instant(row, "fires_at"));
     }
 
     private static Optional<Duration> nextDue(ResultSet row) throws SQLException {

@@ -2,6 +2,7 @@ package dev.windlass.schedule;
 
 import static dev.windlass.runtime.Columns.each;
 import static dev.windlass.runtime.Columns.optional;
+import static dev.windlass.runtime.Instants.instant;
 
 import dev.windlass.runtime.Call;
 import dev.windlass.runtime.Database;
@@ -12,7 +13,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -147,10 +147,6 @@ final class TimerStore {
                 Optional.ofNullable(row.getString("last_error")));
     }
 
-    private static Instant instant(ResultSet row, String column) throws SQLException {
-        return row.getObject(column, OffsetDateTime.class).toInstant();
-    }
-
     /**
      * What one hand-off did.
      *
@@ -179,7 +175,7 @@ final class TimerStore {
     private static HandedOff handedOff(ResultSet row, Position after) throws SQLException {
         int count = row.getInt("handed");
         long micros = row.getLong("next_due");
-        Optional<Duration> nextDue = row.wasNull() ? Optional.empty() : Optional.of(Duration.ofNanos(micros * 1000));
+        Optional<Duration> nextDue = row.wasNull() ? Optional.empty() : Optional.of(Lengths.ofMicros(micros));
         return new HandedOff(
                 count,
                 count == 0
