@@ -50,7 +50,8 @@ final class InboxStore extends RoutineStore<Delivery> {
 
     @Override
     public List<Claimed<Delivery>> claim(
-            Connection connection, UUID owner, Duration lease, int limit, List<Demand> demands) throws SQLException {
+            Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
+            throws SQLException {
         return claiming(connection, owner, lease, limit, demands).list(row -> claimed(owner, row));
     }
 
@@ -78,51 +79,54 @@ final class InboxStore extends RoutineStore<Delivery> {
                 message.topic(),
                 message.retryCount(),
                 message.leaseExpiries(),
+                0,
                 message.revivals(),
                 false,
+                message.payload().length(),
                 new Position(instant(row, "next_attempt_at"), id),
                 row.getLong("claim_xid"),
                 row.getLong("snapshot_xmin"),
-                new Delivery(message, owner));
+                new Delivery(message, owner),
+                null);
     }
 
     @Override
-    public int ack(Connection connection, List<Held> held) throws SQLException {
+    public Answer ack(Connection connection, List<Held> held) throws SQLException {
         return ack(connection, held, true);
     }
 
     /** In the transaction of the work: what was ended before does not count, or the work would be done again. */
     int ackWithWork(Connection connection, List<Held> held) throws SQLException {
-        return ack(connection, held, false);
+        return ack(connection, held, false).changed();
     }
 
-    private int ack(Connection connection, List<Held> held, boolean again) throws SQLException {
-        return call(connection, "ack")
+    private Answer ack(Connection connection, List<Held> held, boolean again) throws SQLException {
+        return Answer.all(call(connection, "ack")
                 .uuids(each(held, Held::id))
                 .uuids(each(held, Held::owner))
                 .text(nodeName)
                 .bool(again)
-                .count();
+                .count());
     }
 
     @Override
-    public int abandon(Connection connection, List<Failure> failures) throws SQLException {
-        return call(connection, "abandon")
+    public Answer abandon(Connection connection, List<Failure> failures) throws SQLException {
+        return Answer.all(call(connection, "abandon")
                 .uuids(each(failures, failure -> failure.held().id()))
                 .uuids(each(failures, failure -> failure.held().owner()))
                 .durations(optional(failures, Failure::retryAfter))
                 .texts(optional(failures, Failure::error))
                 .bools(each(failures, Failure::counted))
-                .count();
+                .count());
     }
 
     @Override
-    public int fail(Connection connection, List<Ending> endings) throws SQLException {
-        return call(connection, "fail")
+    public Answer fail(Connection connection, List<Ending> endings) throws SQLException {
+        return Answer.all(call(connection, "fail")
                 .uuids(each(endings, ending -> ending.held().id()))
                 .uuids(each(endings, ending -> ending.held().owner()))
                 .texts(each(endings, Ending::error))
                 .text(nodeName)
-                .count();
+                .count());
     }
 }

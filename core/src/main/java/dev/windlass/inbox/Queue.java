@@ -9,6 +9,7 @@ import dev.windlass.runtime.Dispatcher;
 import dev.windlass.runtime.ErrorText;
 import dev.windlass.runtime.Require;
 import dev.windlass.runtime.TimeOrderedIds;
+import dev.windlass.runtime.WorkStore;
 import dev.windlass.runtime.WorkStore.Ending;
 import dev.windlass.runtime.WorkStore.Failure;
 import dev.windlass.runtime.WorkStore.Held;
@@ -122,7 +123,7 @@ final class Queue {
         Require.positive("batch size", batchSize);
         try {
             return database.once(connection -> store.claimAny(connection, owner.value(), lease, batchSize)).stream()
-                    .map(Claimed::message)
+                    .map(Claimed::readable)
                     .map(Delivery::message)
                     .toList();
         } catch (SQLException e) {
@@ -166,11 +167,7 @@ final class Queue {
     int heartbeat(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids, Duration lease) {
         Require.positive("lease", lease);
         return complete(
-                "renew",
-                owner,
-                ids,
-                held -> held,
-                (connection, held) -> store.heartbeat(connection, held, lease).size());
+                "renew", owner, ids, held -> held, (connection, held) -> store.heartbeat(connection, held, lease));
     }
 
     private <T> int complete(
@@ -183,7 +180,8 @@ final class Queue {
         return items.isEmpty()
                 ? 0
                 : database.retrying(
-                        what + " " + items.size() + " messages", connection -> completion.run(connection, items));
+                        what + " " + items.size() + " messages",
+                        connection -> completion.run(connection, items).changed());
     }
 
     private static List<Held> held(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids) {
@@ -196,7 +194,7 @@ final class Queue {
 
     @FunctionalInterface
     private interface Completion<T> {
-        int run(Connection connection, List<T> items) throws SQLException;
+        WorkStore.Answer run(Connection connection, List<T> items) throws SQLException;
     }
 
     int reapExpired() {

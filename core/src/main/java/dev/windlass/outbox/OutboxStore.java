@@ -102,7 +102,8 @@ final class OutboxStore extends RoutineStore<OutboxMessage> {
 
     @Override
     public List<Claimed<OutboxMessage>> claim(
-            Connection connection, UUID owner, Duration lease, int limit, List<Demand> demands) throws SQLException {
+            Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
+            throws SQLException {
         return claiming(connection, owner, lease, limit, demands).list(row -> claimed(owner, row));
     }
 
@@ -137,12 +138,15 @@ final class OutboxStore extends RoutineStore<OutboxMessage> {
                 message.topic(),
                 message.retryCount(),
                 message.leaseExpiries(),
+                0,
                 message.requeues(),
                 message.orderingKey().isPresent(),
+                message.payload().length(),
                 new Position(instant(row, 9).orElseThrow(), id),
                 row.getLong(13),
                 row.getLong(14),
-                message);
+                message,
+                null);
     }
 
     private static Optional<Instant> instant(ResultSet row, int column) throws SQLException {
@@ -150,14 +154,14 @@ final class OutboxStore extends RoutineStore<OutboxMessage> {
     }
 
     @Override
-    public int ack(Connection connection, List<Held> held) throws SQLException {
-        return call(connection, "ack")
+    public Answer ack(Connection connection, List<Held> held) throws SQLException {
+        return Answer.all(call(connection, "ack")
                 .uuids(each(held, Held::id))
                 .uuids(each(held, Held::owner))
                 .text(nodeName)
                 .bool(!retention.isZero())
                 .bool(announces(held.stream()))
-                .count();
+                .count());
     }
 
     @Override
@@ -178,7 +182,7 @@ final class OutboxStore extends RoutineStore<OutboxMessage> {
                     counts[1] = row.getInt("left_keys");
                     return row.getObject(1) == null || taken.add(claimed(taker.owner(), row));
                 });
-        return new Acked<>(counts[0], taken, counts[1] > 0);
+        return new Acked<>(Answer.all(counts[0]), taken, counts[1] > 0);
     }
 
     /** Whether to tell other nodes of what becomes ready when these end. */
@@ -187,27 +191,27 @@ final class OutboxStore extends RoutineStore<OutboxMessage> {
     }
 
     @Override
-    public int abandon(Connection connection, List<Failure> failures) throws SQLException {
-        return call(connection, "abandon")
+    public Answer abandon(Connection connection, List<Failure> failures) throws SQLException {
+        return Answer.all(call(connection, "abandon")
                 .uuids(each(failures, failure -> failure.held().id()))
                 .uuids(each(failures, failure -> failure.held().owner()))
                 .durations(optional(failures, Failure::retryAfter))
                 .texts(optional(failures, Failure::error))
                 .text(nodeName)
                 .bools(each(failures, Failure::counted))
-                .count();
+                .count());
     }
 
     @Override
-    public int fail(Connection connection, List<Ending> endings) throws SQLException {
-        return call(connection, "fail")
+    public Answer fail(Connection connection, List<Ending> endings) throws SQLException {
+        return Answer.all(call(connection, "fail")
                 .uuids(each(endings, ending -> ending.held().id()))
                 .uuids(each(endings, ending -> ending.held().owner()))
                 .texts(each(endings, Ending::error))
                 .text(nodeName)
                 .bools(each(endings, ending -> ending.head() == FailedHead.BLOCKS))
                 .bool(announces(endings.stream().map(Ending::held)))
-                .count();
+                .count());
     }
 
     @Override

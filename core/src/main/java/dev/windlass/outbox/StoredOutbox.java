@@ -10,6 +10,7 @@ import dev.windlass.runtime.Dispatcher;
 import dev.windlass.runtime.ErrorText;
 import dev.windlass.runtime.Require;
 import dev.windlass.runtime.TimeOrderedIds;
+import dev.windlass.runtime.WorkStore;
 import dev.windlass.runtime.WorkStore.Ending;
 import dev.windlass.runtime.WorkStore.Failure;
 import dev.windlass.runtime.WorkStore.Held;
@@ -292,7 +293,7 @@ final class StoredOutbox implements Outbox {
         Require.positive("lease", lease);
         Require.positive("batch size", batchSize);
         List<OutboxMessage> claimed = claimOnce(owner, lease, batchSize).stream()
-                .map(Claimed::message)
+                .map(Claimed::readable)
                 .toList();
         log.debug("[{}] claimed {} messages", database.name(), claimed.size());
         return claimed;
@@ -349,11 +350,7 @@ final class StoredOutbox implements Outbox {
     public int heartbeat(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids, Duration lease) {
         Require.positive("lease", lease);
         return complete(
-                "renew",
-                owner,
-                ids,
-                held -> held,
-                (connection, held) -> store.heartbeat(connection, held, lease).size());
+                "renew", owner, ids, held -> held, (connection, held) -> store.heartbeat(connection, held, lease));
     }
 
     private <T> int complete(
@@ -370,12 +367,13 @@ final class StoredOutbox implements Outbox {
         return items.isEmpty()
                 ? 0
                 : database.retrying(
-                        what + " " + items.size() + " messages", connection -> completion.run(connection, items));
+                        what + " " + items.size() + " messages",
+                        connection -> completion.run(connection, items).changed());
     }
 
     @FunctionalInterface
     private interface Completion<T> {
-        int run(Connection connection, List<T> items) throws SQLException;
+        WorkStore.Answer run(Connection connection, List<T> items) throws SQLException;
     }
 
     @Override

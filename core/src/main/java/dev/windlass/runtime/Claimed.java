@@ -1,16 +1,22 @@
 package dev.windlass.runtime;
 
+import java.util.Objects;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A message that a claim took.
  *
  * @param owner the token of that claim
+ * @param crashes how often its lease ran out after its handler had been started
  * @param requeues how often an operator made it ready again
  * @param ordered whether it has an ordering key: others may wait for its end
+ * @param size of its payload, in characters
  * @param position where it stood among the ready
  * @param claimNumber the number of the claim's transaction
  * @param snapshotXmin the oldest transaction that was running in the claim's snapshot
+ * @param message null if it cannot be read
+ * @param problem why it cannot be read, without any of its content
  */
 public record Claimed<M>(
         UUID id,
@@ -18,9 +24,18 @@ public record Claimed<M>(
         String topic,
         int retryCount,
         int leaseExpiries,
+        int crashes,
         int requeues,
         boolean ordered,
+        int size,
         Position position,
         long claimNumber,
         long snapshotXmin,
-        M message) {}
+        @Nullable M message,
+        @Nullable String problem) {
+
+    /** The message of one that can be read. */
+    public M readable() {
+        return Objects.requireNonNull(message);
+    }
+}

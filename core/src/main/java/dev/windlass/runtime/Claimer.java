@@ -144,8 +144,8 @@ final class Claimer<M> {
         long before = System.nanoTime();
         int limit = hand.limit(demands);
         UUID owner = UUID.randomUUID();
-        List<Claimed<M>> claimed =
-                database.once(connection -> store.claim(connection, owner, options.lease(), limit, demands));
+        List<Claimed<M>> claimed = database.once(
+                connection -> store.claim(connection, owner, options.lease(), limit, Long.MAX_VALUE, demands));
         lastSweep = sweep ? before : lastSweep;
         hand.advanceBounds(demands, claimed, limit);
         if (!claimed.isEmpty()) {

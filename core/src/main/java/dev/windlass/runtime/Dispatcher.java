@@ -264,7 +264,7 @@ public final class Dispatcher<M> {
         }
         try {
             log.debug("[{}] handling {} of topic {}", database.name(), attempt.claimed.id(), attempt.claimed.topic());
-            attempt.lane.handling.handler().handle(attempt.claimed.message(), attempt);
+            attempt.lane.handling.handler().handle(attempt.claimed.readable(), attempt);
             return new Result.Done();
         } catch (Throwable e) {
             return afterFailure(attempt, e);

@@ -4,8 +4,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
-import java.util.UUID;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -75,13 +73,13 @@ final class HeartBeat<M> {
                 .filter(attempt -> !attempt.isCancelled() && attempt.leaseLeft(before) < young)
                 .toList();
         if (!due.isEmpty()) {
-            Set<UUID> renewed = call(due.stream().map(Attempt::held).toList());
-            due.forEach(attempt -> settle(attempt, renewed, before));
+            WorkStore.Answer answer = call(due.stream().map(Attempt::held).toList());
+            due.forEach(attempt -> settle(attempt, answer, before));
         }
         return period;
     }
 
-    private Set<UUID> call(List<WorkStore.Held> held) throws SQLException {
+    private WorkStore.Answer call(List<WorkStore.Held> held) throws SQLException {
         open();
         lock.lock();
         try {
@@ -101,8 +99,11 @@ final class HeartBeat<M> {
     }
 
     /** A message that has ended meanwhile is not renewed either; only one that has not has lost its lease. */
-    private void settle(Attempt<M> attempt, Set<UUID> renewed, long before) {
-        if (renewed.contains(attempt.claimed.id())) {
+    private void settle(Attempt<M> attempt, WorkStore.Answer answer, long before) {
+        if (answer.locked().contains(attempt.claimed.id())) {
+            return;
+        }
+        if (!answer.lost().contains(attempt.claimed.id())) {
             attempt.renewed(before + lease.toNanos());
         } else if (attempt.cancel(Attempt.Reason.LEASE_LOST)) {
             log.warn(

@@ -167,17 +167,19 @@ final class OutcomeWriter<M> {
         if (!acked.taken().isEmpty()) {
             results.taken(acked.taken(), before + lease.toNanos());
         }
-        return acked.count();
+        return acked.answer().changed();
     }
 
     /** A transaction for each kind: rows are locked in the order of their ids only within one call. */
     private <T> int write(List<T> items, Verb<T> verb) throws SQLException {
-        return items.isEmpty() ? 0 : database.once(connection -> verb.run(connection, items));
+        return items.isEmpty()
+                ? 0
+                : database.once(connection -> verb.run(connection, items)).changed();
     }
 
     @FunctionalInterface
     private interface Verb<T> {
-        int run(Connection connection, List<T> items) throws SQLException;
+        WorkStore.Answer run(Connection connection, List<T> items) throws SQLException;
     }
 
     private void report(int unchanged) {

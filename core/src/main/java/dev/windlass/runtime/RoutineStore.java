@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** A store whose verbs are routines named after its table; here are those that every table of work has alike. */
 public abstract class RoutineStore<M> implements WorkStore<M> {
@@ -43,20 +44,33 @@ public abstract class RoutineStore<M> implements WorkStore<M> {
     }
 
     @Override
-    public int release(Connection connection, List<Held> held) throws SQLException {
-        return call(connection, "release")
-                .uuids(each(held, Held::id))
-                .uuids(each(held, Held::owner))
-                .count();
+    public int giveBack(Connection connection, UUID owner, @Nullable String problem) throws SQLException {
+        return 0;
     }
 
     @Override
-    public Set<UUID> heartbeat(Connection connection, List<Held> held, Duration lease) throws SQLException {
-        return new HashSet<>(call(connection, "heartbeat")
+    public Answer start(Connection connection, List<Held> held) throws SQLException {
+        return Answer.all(held.size());
+    }
+
+    @Override
+    public Answer release(Connection connection, List<Held> held) throws SQLException {
+        return Answer.all(call(connection, "release")
+                .uuids(each(held, Held::id))
+                .uuids(each(held, Held::owner))
+                .count());
+    }
+
+    @Override
+    public Answer heartbeat(Connection connection, List<Held> held, Duration lease) throws SQLException {
+        Set<UUID> lost = new HashSet<>(each(held, Held::id));
+        List<UUID> renewed = call(connection, "heartbeat")
                 .uuids(each(held, Held::id))
                 .uuids(each(held, Held::owner))
                 .duration(lease)
-                .list(row -> row.getObject(1, UUID.class)));
+                .list(row -> row.getObject(1, UUID.class));
+        renewed.forEach(lost::remove);
+        return new Answer(renewed.size(), Set.of(), lost);
     }
 
     @Override

@@ -19,6 +19,20 @@ public interface WorkStore<M> {
     /** A message and the token it was claimed with; if it is ordered, others may wait for its end. */
     record Held(UUID id, UUID owner, boolean ordered) {}
 
+    /**
+     * What a verb answers about the messages it was given: each was changed, or is locked by somebody else and has to be asked
+     * for again, or is lost: this owner does not hold it any more.
+     *
+     * @param changed how many were changed
+     * @param locked nothing is known of these: ask again, for just these
+     * @param lost this owner does not hold these
+     */
+    record Answer(int changed, Set<UUID> locked, Set<UUID> lost) {
+        public static Answer all(int changed) {
+            return new Answer(changed, Set.of(), Set.of());
+        }
+    }
+
     /** A failed attempt: when to try again (null: the default), why it failed, and whether it is used up. */
     record Failure(
             Held held,
@@ -34,10 +48,26 @@ public interface WorkStore<M> {
     /** The last attempt: why it failed, and what becomes of those that wait behind. */
     record Ending(Held held, String error, FailedHead head) {}
 
-    List<Claimed<M>> claim(Connection connection, UUID owner, Duration lease, int limit, List<Demand> demands)
+    /**
+     * Takes ready messages for a lease.
+     *
+     * @param bytes about how much payload to take at most; the first message is taken whatever its size
+     */
+    List<Claimed<M>> claim(
+            Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
             throws SQLException;
 
-    int ack(Connection connection, List<Held> held) throws SQLException;
+    /**
+     * Gives back all that a claim took whose answer was lost or could not be read: to ready, without blame. Returns how many.
+     *
+     * @param problem if given, why it cannot be read: then it ends as failed, with this reason
+     */
+    int giveBack(Connection connection, UUID owner, @Nullable String problem) throws SQLException;
+
+    /** Writes down that the handlers of these start now: if their lease runs out, that is held against them. */
+    Answer start(Connection connection, List<Held> held) throws SQLException;
+
+    Answer ack(Connection connection, List<Held> held) throws SQLException;
 
     /** For whom to take the next message of each key, and which topics there is room for. */
     record Taker(UUID owner, Duration lease, Set<String> topics) {}
@@ -45,25 +75,24 @@ public interface WorkStore<M> {
     /**
      * What an ack came to.
      *
-     * @param count how many messages ended
      * @param taken the next messages of their keys
      * @param anyReady whether others may have become ready
      */
-    record Acked<M>(int count, List<Claimed<M>> taken, boolean anyReady) {}
+    record Acked<M>(Answer answer, List<Claimed<M>> taken, boolean anyReady) {}
 
     /** Acks, and takes the next message of each key with it, where there is order among messages. */
     default Acked<M> ackAndTake(Connection connection, List<Held> held, Taker taker) throws SQLException {
         return new Acked<>(ack(connection, held), List.of(), held.stream().anyMatch(Held::ordered));
     }
 
-    int abandon(Connection connection, List<Failure> failures) throws SQLException;
+    Answer abandon(Connection connection, List<Failure> failures) throws SQLException;
 
-    int fail(Connection connection, List<Ending> endings) throws SQLException;
+    Answer fail(Connection connection, List<Ending> endings) throws SQLException;
 
-    int release(Connection connection, List<Held> held) throws SQLException;
+    Answer release(Connection connection, List<Held> held) throws SQLException;
 
-    /** Renews; returns the ids whose lease goes on. */
-    Set<UUID> heartbeat(Connection connection, List<Held> held, Duration lease) throws SQLException;
+    /** Renews; the lease of those that were changed goes on. */
+    Answer heartbeat(Connection connection, List<Held> held, Duration lease) throws SQLException;
 
     int reap(Connection connection, Duration quiet, int limit) throws SQLException;
 

@@ -31,11 +31,11 @@ abstract class AckAndTakeConformance extends OutboxConformance {
         OutboxWorkItemIdentifier third = workItem(enqueue(ordered("topic")));
         claim(OWNER, 10);
         Acked<OutboxMessage> acked = ackAndTake(first);
-        assertThat(acked.count()).isEqualTo(1);
+        assertThat(acked.answer().changed()).isEqualTo(1);
         assertThat(acked.anyReady()).isFalse();
         assertThat(acked.taken()).extracting(Claimed::id).containsExactly(next.value());
         assertThat(acked.taken().get(0).owner()).isEqualTo(TAKER.owner());
-        assertThat(acked.taken().get(0).message().payload()).isEqualTo("{}");
+        assertThat(acked.taken().get(0).readable().payload()).isEqualTo("{}");
         assertThat(stored(first).status()).isEqualTo(OutboxStatus.DONE);
         assertThat(stored(next).status()).isEqualTo(OutboxStatus.IN_PROGRESS);
         assertThat(stored(third).status()).isEqualTo(OutboxStatus.WAITING);
@@ -136,7 +136,7 @@ abstract class AckAndTakeConformance extends OutboxConformance {
         claim(OWNER, 10);
         Acked<OutboxMessage> acked =
                 ackAndTake(Stream.concat(firsts.stream(), Stream.of(loose)).toArray(OutboxWorkItemIdentifier[]::new));
-        assertThat(acked.count()).isEqualTo(4);
+        assertThat(acked.answer().changed()).isEqualTo(4);
         assertThat(acked.taken()).extracting(Claimed::id).containsExactly(nextOfA.value());
         assertThat(claim(OWNER, 10)).containsExactly(nextOfB);
         assertThat(database().value(Long.class, "select count(*) from %s.outbox_key where ordering_key = 'c'"))
@@ -151,14 +151,14 @@ abstract class AckAndTakeConformance extends OutboxConformance {
         runOutLease(List.of(first));
         outbox.reapExpired();
         Acked<OutboxMessage> acked = ackAndTake(first);
-        assertThat(acked.count()).isZero();
+        assertThat(acked.answer().changed()).isZero();
         assertThat(acked.taken()).isEmpty();
         assertThat(acked.anyReady()).isFalse();
         assertThat(claim(OWNER, 10)).containsExactly(first);
     }
 
     private void becomesReady(Acked<OutboxMessage> acked, OutboxWorkItemIdentifier next) {
-        assertThat(acked.count()).isEqualTo(1);
+        assertThat(acked.answer().changed()).isEqualTo(1);
         assertThat(acked.taken()).isEmpty();
         assertThat(acked.anyReady()).isTrue();
         assertThat(claim(OWNER, 10)).containsExactly(next);

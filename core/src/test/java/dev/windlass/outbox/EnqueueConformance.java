@@ -106,8 +106,8 @@ abstract class EnqueueConformance extends OutboxConformance {
         List<WorkStore.Demand> demands = List.of(new WorkStore.Demand("order.created", 10, Position.START));
 
         try (Connection connection = database().connect()) {
-            assertThat(store.claim(connection, UUID.randomUUID(), LEASE, 10, demands))
-                    .extracting(claimed -> claimed.message().messageId())
+            assertThat(store.claim(connection, UUID.randomUUID(), LEASE, 10, Long.MAX_VALUE, demands))
+                    .extracting(claimed -> claimed.readable().messageId())
                     .containsExactly(lower);
         }
     }

@@ -156,12 +156,13 @@ abstract class OrderingLockConformance extends OutboxConformance {
             writer.commit();
         }
 
-        List<Claimed<OutboxMessage>> claimed =
-                database().routines().once(connection -> store(LEASE).claim(connection, OWNER.value(), LEASE, 10, ALL));
+        List<Claimed<OutboxMessage>> claimed = database()
+                .routines()
+                .once(connection -> store(LEASE).claim(connection, OWNER.value(), LEASE, 10, Long.MAX_VALUE, ALL));
 
         assertThat(claimed)
                 .singleElement()
                 .satisfies(each -> assertThat(each.position().at())
-                        .isBefore(time("next_attempt_at", each.message().id())));
+                        .isBefore(time("next_attempt_at", each.readable().id())));
     }
 }

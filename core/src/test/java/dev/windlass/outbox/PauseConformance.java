@@ -43,10 +43,10 @@ abstract class PauseConformance extends OutboxConformance {
         anna.pause("a", "");
 
         try (Connection connection = database().connect()) {
-            assertThat(store(LEASE).claim(connection, owner.value(), LEASE, 10, demands("a", "b")))
-                    .extracting(claimed -> claimed.message().topic())
+            assertThat(store(LEASE).claim(connection, owner.value(), LEASE, 10, Long.MAX_VALUE, demands("a", "b")))
+                    .extracting(claimed -> claimed.readable().topic())
                     .containsExactly("b", "b");
-            assertThat(store(LEASE).claim(connection, owner.value(), LEASE, 10, demands("a")))
+            assertThat(store(LEASE).claim(connection, owner.value(), LEASE, 10, Long.MAX_VALUE, demands("a")))
                     .isEmpty();
         }
     }

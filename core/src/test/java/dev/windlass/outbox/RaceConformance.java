@@ -113,7 +113,7 @@ abstract class RaceConformance extends OutboxConformance {
                                 held.subList(0, 20).stream()
                                         .map(each -> new WorkStore.Failure(each, Duration.ZERO, "again"))
                                         .toList());
-                    default -> store.heartbeat(connection, held, LEASE).size();
+                    default -> store.heartbeat(connection, held, LEASE);
                 });
             }
             return true;

@@ -169,11 +169,14 @@ final class BoundRaceTest {
                                     0,
                                     0,
                                     0,
+                                    0,
                                     false,
+                                    0,
                                     position,
                                     row.getLong("claim_xid"),
                                     row.getLong("snapshot_xmin"),
-                                    id);
+                                    id,
+                                    null);
                         }));
         bound.advance(claimed, claimed.size() < BATCH);
         return claimed;

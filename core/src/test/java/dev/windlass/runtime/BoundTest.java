@@ -18,8 +18,8 @@ final class BoundTest {
     /** A claim with this transaction number and oldest running transaction, that took messages at these positions. */
     private static List<Claimed<String>> claim(long number, long xmin, long... seconds) {
         return LongStream.of(seconds)
-                .mapToObj(s ->
-                        new Claimed<>(new UUID(0, s), new UUID(1, 1), "a", 0, 0, 0, false, at(s), number, xmin, "x"))
+                .mapToObj(s -> new Claimed<>(
+                        new UUID(0, s), new UUID(1, 1), "a", 0, 0, 0, 0, false, 1, at(s), number, xmin, "x", null))
                 .toList();
     }
 

@@ -50,12 +50,15 @@ final class HandTest {
                             topic,
                             0,
                             leaseExpiries,
+                            leaseExpiries,
                             0,
                             false,
+                            1,
                             new Position(Instant.EPOCH, UUID.randomUUID()),
                             1,
                             1,
-                            "x"),
+                            "x",
+                            null),
                     System.nanoTime() + LEASE.toNanos()));
         }
         return attempts;
