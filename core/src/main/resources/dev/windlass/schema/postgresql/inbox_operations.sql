@@ -4,9 +4,7 @@
 create or replace function {schema}.{inbox_find}(p_source text, p_message_id text) returns setof {schema}.{inbox}
     language plpgsql
     stable
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
+{plan:index}
 as $sql$
 begin
     return query select m.* from {schema}.{inbox} m where m.source = p_source and m.message_id = p_message_id;
@@ -24,10 +22,7 @@ create or replace function {schema}.{inbox_dead_letters}(
 ) returns setof {schema}.{inbox}
     language plpgsql
     stable
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
+{plan:index}
 as $sql$
 begin
     return query
@@ -51,10 +46,7 @@ create or replace function {schema}.{inbox_stuck}(p_older interval, p_limit inte
     returns setof {schema}.{inbox}
     language plpgsql
     stable
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
+{plan:index}
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
@@ -83,10 +75,7 @@ create or replace function {schema}.{inbox_pick_dead}(
     p_all         boolean
 ) returns tid[]
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
+{plan:index}
 as $sql$
 begin
     if (p_sources is null) <> (p_message_ids is null) or cardinality(p_sources) <> cardinality(p_message_ids) then
@@ -132,10 +121,7 @@ create or replace function {schema}.{inbox_revive}(
     p_all         boolean default false
 ) returns table (messages integer, until timestamptz)
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
+{plan:index}
 as $sql$
 declare
     v_until timestamptz := coalesce(p_until, clock_timestamp());
@@ -167,10 +153,7 @@ create or replace function {schema}.{inbox_purge}(
     p_all         boolean default false
 ) returns table (messages integer, until timestamptz)
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
+{plan:index}
 as $sql$
 declare
     v_until timestamptz := coalesce(p_until, clock_timestamp());

@@ -56,12 +56,7 @@ create or replace function {schema}.{inbox_enqueue_all}(
     p_ids         uuid[] default null
 ) returns table (fresh boolean, differs boolean)
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_hashjoin = off
-    set enable_mergejoin = off
-    set jit = off
+{plan:each}
 as $sql$
 declare
     v_now     timestamptz;
@@ -133,9 +128,7 @@ create or replace function {schema}.{inbox_enqueue_known}(
     p_delays      interval[]
 ) returns void
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
+{plan:index}
 as $sql$
 declare
     v_now   timestamptz := clock_timestamp();
@@ -206,10 +199,7 @@ create or replace function {schema}.{inbox_claim}(
     snapshot_xmin   bigint
 )
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
+{plan:index}
 as $sql$
 declare
     v_now    timestamptz := clock_timestamp();
@@ -244,11 +234,7 @@ $sql$;
 create or replace function {schema}.{inbox_ready_topics}() returns setof text
     language plpgsql
     stable
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_sort = off
-    set jit = off
+{plan:order}
 as $sql$
 begin
     return query
@@ -275,10 +261,7 @@ create or replace function {schema}.{inbox_next_due}(
 ) returns bigint
     language plpgsql
     stable
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
+{plan:index}
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
@@ -307,12 +290,7 @@ create or replace function {schema}.{inbox_ack}(
     p_again        boolean default true
 ) returns integer
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_nestloop = off
-    set enable_mergejoin = off
-    set jit = off
+{plan:ids}
 as $sql$
 declare
     v_count  integer;
@@ -344,12 +322,7 @@ create or replace function {schema}.{inbox_abandon}(
     p_counted boolean[] default null
 ) returns integer
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_nestloop = off
-    set enable_mergejoin = off
-    set jit = off
+{plan:ids}
 as $sql$
 declare
     v_count integer;
@@ -379,12 +352,7 @@ create or replace function {schema}.{inbox_release}(
     p_delay  interval default '0 s'
 ) returns integer
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_nestloop = off
-    set enable_mergejoin = off
-    set jit = off
+{plan:ids}
 as $sql$
 declare
     v_count integer;
@@ -410,12 +378,7 @@ create or replace function {schema}.{inbox_fail}(
     p_processed_by text default null
 ) returns integer
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_nestloop = off
-    set enable_mergejoin = off
-    set jit = off
+{plan:ids}
 as $sql$
 declare
     v_count integer;
@@ -438,12 +401,7 @@ create or replace function {schema}.{inbox_heartbeat}(
     p_lease  interval
 ) returns setof uuid
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_nestloop = off
-    set enable_mergejoin = off
-    set jit = off
+{plan:ids}
 as $sql$
 declare
     v_count integer;
@@ -470,9 +428,7 @@ $sql$;
 -- Returns how many.
 create or replace function {schema}.{inbox_reap}(p_quiet interval, p_limit integer default 1000) returns integer
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
+{plan:index}
 as $sql$
 declare
     v_now   timestamptz := clock_timestamp();
@@ -503,11 +459,7 @@ $sql$;
 -- Deletes what has been done for longer than p_keep. Returns how many.
 create or replace function {schema}.{inbox_clean}(p_keep interval, p_limit integer default 1000) returns integer
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_hashjoin = off
-    set enable_mergejoin = off
+{plan:each}
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;

@@ -29,10 +29,7 @@ create or replace function {schema}.{inbox_begin}(
     p_arrival      boolean default true
 ) returns table (outcome smallint, attempt integer, remaining bigint, differs boolean)
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
+{plan:index}
 as $sql$
 declare
     v_hash     bytea := decode(p_hash, 'hex');
@@ -139,9 +136,7 @@ create or replace function {schema}.{inbox_begin_again}(
     p_max_attempts integer
 ) returns smallint
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
+{plan:index}
 as $sql$
 declare
     v_now    timestamptz := clock_timestamp();
@@ -175,9 +170,7 @@ create or replace function {schema}.{inbox_renew}(
     p_lease      interval
 ) returns boolean
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
+{plan:index}
 as $sql$
 begin
     update {schema}.{inbox} m
@@ -200,9 +193,7 @@ create or replace function {schema}.{inbox_mark_done}(
     p_again        boolean default false
 ) returns boolean
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
+{plan:index}
 as $sql$
 begin
     update {schema}.{inbox} m
@@ -222,9 +213,7 @@ create or replace function {schema}.{inbox_mark_dead}(
     p_processed_by text default null
 ) returns boolean
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
+{plan:index}
 as $sql$
 begin
     update {schema}.{inbox} m
@@ -247,9 +236,7 @@ create or replace function {schema}.{inbox_mark_failed}(
     p_processed_by text default null
 ) returns smallint
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
+{plan:index}
 as $sql$
 declare
     v_now    timestamptz;

@@ -1,29 +1,26 @@
 -- Jobs and their runs. Programs compute the ticks; what is decided here is who takes one, once.
 
--- Ends the runs whose messages have ended; the caller has changed or deleted these in the same transaction. A message that is
--- neither done nor failed nor cancelled was done, and deleted.
-create or replace function {schema}.{outbox_job_runs_ended}(p_messages {schema}.{outbox}[]) returns void
+-- Ends the runs whose messages end; these have been changed in the same transaction, or are about to be deleted.
+create or replace function {schema}.{outbox_job_runs_ended}(p_ids uuid[], p_status smallint) returns void
     language plpgsql
-    set enable_seqscan = off
-    set enable_hashjoin = off
-    set enable_mergejoin = off
+{plan:each}
 as $sql$
 begin
     update {schema}.{outbox_job_run} r
-       set status = case when e.ended_at is null then 2 else e.status end, ended_at = coalesce(e.ended_at, clock_timestamp()),
-           claimed_at = e.claimed_at, retry_count = e.retry_count, lease_expiries = e.lease_expiries, last_error = e.last_error
-      from unnest(p_messages) e
-     where r.id = e.id and r.status = 6;
+       set status = p_status, ended_at = clock_timestamp(), claimed_at = m.claimed_at, retry_count = m.retry_count,
+           lease_expiries = m.lease_expiries, last_error = m.last_error
+      from {schema}.{outbox} m
+     where m.id = any (p_ids) and r.id = m.id and r.status + 0 = 6;
 end
 $sql$;
 
 -- Failed messages are to be handled once more, and so are the runs they belong to.
 create or replace function {schema}.{outbox_job_runs_reopened}(p_ids uuid[]) returns void
     language plpgsql
-    set enable_seqscan = off
+{plan:index}
 as $sql$
 begin
-    update {schema}.{outbox_job_run} r set status = 6, ended_at = null where r.id = any (p_ids) and r.status = 3;
+    update {schema}.{outbox_job_run} r set status = 6, ended_at = null where r.id = any (p_ids) and r.status + 0 = 3;
 end
 $sql$;
 
@@ -68,9 +65,7 @@ create or replace function {schema}.{outbox_job_save}(
     p_job_set       text default null
 ) returns boolean
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
+{plan:index}
 as $sql$
 declare
     v_now  timestamptz := clock_timestamp();
@@ -128,9 +123,7 @@ $sql$;
 -- many runs it took along. An unknown job is an error, or null.
 create or replace function {schema}.{outbox_job_delete}(p_name text, p_raise boolean default true) returns integer
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
+{plan:index}
 as $sql$
 declare
     v_count integer;
@@ -154,9 +147,7 @@ $sql$;
 -- The first run of a job that has not ended, or null. A message that is gone is not waited for.
 create or replace function {schema}.{outbox_job_unfinished}(p_name text) returns uuid
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
+{plan:index}
 as $sql$
 begin
     return (select r.id
@@ -181,9 +172,7 @@ create or replace function {schema}.{outbox_job_trigger}(
     out topic         text
 )
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
+{plan:index}
 as $sql$
 declare
     v_now timestamptz;
@@ -248,9 +237,7 @@ $sql$;
 -- Lets a job rest: its ticks pass without runs. Returns whether it did not rest before. An unknown job is an error, or null.
 create or replace function {schema}.{outbox_job_pause}(p_name text, p_raise boolean default true) returns boolean
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
+{plan:index}
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
@@ -281,9 +268,7 @@ create or replace function {schema}.{outbox_job_resume}(
     p_fires_at     timestamptz
 ) returns boolean
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
+{plan:index}
 as $sql$
 begin
     update {schema}.{outbox_job} j
@@ -319,10 +304,7 @@ create or replace function {schema}.{outbox_job_due}(p_limit integer default 100
         next_due      bigint
     )
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
+{plan:index}
 as $sql$
 declare
     v_now  timestamptz := clock_timestamp();
@@ -428,9 +410,7 @@ create or replace function {schema}.{outbox_job_take_one}(
     out topic      text
 )
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
+{plan:index}
 as $sql$
 declare
     v_now     timestamptz;
@@ -483,9 +463,7 @@ $sql$;
 create or replace function {schema}.{outbox_job_problem}(p_name text, p_version bigint, p_problem text, p_retry interval)
     returns boolean
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
+{plan:index}
 as $sql$
 begin
     perform 1 from {schema}.{outbox_job} j where j.name = p_name for update skip locked;
@@ -507,9 +485,7 @@ create or replace function {schema}.{outbox_job_hand_over}(
     out topics    text[]
 )
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
+{plan:index}
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
@@ -571,11 +547,7 @@ create or replace function {schema}.{outbox_job_run_states}(p_ids uuid[])
     )
     language plpgsql
     stable
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_hashjoin = off
-    set enable_mergejoin = off
+{plan:each}
 as $sql$
 begin
     return query
@@ -619,9 +591,7 @@ create or replace function {schema}.{outbox_job_runs}(
     )
     language plpgsql
     stable
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
+{plan:index}
 as $sql$
 begin
     return query
@@ -776,12 +746,7 @@ create or replace function {schema}.{outbox_job_run_claim}(p_owner uuid, p_lease
         payload        text
     )
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_hashjoin = off
-    set enable_mergejoin = off
-    set jit = off
+{plan:each}
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
@@ -811,9 +776,7 @@ $sql$;
 -- Ends runs as done. Returns how many this owner held.
 create or replace function {schema}.{outbox_job_run_ack}(p_ids uuid[], p_owner uuid) returns integer
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
+{plan:index}
 as $sql$
 declare
     v_count integer;
@@ -834,9 +797,7 @@ create or replace function {schema}.{outbox_job_run_abandon}(
     p_error text default null
 ) returns integer
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
+{plan:index}
 as $sql$
 declare
     v_count integer;
@@ -858,9 +819,7 @@ $sql$;
 -- Ends runs as failed. Returns how many this owner held.
 create or replace function {schema}.{outbox_job_run_fail}(p_ids uuid[], p_owner uuid, p_error text default null) returns integer
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
+{plan:index}
 as $sql$
 declare
     v_count integer;
@@ -877,9 +836,7 @@ $sql$;
 -- Returns runs whose lease ran out. Nothing is reaped in the first p_quiet after the server started. Returns how many.
 create or replace function {schema}.{outbox_job_run_reap}(p_quiet interval, p_limit integer default 1000) returns integer
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
+{plan:index}
 as $sql$
 declare
     v_now   timestamptz := clock_timestamp();
@@ -909,11 +866,7 @@ $sql$;
 -- Ends runs that nobody else will end: ready ones whose job was deleted, and such whose message is gone. Returns how many.
 create or replace function {schema}.{outbox_job_run_settle}(p_limit integer default 1000) returns integer
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_hashjoin = off
-    set enable_mergejoin = off
+{plan:each}
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - interval '1 minute';
@@ -939,11 +892,7 @@ $sql$;
 -- Deletes runs that ended longer than p_keep ago, but not the last one of a job. Returns how many.
 create or replace function {schema}.{outbox_job_run_clean}(p_keep interval, p_limit integer default 1000) returns integer
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_hashjoin = off
-    set enable_mergejoin = off
+{plan:each}
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;

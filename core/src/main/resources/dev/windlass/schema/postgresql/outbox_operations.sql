@@ -59,20 +59,10 @@ $sql$;
 -- Ends messages that nobody has claimed as cancelled. Returns how many; others, claimed or ended, stay as they are.
 create or replace function {schema}.{outbox_cancel}(p_ids uuid[]) returns integer
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
 as $sql$
-declare
-    v_ids uuid[] := array(select m.id
-                            from {schema}.{outbox} m
-                           where m.id = any (p_ids) and m.ended_at is null and m.owner_token is null
-                           order by m.id
-                             for update);
 begin
     perform {schema}.{outbox_check_ids}(p_ids);
-    return {schema}.{outbox_end_unclaimed}(v_ids, 5::smallint, null);
+    return {schema}.{outbox_end_unclaimed}({schema}.{outbox_lock}(p_ids, '{0, 4}'), 5::smallint, null);
 end
 $sql$;
 
@@ -83,36 +73,28 @@ create or replace function {schema}.{outbox_reschedule}(
     p_delay  interval default null
 ) returns integer
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
+{plan:index}
 as $sql$
 declare
-    v_now   timestamptz;
-    v_due   timestamptz;
-    v_count integer;
+    v_ids uuid[];
+    v_now timestamptz;
+    v_due timestamptz;
 begin
     perform {schema}.{outbox_check_ids}(p_ids);
     if p_due_at is not null and p_delay is not null then
         raise exception 'expected a due time or a delay, got both' using errcode = 'invalid_parameter_value';
     end if;
-    perform 1
-       from {schema}.{outbox} m
-      where m.id = any (p_ids) and m.ended_at is null and m.owner_token is null
-      order by m.id
-        for update;
+    v_ids := {schema}.{outbox_lock}(p_ids, '{0, 4}');
     perform pg_current_xact_id();
     v_now := clock_timestamp();
     v_due := coalesce(p_due_at, v_now + p_delay, v_now);
     update {schema}.{outbox} m
        set due_at = v_due, next_attempt_at = greatest(v_now, v_due)
-     where m.id = any (p_ids) and m.ended_at is null and m.owner_token is null;
-    get diagnostics v_count = row_count;
-    if v_count > 0 then
+     where m.id = any (v_ids);
+    if cardinality(v_ids) > 0 then
         perform pg_notify({channel}, '');
     end if;
-    return v_count;
+    return cardinality(v_ids);
 end
 $sql$;
 
@@ -141,7 +123,7 @@ create or replace function {schema}.{outbox_dead_letters}(
     topic          varchar,
     correlation_id varchar,
     ordering_key   varchar,
-    holds_key      boolean,
+    blocks_key     boolean,
     created_at     timestamptz,
     ended_at       timestamptz,
     processed_by   varchar,
@@ -153,11 +135,7 @@ create or replace function {schema}.{outbox_dead_letters}(
 )
     language plpgsql
     stable
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_sort = off
-    set jit = off
+{plan:order}
 as $sql$
 declare
     v_from   timestamptz := coalesce(p_from, '-infinity');
@@ -167,7 +145,7 @@ declare
 begin
     if p_topic is null then
         return query
-        select m.id, m.topic, m.correlation_id, m.ordering_key, m.holds_key, m.created_at, m.ended_at, m.processed_by,
+        select m.id, m.topic, m.correlation_id, m.ordering_key, m.blocks_key, m.created_at, m.ended_at, m.processed_by,
                m.retry_count, m.lease_expiries, m.requeues, m.last_error, m.erased_at
           from {schema}.{outbox} m
          where m.status = 3
@@ -177,7 +155,7 @@ begin
          limit p_limit;
     else
         return query
-        select m.id, m.topic, m.correlation_id, m.ordering_key, m.holds_key, m.created_at, m.ended_at, m.processed_by,
+        select m.id, m.topic, m.correlation_id, m.ordering_key, m.blocks_key, m.created_at, m.ended_at, m.processed_by,
                m.retry_count, m.lease_expiries, m.requeues, m.last_error, m.erased_at
           from {schema}.{outbox} m
          where m.status = 3 and m.topic = p_topic
@@ -202,10 +180,7 @@ create or replace function {schema}.{outbox_pick_failed}(
     p_limit   integer
 ) returns uuid[]
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
+{plan:index}
 as $sql$
 declare
     v_from  timestamptz := coalesce(p_from, '-infinity');
@@ -214,16 +189,14 @@ begin
     if p_ids is not null then
         return array(select m.id
                        from {schema}.{outbox} m
-                      where m.id = any (p_ids) and m.status + 0 = 3 -- status = 3 would invite the index of all that failed
-                        and (m.holds_key or not p_holding) and (m.erased_at is null or not p_whole)
-                      order by m.id
-                        for update);
+                      where m.id = any ({schema}.{outbox_lock}(p_ids, '{3}'))
+                        and (m.blocks_key or not p_holding) and (m.erased_at is null or not p_whole));
     elsif p_topic is not null then
         return array(select m.id
                        from {schema}.{outbox} m
                       where m.status = 3 and m.topic = p_topic and m.ended_at >= v_from and m.ended_at < v_until
                         and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
-                        and (m.holds_key or not p_holding) and (m.erased_at is null or not p_whole)
+                        and (m.blocks_key or not p_holding) and (m.erased_at is null or not p_whole)
                       order by m.ended_at, m.id
                       limit p_limit
                         for update skip locked);
@@ -232,7 +205,7 @@ begin
                    from {schema}.{outbox} m
                   where m.status = 3 and m.ended_at >= v_from and m.ended_at < v_until
                     and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
-                    and (m.holds_key or not p_holding) and (m.erased_at is null or not p_whole)
+                    and (m.blocks_key or not p_holding) and (m.erased_at is null or not p_whole)
                   order by m.ended_at, m.id
                   limit p_limit
                     for update skip locked);
@@ -290,10 +263,7 @@ create or replace function {schema}.{outbox_requeue}(
     p_all    boolean default false
 ) returns table (action bigint, messages integer, reached timestamptz)
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
+{plan:index}
 as $sql$
 declare
     v_now   timestamptz;
@@ -309,7 +279,7 @@ begin
     with entry as (
         select m.ordering_key, (array_agg(m.id order by m.ordering_sequence))[1] as first
           from {schema}.{outbox} m
-         where m.id = any (v_ids) and m.ordering_key is not null and not m.holds_key
+         where m.id = any (v_ids) and m.ordering_key is not null and not m.blocks_key
          group by m.ordering_key
          order by m.ordering_key),
     held as (
@@ -322,9 +292,9 @@ begin
      where held.free;
     v_now := clock_timestamp();
     update {schema}.{outbox} m
-       set status = case when m.ordering_key is null or m.holds_key or m.id = any (v_heads) then 0 else 4 end,
-           holds_key = m.holds_key or m.id = any (v_heads),
-           next_attempt_at = greatest(v_now, m.due_at), ended_at = null, processed_by = null, lease_expiries = 0,
+       set status = case when m.ordering_key is null or m.blocks_key or m.id = any (v_heads) then 0 else 4 end,
+           blocks_key = false, owner_token = null,
+           next_attempt_at = greatest(v_now, m.due_at), ended_at = null, processed_by = null, lease_expiries = 0, crashes = 0,
            retry_count = case when p_reset then 0 else m.retry_count end,
            requeues = least(m.requeues + 1, 32767),
            expires_at = case when m.expires_at > v_now then m.expires_at end
@@ -353,10 +323,7 @@ create or replace function {schema}.{outbox_purge}(
     p_all    boolean default false
 ) returns table (action bigint, messages integer, reached timestamptz)
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
+{plan:index}
 as $sql$
 declare
     v_ids  uuid[];
@@ -366,7 +333,7 @@ begin
     v_ids := {schema}.{outbox_pick_failed}(p_ids, p_topic, p_from, {schema}.{outbox_action_until}(p_action, p_until), p_error,
                                            false, false, p_limit);
     reached := (select max(m.ended_at) from {schema}.{outbox} m where m.id = any (v_ids));
-    v_keys := array(select m.ordering_key from {schema}.{outbox} m where m.id = any (v_ids) and m.holds_key);
+    v_keys := array(select m.ordering_key from {schema}.{outbox} m where m.id = any (v_ids) and m.blocks_key);
     delete from {schema}.{outbox} m where m.id = any (v_ids);
     delete from {schema}.{outbox_failure} h where h.message_id = any (v_ids);
     if cardinality(v_keys) > 0 then
@@ -392,10 +359,7 @@ create or replace function {schema}.{outbox_skip}(
     p_all    boolean default false
 ) returns table (action bigint, messages integer, reached timestamptz)
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
+{plan:index}
 as $sql$
 declare
     v_ids  uuid[];
@@ -406,7 +370,7 @@ begin
                                            true, false, p_limit);
     reached := (select max(m.ended_at) from {schema}.{outbox} m where m.id = any (v_ids));
     with passed as (
-        update {schema}.{outbox} m set holds_key = false where m.id = any (v_ids) returning m.ordering_key)
+        update {schema}.{outbox} m set blocks_key = false where m.id = any (v_ids) returning m.ordering_key)
     select coalesce(array_agg(passed.ordering_key), '{}') into v_keys from passed;
     if cardinality(v_keys) > 0 then
         perform {schema}.{outbox_pass_on}(v_keys, true);
@@ -431,20 +395,16 @@ $sql$;
 -- Removes payload and headers of messages that have ended; everything else stays. Returns how many.
 create or replace function {schema}.{outbox_erase}(p_by text, p_ids uuid[]) returns integer
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
+{plan:index}
 as $sql$
 declare
-    v_ids uuid[] := array(select m.id
-                            from {schema}.{outbox} m
-                           where m.id = any (p_ids) and m.ended_at is not null and m.erased_at is null
-                           order by m.id
-                             for update);
+    v_ids uuid[];
 begin
     perform {schema}.{outbox_check_by}(p_by);
     perform {schema}.{outbox_check_ids}(p_ids);
+    v_ids := array(select m.id
+                     from {schema}.{outbox} m
+                    where m.id = any ({schema}.{outbox_lock}(p_ids, '{2, 3, 5}')) and m.erased_at is null);
     update {schema}.{outbox} m set payload = '', headers = null, erased_at = clock_timestamp() where m.id = any (v_ids);
     perform {schema}.{outbox_record}(null, p_by, 'erase', cardinality(v_ids), p_ids, '{}');
     return cardinality(v_ids);

@@ -19,9 +19,7 @@ create or replace function {schema}.{outbox_timer_schedule}(
     p_notify         boolean default true
 ) returns uuid
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
+{plan:index}
 as $sql$
 declare
     v_now timestamptz;
@@ -146,9 +144,7 @@ $sql$;
 -- can no more be cancelled.
 create or replace function {schema}.{outbox_timer_cancel}(p_id uuid) returns boolean
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
+{plan:index}
 as $sql$
 begin
     delete from {schema}.{outbox_timer} t where t.id = p_id and t.owner_token is null;
@@ -159,9 +155,7 @@ $sql$;
 -- The same by topic and unique key.
 create or replace function {schema}.{outbox_timer_cancel_key}(p_topic text, p_unique_key text) returns boolean
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
+{plan:index}
 as $sql$
 begin
     delete from {schema}.{outbox_timer} t
@@ -178,9 +172,7 @@ create or replace function {schema}.{outbox_timer_reschedule}(
     p_notify boolean default true
 ) returns boolean
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
+{plan:index}
 as $sql$
 declare
     v_now timestamptz;
@@ -208,9 +200,7 @@ $sql$;
 create or replace function {schema}.{outbox_timer_find}(p_id uuid) returns setof {schema}.{outbox_timer}
     language plpgsql
     stable
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
+{plan:index}
 as $sql$
 begin
     return query select t.* from {schema}.{outbox_timer} t where t.id = p_id;
@@ -222,9 +212,7 @@ create or replace function {schema}.{outbox_timer_find_key}(p_topic text, p_uniq
     returns setof {schema}.{outbox_timer}
     language plpgsql
     stable
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
+{plan:index}
 as $sql$
 begin
     return query select t.* from {schema}.{outbox_timer} t where t.topic = p_topic and t.unique_key = p_unique_key;
@@ -252,10 +240,7 @@ create or replace function {schema}.{outbox_timer_list}(
 )
     language plpgsql
     stable
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_sort = off
+{plan:order}
 as $sql$
 begin
     return query
@@ -286,10 +271,7 @@ create or replace function {schema}.{outbox_timer_hand_off}(
     out server_time   timestamptz
 )
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
+{plan:index}
 as $sql$
 declare
     v_now      timestamptz := clock_timestamp();
@@ -334,10 +316,7 @@ $sql$;
 -- Deletes timers that the caller has locked, and writes them as messages. Returns their topics.
 create or replace function {schema}.{outbox_timer_become}(p_ids uuid[]) returns text[]
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
+{plan:index}
 as $sql$
 declare
     v_now    timestamptz := clock_timestamp();
@@ -401,10 +380,7 @@ $sql$;
 create or replace function {schema}.{outbox_timer_claim}(p_owner uuid, p_lease interval, p_limit integer)
     returns setof {schema}.{outbox_timer}
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
+{plan:index}
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
@@ -426,9 +402,7 @@ $sql$;
 -- Locks timers that this owner holds, in the order in which others write several: that of their keys.
 create or replace function {schema}.{outbox_timer_lock}(p_ids uuid[], p_owner uuid) returns void
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
+{plan:index}
 as $sql$
 begin
     perform 1
@@ -442,9 +416,7 @@ $sql$;
 -- Ends timers: they are done, and gone. Returns how many this owner held.
 create or replace function {schema}.{outbox_timer_ack}(p_ids uuid[], p_owner uuid) returns integer
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
+{plan:index}
 as $sql$
 declare
     v_count integer;
@@ -464,9 +436,7 @@ create or replace function {schema}.{outbox_timer_abandon}(
     p_error text default null
 ) returns integer
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
+{plan:index}
 as $sql$
 declare
     v_count integer;
@@ -489,9 +459,7 @@ $sql$;
 -- Returns timers whose lease ran out. Nothing is reaped in the first p_quiet after the server started. Returns how many.
 create or replace function {schema}.{outbox_timer_reap}(p_quiet interval, p_limit integer default 1000) returns integer
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
+{plan:index}
 as $sql$
 declare
     v_now   timestamptz := clock_timestamp();

@@ -1,0 +1,661 @@
+-- The verbs of a queue. Every change of state is one call of one of these, from Java, psql or any other language.
+--
+-- What they have in common:
+-- * The database's clock decides; delays arrive as intervals, never as somebody else's now.
+-- * Only the holder of the owner token changes a message in progress. It has a lease exactly while it is in progress (the
+--   lease check of the table), so the lease is the check of the state; naming status = 1 makes the planner scan all leases.
+-- * Whatever becomes ready is stamped with a time read after the transaction has its number, so that a claimer can prove
+--   that nothing older is still to come (see claim).
+-- * Several rows are locked in the order of their ids, so that two batches cannot deadlock.
+-- * None waits for a lock that somebody else holds: what is locked is left out, and the answer says so.
+-- * Whatever ends a message for which something has to be done calls ended() in the same transaction.
+
+-- Takes up to p_limit ready and due messages, at most p_places[i] of topic p_topics[i] and about p_bytes of payload, for
+-- p_lease; the first one whatever its size. Without topics, of whatever topic there is, in random order, so that a full one
+-- cannot keep the others waiting. Expired messages are left to expire(); paused topics are left alone.
+--
+-- Under an open snapshot the dead entries of claimed messages stay in the index, and every claim would step over all of
+-- them. So a claimer gives, for each topic, the position (next_attempt_at, id) up to which it knows that nothing is left.
+-- How it knows: let F be the number of a claim's transaction that reached position P. Whoever stamped a message at or before
+-- P did so before that claim read its clock, and had its own transaction number by then, so that number is below F. Once a
+-- later claim from the old bound reaches past P in a snapshot with xmin > F, all of those transactions had ended in that
+-- snapshot, and the claim has seen what they committed.
+create or replace function {schema}.{queue_claim}(
+    p_owner     uuid,
+    p_lease     interval,
+    p_limit     integer,
+    p_topics    text[] default null,
+    p_places    integer[] default null,
+    p_after_ats timestamptz[] default null,
+    p_after_ids uuid[] default null,
+    p_bytes     bigint default null
+) returns setof {schema}.{queue}
+    language plpgsql
+{plan:index}
+as $sql$
+declare
+    v_now    timestamptz := clock_timestamp();
+    v_bytes  bigint := coalesce(p_bytes, 9223372036854775807);
+    v_paused text[] := array(select p.topic from {schema}.{queue_pause} p);
+    v_topics text[];
+begin
+    {slot:claiming}
+    v_topics := coalesce(p_topics, array(select t from {schema}.{queue_ready_topics}() t order by random()));
+    return query
+    update {schema}.{queue} m
+       set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false
+     where m.id = any (array(
+               select s.id
+                 from (select f.id, sum(f.size) over (rows between unbounded preceding and 1 preceding) as before
+                         from unnest(v_topics, p_places, p_after_ats, p_after_ids) as want (topic, places, after_at, after_id)
+                        cross join lateral (
+                              select r.id, octet_length(r.payload) as size
+                                from {schema}.{queue} r
+                               where r.status = 0
+                                 and r.topic = want.topic
+                                 and r.next_attempt_at <= v_now
+                                 and (r.next_attempt_at, r.id) > (coalesce(want.after_at, '-infinity'),
+                                                                  coalesce(want.after_id, '00000000-0000-0000-0000-000000000000'))
+                                 and (r.expires_at is null or r.expires_at > v_now)
+                               order by r.next_attempt_at, r.id
+                               limit coalesce(want.places, p_limit)
+                                 for update skip locked) f
+                        where want.topic <> all (v_paused)
+                        limit p_limit) s
+                where s.before is null or s.before < v_bytes))
+    returning m.*;
+end
+$sql$;
+
+-- The topics that have ready messages, due or not: one step in the index for each.
+create or replace function {schema}.{queue_ready_topics}() returns setof text
+    language plpgsql
+    stable
+{plan:order}
+as $sql$
+begin
+    return query
+    with recursive step (topic) as (
+        (select m.topic from {schema}.{queue} m where m.status = 0 and m.topic is not null order by m.topic limit 1)
+        union all
+        select (select m.topic
+                  from {schema}.{queue} m
+                 where m.status = 0 and m.topic > step.topic
+                 order by m.topic
+                 limit 1)
+          from step
+         where step.topic is not null)
+    select step.topic::text from step where step.topic is not null;
+end
+$sql$;
+
+-- How many milliseconds until the next ready message of these topics is due, at most a day; zero or less when one is due
+-- now, null when there is none. The bounds are those of claim.
+create or replace function {schema}.{queue_next_due}(
+    p_topics    text[],
+    p_after_ats timestamptz[],
+    p_after_ids uuid[]
+) returns bigint
+    language plpgsql
+    stable
+{plan:index}
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+    v_due bigint;
+begin
+    v_due := (
+        select ceil(extract(epoch from min(least(f.next_attempt_at, v_now + interval '1 day')) - v_now) * 1000)
+          from unnest(p_topics, p_after_ats, p_after_ids) as want (topic, after_at, after_id)
+         cross join lateral (
+               select m.next_attempt_at
+                 from {schema}.{queue} m
+                where m.status = 0
+                  and m.topic = want.topic
+                  and (m.next_attempt_at, m.id) > (want.after_at, want.after_id)
+                  and (m.expires_at is null or m.expires_at > v_now)
+                order by m.next_attempt_at, m.id
+                limit 1) f
+         where not exists (select from {schema}.{queue_pause} p where p.topic = want.topic));
+    {slot:next_due}
+    return v_due;
+end
+$sql$;
+
+-- The verbs from here to heartbeat() change messages that their owner holds. They take the ids and the owners, one for each
+-- or one for all, and answer with the number that was changed, the ids that somebody else has locked at this moment, so
+-- that nothing is known of them and they have to be asked for again, and the ids that the owner does not hold.
+
+-- Ends messages as done, or deletes them when nothing is to be kept. One that this owner has ended before counts, unless
+-- p_again says otherwise: whoever acks in the transaction of the work must not do that work twice.
+create or replace function {schema}.{queue_ack}(
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_processed_by text default null,
+    p_keep         boolean default true,
+    p_notify       boolean default true,
+    p_again        boolean default true,
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+as $sql$
+begin
+    select s.changed, s.locked, s.lost into changed, locked, lost
+      from {schema}.{queue_settle}(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners, p_processed_by => p_processed_by,
+                                   p_notify => p_notify, p_again => p_again) s;
+end
+$sql$;
+
+-- Returns messages to ready after a failed attempt, which is counted and kept in the history unless p_counted says otherwise. A
+-- null delay means min(2^retry_count s, 60 s).
+create or replace function {schema}.{queue_abandon}(
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_delays       interval[] default null,
+    p_errors       text[] default null,
+    p_processed_by text default null,
+    p_counted      boolean[] default null,
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+as $sql$
+begin
+    select s.changed, s.locked, s.lost into changed, locked, lost
+      from {schema}.{queue_settle}('abandon', p_ids, p_owners, p_processed_by => p_processed_by, p_delays => p_delays,
+                                   p_errors => p_errors, p_flags => p_counted) s;
+end
+$sql$;
+
+-- Returns messages to ready without counting an attempt: the owner is shutting down or cannot handle them. Other nodes are
+-- told.
+create or replace function {schema}.{queue_release}(
+    p_ids    uuid[],
+    p_owners uuid[],
+    p_delay  interval default '0 s',
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+as $sql$
+begin
+    select s.changed, s.locked, s.lost into changed, locked, lost
+      from {schema}.{queue_settle}('release', p_ids, p_owners, p_delays => array[p_delay]) s;
+end
+$sql$;
+
+-- Ends messages as failed; they are not claimed again. Under an ordering key, the others wait until it is requeued, purged or
+-- passed over, unless p_block says otherwise.
+create or replace function {schema}.{queue_fail}(
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_errors       text[] default null,
+    p_processed_by text default null,
+    p_block        boolean[] default null,
+    p_notify       boolean default true,
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+as $sql$
+begin
+    select s.changed, s.locked, s.lost into changed, locked, lost
+      from {schema}.{queue_settle}('fail', p_ids, p_owners, p_processed_by => p_processed_by, p_errors => p_errors,
+                                   p_flags => p_block, p_notify => p_notify) s;
+end
+$sql$;
+
+-- Renews the leases that have not run out.
+create or replace function {schema}.{queue_heartbeat}(
+    p_ids    uuid[],
+    p_owners uuid[],
+    p_lease  interval,
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+as $sql$
+begin
+    select s.changed, s.locked, s.lost into changed, locked, lost
+      from {schema}.{queue_settle}('heartbeat', p_ids, p_owners, p_delays => array[p_lease]) s;
+end
+$sql$;
+
+-- Writes down that the handlers of these messages start now. If their lease runs out after that, it is held against them.
+create or replace function {schema}.{queue_start}(
+    p_ids    uuid[],
+    p_owners uuid[],
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+as $sql$
+begin
+    select s.changed, s.locked, s.lost into changed, locked, lost
+      from {schema}.{queue_settle}('start', p_ids, p_owners) s;
+end
+$sql$;
+
+-- Gives back all that a claim took whose answer was lost or could not be read: to ready, without counting an attempt, or, with
+-- a reason why it cannot be read, as failed. Returns how many; none may mean that the claim is not committed yet.
+create or replace function {schema}.{queue_give_back}(p_owner uuid, p_error text default null) returns integer
+    language plpgsql
+{plan:index}
+as $sql$
+declare
+    v_ids uuid[] := array(select m.id
+                            from {schema}.{queue} m
+                           where m.status = 1 and m.locked_until > clock_timestamp() and m.owner_token = p_owner);
+begin
+    if cardinality(v_ids) = 0 then
+        return 0;
+    end if;
+    return (select s.changed
+              from {schema}.{queue_settle}(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
+                                           p_errors => case when p_error is not null then array[p_error] end) s);
+end
+$sql$;
+
+-- One of the verbs above, on all rows at once; and if somebody holds one of them, on those that nobody holds. Whatever else has
+-- to be changed along with a message (the next one under its key, a join, a run) may be held by somebody too: then one by one.
+create or replace function {schema}.{queue_settle}(
+    p_verb         text,
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_processed_by text default null,
+    p_delays       interval[] default null,
+    p_errors       text[] default null,
+    p_flags        boolean[] default null,
+    p_notify       boolean default true,
+    p_again        boolean default true,
+    p_pass_on      boolean default true,
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+{plan:ids}
+as $sql$
+declare
+    v_owners uuid[] := case when cardinality(p_owners) = 1 then array_fill(p_owners[1], array[cardinality(p_ids)]) else p_owners end;
+    v_done   uuid[];
+    v_free   uuid[];
+    v_id     uuid;
+begin
+    if cardinality(p_ids) <> cardinality(v_owners) then
+        raise exception 'expected one owner, or one for each of % messages, got %', cardinality(p_ids), cardinality(p_owners)
+            using errcode = 'invalid_parameter_value', hint = 'Give the owner tokens in the order of the ids.';
+    end if;
+    begin
+        v_done := {schema}.{queue_change}(p_verb, p_ids, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags, p_notify,
+                                          p_pass_on);
+    exception
+        when lock_not_available then
+            v_free := array(select m.id from {schema}.{queue} m where m.id = any (p_ids) order by m.id for update skip locked);
+            begin
+                v_done := {schema}.{queue_change}(p_verb, v_free, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags,
+                                                  p_notify, p_pass_on);
+            exception
+                when lock_not_available then
+                    v_done := '{}';
+                    foreach v_id in array v_free loop
+                        begin
+                            v_done := v_done || {schema}.{queue_change}(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
+                                                                        p_delays, p_errors, p_flags, p_notify, p_pass_on);
+                        exception
+                            when lock_not_available then
+                                null;
+                        end;
+                    end loop;
+            end;
+    end;
+    changed := cardinality(v_done);
+    if changed < cardinality(p_ids) then
+        select count(*) filter (where e.state = 'done'), coalesce(array_agg(e.id) filter (where e.state = 'locked'), '{}'),
+               coalesce(array_agg(e.id) filter (where e.state = 'lost'), '{}')
+          into changed, locked, lost
+          from (select distinct c.id,
+                       case when c.id = any (v_done) then 'done'
+                            when m.owner_token is distinct from c.owner_token then 'lost'
+                            when m.status + 0 = 2 and p_again and p_verb in ('ack', 'delete', 'heartbeat') then 'done'
+                            when m.locked_until is null then 'lost'
+                            when m.locked_until <= clock_timestamp() and p_verb in ('heartbeat', 'start') then 'lost'
+                            else 'locked' end as state
+                  from unnest(p_ids, v_owners) as c (id, owner_token)
+                  left join {schema}.{queue} m on m.id = c.id and m.id = any (p_ids)) e;
+    else
+        locked := '{}';
+        lost := '{}';
+    end if;
+end
+$sql$;
+
+-- Changes those of p_only that their owners hold; what is said of each stands in the order of p_ids. Fails if somebody holds a
+-- row for longer than a moment. Returns the ids that it changed.
+create or replace function {schema}.{queue_change}(
+    p_verb         text,
+    p_only         uuid[],
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_processed_by text,
+    p_delays       interval[],
+    p_errors       text[],
+    p_flags        boolean[],
+    p_notify       boolean,
+    p_pass_on      boolean
+) returns uuid[]
+    language plpgsql
+{plan:ids}
+    set lock_timeout = '5ms'
+as $sql$
+declare
+    v_ids     uuid[];
+    v_awaited uuid[];
+    v_tried   uuid[];
+begin
+    case p_verb
+        when 'ack' then
+            with done as (
+                update {schema}.{queue} m
+                   set status = 2, locked_until = null, ended_at = clock_timestamp(), processed_by = p_processed_by
+                  from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                returning m.id, m.awaited)
+            select coalesce(array_agg(done.id), '{}'), array_agg(done.id) filter (where done.awaited)
+              into v_ids, v_awaited from done;
+            if v_awaited is not null then
+                perform {schema}.{queue_ended}(v_awaited, 2::smallint, '{}', p_pass_on, p_notify);
+            end if;
+        when 'delete' then
+            with done as (
+                delete from {schema}.{queue} m
+                 using (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                   and not m.awaited
+                returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+            select coalesce(array_agg(done.id), '{}'), array_agg(done.id) filter (where done.tried)
+              into v_ids, v_tried from done;
+            if cardinality(v_ids) < cardinality(p_only) then
+                v_awaited := array(
+                    select m.id
+                      from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                      join {schema}.{queue} m on m.id = c.id
+                     where m.id = any (p_only) and m.owner_token = c.owner_token and m.locked_until is not null
+                       for update of m);
+                if cardinality(v_awaited) > 0 then
+                    perform {schema}.{queue_ended}(v_awaited, 2::smallint, '{}', p_pass_on, p_notify);
+                    delete from {schema}.{queue} m where m.id = any (v_awaited);
+                    v_ids := v_ids || v_awaited;
+                    v_tried := v_tried || v_awaited;
+                end if;
+            end if;
+            if v_tried is not null then
+                delete from {schema}.{queue_failure} h where h.message_id = any (v_tried);
+            end if;
+        when 'abandon' then
+            perform pg_current_xact_id();
+            with failed as (
+                update {schema}.{queue} m
+                   set status = 0, owner_token = null, locked_until = null,
+                       retry_count = m.retry_count + case when c.counted is false then 0 else 1 end,
+                       next_attempt_at = clock_timestamp()
+                           + coalesce(c.delay, make_interval(secs => least(2 ^ least(m.retry_count, 6), 60))),
+                       last_error = coalesce(left(c.error, 2048), m.last_error)
+                  from (select *
+                          from unnest(p_ids, p_owners, p_delays, p_errors, p_flags) as u (id, owner_token, delay, error, counted)
+                         order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                returning m.id, m.retry_count as attempt, c.error, c.counted is not false as counted),
+            recorded as (
+                insert into {schema}.{queue_failure} (message_id, failed_at, attempt, node, error)
+                select failed.id, clock_timestamp(), failed.attempt, left(p_processed_by, 100), left(failed.error, 2048)
+                  from failed
+                 where failed.counted)
+            select coalesce(array_agg(failed.id), '{}') into v_ids from failed;
+        when 'release' then
+            perform pg_current_xact_id();
+            with released as (
+                update {schema}.{queue} m
+                   set status = 0, owner_token = null, locked_until = null,
+                       next_attempt_at = clock_timestamp() + coalesce(p_delays[1], interval '0')
+                  from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                returning m.id)
+            select coalesce(array_agg(released.id), '{}') into v_ids from released;
+            if cardinality(v_ids) > 0 then
+                perform pg_notify({channel}, {signal});
+            end if;
+        when 'fail' then
+            with ended as (
+                update {schema}.{queue} m
+                   set status = 3, locked_until = null, ended_at = clock_timestamp(), processed_by = p_processed_by,
+                       last_error = coalesce(left(c.error, 2048), m.last_error)
+                  from (select * from unnest(p_ids, p_owners, p_errors) as u (id, owner_token, error) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                returning m.id, m.awaited, m.ended_at, m.retry_count, c.error),
+            recorded as (
+                insert into {schema}.{queue_failure} (message_id, failed_at, attempt, node, error)
+                select ended.id, ended.ended_at, ended.retry_count + 1, left(p_processed_by, 100), left(ended.error, 2048)
+                  from ended)
+            select coalesce(array_agg(ended.id), '{}'), array_agg(ended.id) filter (where ended.awaited)
+              into v_ids, v_awaited from ended;
+            if v_awaited is not null then
+                perform {schema}.{queue_ended}(
+                    v_awaited, 3::smallint,
+                    array(select u.id from unnest(p_ids, p_flags) as u (id, block) where u.block is not false),
+                    p_pass_on, p_notify);
+            end if;
+        when 'heartbeat' then
+            with kept as (
+                update {schema}.{queue} m
+                   set locked_until = clock_timestamp() + p_delays[1]
+                  from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token
+                   and m.locked_until > clock_timestamp()
+                returning m.id)
+            select coalesce(array_agg(kept.id), '{}') into v_ids from kept;
+        when 'start' then
+            with begun as (
+                update {schema}.{queue} m
+                   set started = true
+                  from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token
+                   and m.locked_until > clock_timestamp()
+                returning m.id)
+            select coalesce(array_agg(begun.id), '{}') into v_ids from begun;
+    end case;
+    return v_ids;
+end
+$sql$;
+
+-- Returns messages whose lease ran out to ready, and tells the nodes. Nothing is reaped in the first p_quiet after the server
+-- started or, if p_watched says that the caller does this all the time, after an interruption in which nobody did: owners
+-- that lived through an outage renew, or write their outcome, first. Returns how many.
+create or replace function {schema}.{queue_reap}(
+    p_quiet   interval,
+    p_limit   integer default 1000,
+    p_watched boolean default false
+) returns integer
+    language plpgsql
+{plan:index}
+as $sql$
+declare
+    v_now   timestamptz := clock_timestamp();
+    v_count integer;
+begin
+    if v_now < pg_postmaster_start_time() + p_quiet
+       or p_watched and not {schema}.{queue_is_calm}(p_quiet) then
+        return 0;
+    end if;
+    with reaped as (
+        update {schema}.{queue} m
+           set status = 0, owner_token = null, locked_until = null, lease_expiries = m.lease_expiries + 1,
+               crashes = m.crashes + m.started::integer, next_attempt_at = clock_timestamp()
+         where m.id = any (array(
+                   select r.id
+                     from {schema}.{queue} r
+                    where r.status = 1 and r.id is not null and r.locked_until <= v_now
+                    order by r.locked_until
+                    limit p_limit
+                      for update skip locked))
+        returning m.id, m.next_attempt_at, m.retry_count)
+    insert into {schema}.{queue_failure} (message_id, failed_at, attempt, error)
+    select reaped.id, reaped.next_attempt_at, reaped.retry_count + 1, 'its lease ran out' from reaped;
+    get diagnostics v_count = row_count;
+    if v_count > 0 then
+        perform pg_notify({channel}, {signal});
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- Whether living owners have had the time to renew: for half of p_quiet somebody has been here again and again, and the last
+-- interruption lies p_quiet back. A server that was away, or has become the primary, was not here.
+create or replace function {schema}.{queue_is_calm}(p_quiet interval) returns boolean
+    language plpgsql
+{plan:index}
+as $sql$
+declare
+    v_now   timestamptz := clock_timestamp();
+    v_watch {schema}.windlass_watch;
+begin
+    select w.* into v_watch from {schema}.windlass_watch w where w.queue = {queue_name};
+    if v_watch.seen_at < v_now - p_quiet / 2 then
+        v_watch.quiet_until := greatest(v_watch.quiet_until, v_now + p_quiet);
+    end if;
+    if v_watch.seen_at < v_now - p_quiet / 10 then
+        perform 1 from {schema}.windlass_watch w where w.queue = {queue_name} for update skip locked;
+        if found then
+            update {schema}.windlass_watch w
+               set seen_at = v_now, quiet_until = greatest(w.quiet_until, v_watch.quiet_until)
+             where w.queue = {queue_name};
+        end if;
+    end if;
+    return v_watch.quiet_until <= v_now;
+end
+$sql$;
+
+-- Ends messages whose expiry has passed as failed, ready ones and such that wait for their turn. Returns how many.
+create or replace function {schema}.{queue_expire}(p_limit integer default 1000) returns integer
+    language plpgsql
+{plan:index}
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+    v_ids uuid[];
+begin
+    v_ids := array(select r.id
+                     from {schema}.{queue} r
+                    where r.status = 0 and r.expires_at is not null and r.expires_at <= v_now
+                    order by r.expires_at
+                    limit p_limit
+                      for update skip locked);
+    v_ids := v_ids || array(select r.id
+                              from {schema}.{queue} r
+                             where r.status = 4 and r.expires_at is not null and r.expires_at <= v_now
+                             order by r.expires_at
+                             limit p_limit - cardinality(v_ids)
+                               for update skip locked);
+    return {schema}.{queue_end_unclaimed}(v_ids, 3::smallint, 'expired before it was handled');
+end
+$sql$;
+
+-- Ends messages that nobody has claimed; the caller has locked them. Returns how many.
+create or replace function {schema}.{queue_end_unclaimed}(p_ids uuid[], p_status smallint, p_reason text) returns integer
+    language plpgsql
+{plan:index}
+as $sql$
+declare
+    v_waiting uuid[] := array(select m.id from {schema}.{queue} m where m.id = any (p_ids) and m.status + 0 = 4);
+    v_count   integer;
+    v_awaited uuid[];
+begin
+    with ended as (
+        update {schema}.{queue} m
+           set status = p_status, ended_at = clock_timestamp(), last_error = coalesce(p_reason, m.last_error)
+         where m.id = any (p_ids)
+        returning m.id, m.awaited)
+    select count(*), array_agg(ended.id) filter (where ended.awaited) into v_count, v_awaited from ended;
+    if v_awaited is not null then
+        perform {schema}.{queue_ended}(array(select unnest(v_awaited) except select unnest(v_waiting)), p_status, '{}', true, true);
+        perform {schema}.{queue_ended}(array(select unnest(v_awaited) intersect select unnest(v_waiting)), p_status, '{}', false,
+                                       true);
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- Locks those of the ids that are in one of these states, in the order of their ids. Whoever has one locked is waited for;
+-- but a message that is not in these states afterwards is not kept locked, as PostgreSQL would: its owner could not renew it.
+create or replace function {schema}.{queue_lock}(p_ids uuid[], p_states integer[]) returns uuid[]
+    language plpgsql
+{plan:index}
+as $sql$
+declare
+    v_ids  uuid[];
+    v_held uuid[];
+begin
+    loop
+        v_ids := array(select m.id
+                         from {schema}.{queue} m
+                        where m.id = any (p_ids) and m.status + 0 = any (p_states)
+                        order by m.id
+                          for update skip locked);
+        v_held := array(select m.id
+                          from {schema}.{queue} m
+                         where m.id = any (p_ids) and m.status + 0 = any (p_states) and m.id <> all (v_ids));
+        if cardinality(v_held) = 0 then
+            return v_ids;
+        end if;
+        begin
+            perform 1 from {schema}.{queue} m where m.id = any (v_held) order by m.id for update;
+            raise exception using errcode = 'WL000'; -- lets go of what this block has locked
+        exception
+            when sqlstate 'WL000' then
+                null;
+        end;
+    end loop;
+end
+$sql$;
+
+-- Deletes what has been done or cancelled for longer than p_keep. Returns how many.
+create or replace function {schema}.{queue_clean}(p_keep interval, p_limit integer default 1000) returns integer
+    language plpgsql
+{plan:index}
+as $sql$
+declare
+    v_before timestamptz := clock_timestamp() - p_keep;
+    v_ids    uuid[];
+    v_count  integer;
+    v_tried  uuid[];
+begin
+    v_ids := array(select r.id
+                     from {schema}.{queue} r
+                    where r.status = 2 and r.id is not null and r.ended_at < v_before
+                    order by r.ended_at
+                    limit p_limit
+                      for update skip locked);
+    v_ids := v_ids || array(select r.id
+                              from {schema}.{queue} r
+                             where r.status = 5 and r.id is not null and r.ended_at < v_before
+                             order by r.ended_at
+                             limit p_limit - cardinality(v_ids)
+                               for update skip locked);
+    with cleaned as (
+        delete from {schema}.{queue} m
+         where m.id = any (v_ids)
+        returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+    select count(*), array_agg(cleaned.id) filter (where cleaned.tried) into v_count, v_tried from cleaned;
+    if v_tried is not null then
+        delete from {schema}.{queue_failure} h where h.message_id = any (v_tried);
+    end if;
+    return v_count;
+end
+$sql$;
