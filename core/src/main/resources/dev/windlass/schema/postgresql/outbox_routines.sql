@@ -136,26 +136,6 @@ begin
 end
 $sql$;
 
--- As in version 1; programs of that version still call it.
-create or replace function {schema}.{outbox_enqueue_many}(
-    p_ids             uuid[],
-    p_topics          text[],
-    p_payloads        text[],
-    p_correlation_ids text[],
-    p_headers         text[],
-    p_due_ats         timestamptz[],
-    p_delays          interval[],
-    p_expires_ats     timestamptz[],
-    p_notify          boolean
-) returns integer
-    language plpgsql
-as $sql$
-begin
-    return cardinality({schema}.{outbox_enqueue_all}(p_ids, p_topics, p_payloads, p_correlation_ids, p_headers, p_due_ats,
-                                                     p_delays, p_expires_ats, p_notify));
-end
-$sql$;
-
 -- Takes the rows of these ordering keys until the end of the transaction, in the order of the keys. Returns, in the order of the
 -- arrays, whether a message found its key free, and its number in the sequence; nulls for those without a key, and for those
 -- that are not first under their deduplication key.
