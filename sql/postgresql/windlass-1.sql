@@ -21,38 +21,54 @@ create table if not exists "windlass".windlass_version (
 
 -- The outbox. One state machine:
 --
---   0 ready --claim--> 1 in progress --ack--> 2 done
---     ^  |                |   |
---     |  +---- expire ----|---+--fail--> 3 failed
---     +--abandon, release, reap
+--   4 waiting --(its turn has come)--> 0 ready --claim--> 1 in progress --ack--> 2 done
+--                                        ^  |                |   |
+--                                        |  +---- expire ----|---+--fail--> 3 failed
+--                                        +--abandon, release, reap
+--
+--   0 ready, 4 waiting --cancel--> 5 cancelled          4 waiting --expire--> 3 failed
 --
 -- The check constraints are the invariants: a message has an owner and a lease exactly while it is in progress, and an
 -- end exactly when it has ended.
+--
+-- An ordering key is held by one message at most: the one that is ready or in progress, or that failed and keeps its successors
+-- waiting. All others of that key wait, outside the index that claims read.
 create table "windlass"."outbox" (
-    id              uuid         not null,             -- time-ordered, so that the index grows at one end
-    created_at      timestamptz  not null,
-    next_attempt_at timestamptz  not null,             -- never earlier than the moment the message became ready
-    due_at          timestamptz,                       -- as the user wrote it; retries move next_attempt_at only
-    expires_at      timestamptz,
-    locked_until    timestamptz,
-    ended_at        timestamptz,
-    owner_token     uuid,
-    retry_count     integer      not null default 0,
-    lease_expiries  integer      not null default 0,   -- apart from retries: a neighbour may have killed the process
-    status          smallint     not null default 0,
-    joined          boolean      not null default false, -- a member of a join; other messages pay nothing for joins
-    topic           varchar(255) collate "C" not null, -- byte order: cheap to compare, and case-sensitive everywhere
-    correlation_id  varchar(255),
-    processed_by    varchar(100),
-    last_error      varchar(2048),
-    headers         jsonb,
-    payload         text         not null,
+    id                uuid         not null,             -- time-ordered, so that the index grows at one end
+    created_at        timestamptz  not null,
+    next_attempt_at   timestamptz  not null,             -- never earlier than the moment the message became ready
+    due_at            timestamptz,                       -- as the user wrote it; retries move next_attempt_at only
+    expires_at        timestamptz,
+    claimed_at        timestamptz,                       -- when the attempt began that is going on, or was the last
+    locked_until      timestamptz,
+    ended_at          timestamptz,
+    erased_at         timestamptz,
+    ordering_sequence bigint,
+    owner_token       uuid,
+    retry_count       integer      not null default 0,
+    lease_expiries    integer      not null default 0,   -- apart from retries: a neighbour may have killed the process
+    requeues          smallint     not null default 0,
+    status            smallint     not null default 0,
+    holds_key         boolean      not null default false,
+    joined            boolean      not null default false, -- a member of a join; other messages pay nothing for joins
+    run               boolean      not null default false, -- a run of a job; others pay nothing for jobs
+    topic             varchar(255) collate "C" not null, -- byte order: cheap to compare, and case-sensitive everywhere
+    ordering_key      varchar(255) collate "C",
+    correlation_id    varchar(255),
+    processed_by      varchar(100),
+    last_error        varchar(2048),
+    headers           jsonb,
+    payload           text         not null,
     constraint "outbox_pk" primary key (id),
     constraint "outbox_topic_check" check (btrim(topic) <> ''),
     constraint "outbox_headers_check" check (jsonb_typeof(headers) = 'object'), -- or no claim that meets it can be read
     constraint "outbox_lease_check" check ((status = 1) = (owner_token is not null)
                                        and (status = 1) = (locked_until is not null)),
-    constraint "outbox_end_check" check ((status in (2, 3)) = (ended_at is not null) and status between 0 and 3)
+    constraint "outbox_end_check" check ((status in (2, 3, 5)) = (ended_at is not null) and status between 0 and 5),
+    constraint "outbox_key_check" check ((ordering_key is null) = (ordering_sequence is null)
+                                     and case when ordering_key is null then status <> 4 and not holds_key
+                                              when status in (0, 1) then holds_key
+                                              else status = 3 or not holds_key end)
 ) with (
     -- Every message leaves two or three dead rows behind; the default (a fifth of the table) comes too late for a queue.
     autovacuum_vacuum_scale_factor = 0.02,
@@ -64,9 +80,13 @@ create table "windlass"."outbox" (
 -- or unknown topic with any backlog costs the others nothing.
 create index "outbox_ready" on "windlass"."outbox" (topic, next_attempt_at, id) where status = 0;
 create index "outbox_leased" on "windlass"."outbox" (locked_until) where status = 1;
+create index "outbox_waiting" on "windlass"."outbox" (ordering_key, ordering_sequence) where status = 4;
 create index "outbox_expiring" on "windlass"."outbox" (expires_at) where status = 0 and expires_at is not null;
+create index "outbox_waiting_expiring" on "windlass"."outbox" (expires_at) where status = 4 and expires_at is not null;
 create index "outbox_done" on "windlass"."outbox" (ended_at) where status = 2;
 create index "outbox_failed" on "windlass"."outbox" (ended_at, id) where status = 3;
+create index "outbox_failed_topic" on "windlass"."outbox" (topic, ended_at, id) where status = 3;
+create index "outbox_cancelled" on "windlass"."outbox" (ended_at) where status = 5;
 
 -- Joins: ack and fail of a message count its memberships in the same transaction.
 create table "windlass"."outbox_join" (
@@ -98,6 +118,194 @@ create table "windlass"."outbox_join_member" (
 
 create index "outbox_join_member_message" on "windlass"."outbox_join_member" (message_id);
 
+-- The keys that have unfinished messages. Who writes to a key holds its row until the commit, so that the order of the
+-- sequence is the order of the commits. A new row starts at the time in microseconds: later than all there was before.
+create table "windlass"."outbox_key" (
+    ordering_key  varchar(255) collate "C" not null,
+    last_sequence bigint       not null,
+    taken_by      uuid         not null,               -- the message that found the key free
+    constraint "outbox_key_pk" primary key (ordering_key)
+) with (
+    fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1
+);
+
+-- Keys whose last known message ended while somebody was writing to them; the next claim sees what came of it.
+create table "windlass"."outbox_key_freed" (
+    ordering_key varchar(255) collate "C" not null,
+    constraint "outbox_key_freed_pk" primary key (ordering_key)
+) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1);
+
+-- Which message was written under a deduplication key. Apart from the messages, which may be gone before the window ends.
+create table "windlass"."outbox_dedup" (
+    topic      varchar(255) collate "C" not null,
+    dedup_key  varchar(255) collate "C" not null,
+    message_id uuid         not null,
+    expires_at timestamptz  not null,
+    constraint "outbox_dedup_pk" primary key (topic, dedup_key)
+);
+create index "outbox_dedup_expiring" on "windlass"."outbox_dedup" (expires_at);
+
+-- Attempts that failed. Successes write nothing here. No foreign key: it would cost every deleted message a look.
+create table "windlass"."outbox_failure" (
+    message_id uuid          not null,
+    failed_at  timestamptz   not null,
+    attempt    integer       not null,
+    node       varchar(100),                           -- unknown when a lease ran out
+    error      varchar(2048)
+);
+create index "outbox_failure_message" on "windlass"."outbox_failure" (message_id, failed_at);
+
+create table "windlass"."outbox_pause" (
+    topic     varchar(255) collate "C" not null,
+    paused_at timestamptz  not null,
+    paused_by varchar(255) not null,
+    reason    varchar(2048),
+    constraint "outbox_pause_pk" primary key (topic)
+);
+
+-- What operators did: who, when, what, and to how many messages.
+create table "windlass"."outbox_action" (
+    id       bigint       generated always as identity,
+    acted_at timestamptz  not null,
+    messages integer      not null,
+    acted_by varchar(255) not null,
+    verb     varchar(32)  not null,
+    detail   jsonb        not null,
+    constraint "outbox_action_pk" primary key (id),
+    constraint "outbox_action_by_check" check (btrim(acted_by) <> '')
+);
+
+-- Timers, and jobs with their runs.
+--
+-- What is due becomes a message of the outbox, under its own id, in the transaction that ends it here: a timer is deleted, the
+-- run of a job is handed over and ends with its message.
+
+-- Timers that are not done. A cancelled one, and one that is done, is gone.
+create table "windlass"."outbox_timer" (
+    id              uuid         not null,             -- and of the message it becomes
+    created_at      timestamptz  not null,
+    due_at          timestamptz  not null,             -- as the user wrote it; retries move next_attempt_at only
+    next_attempt_at timestamptz  not null,             -- never earlier than the moment the timer was written
+    locked_until    timestamptz,
+    owner_token     uuid,
+    retry_count     integer      not null default 0,
+    lease_expiries  integer      not null default 0,
+    topic           varchar(255) collate "C" not null,
+    unique_key      varchar(255) collate "C",          -- of one timer of its topic at most
+    correlation_id  varchar(255),
+    last_error      varchar(2048),
+    headers         jsonb,
+    payload         text         not null,
+    constraint "outbox_timer_pk" primary key (id),
+    constraint "outbox_timer_topic_check" check (btrim(topic) <> ''),
+    constraint "outbox_timer_key_check" check (btrim(unique_key) <> ''),
+    constraint "outbox_timer_headers_check" check (jsonb_typeof(headers) = 'object'),
+    constraint "outbox_timer_lease_check" check ((owner_token is null) = (locked_until is null))
+) with (
+    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1, autovacuum_analyze_scale_factor = 0.05
+);
+
+create index "outbox_timer_due" on "windlass"."outbox_timer" (next_attempt_at, id) where owner_token is null;
+create index "outbox_timer_leased" on "windlass"."outbox_timer" (locked_until) where owner_token is not null;
+create index "outbox_timer_listed" on "windlass"."outbox_timer" (topic, due_at, id);
+create unique index "outbox_timer_key" on "windlass"."outbox_timer" (topic, unique_key) where unique_key is not null;
+
+-- Jobs. A tick is a moment at which a job is to run; it fires a little later if the job has a jitter. Programs compute ticks:
+-- cron is not known here. The version changes with whatever changes here, and who plans the next tick compares it: so one tick
+-- is taken once, whoever tries.
+create table "windlass"."outbox_job" (
+    version         bigint       not null,
+    created_at      timestamptz  not null,
+    updated_at      timestamptz  not null,
+    next_tick_at    timestamptz,                       -- null while it is paused
+    fires_at        timestamptz,
+    paused_at       timestamptz,
+    last_skipped_at timestamptz,
+    skipped_ticks   bigint       not null default 0,   -- by the rules for misfires and overlaps
+    period          interval,                          -- either ticks at this distance,
+    anchor_at       timestamptz,                       -- counted from this moment,
+    jitter          interval     not null,
+    misfire_after   interval,                          -- how late a tick is missed
+    misfire_runs    integer,                           -- how many runs at most
+    misfire         smallint     not null,             -- ticks that were missed: 0 one run, 1 a run for each, 2 none
+    overlap         smallint     not null,             -- while a run is unfinished: 0 others may begin, 1 ticks are skipped
+    last_run_id     uuid,
+    name            varchar(255) collate "C" not null,
+    topic           varchar(255) collate "C" not null,
+    cron            varchar(255),                      -- or those of this expression
+    zone            varchar(64),                       -- in this time zone
+    job_set         varchar(255) collate "C",          -- the set of jobs in a program that it belongs to
+    problem         varchar(2048),                     -- why its ticks cannot be computed or taken; others go on
+    payload         text         not null,
+    constraint "outbox_job_pk" primary key (name),
+    constraint "outbox_job_text_check" check (btrim(name) <> '' and btrim(topic) <> ''),
+    constraint "outbox_job_ticks_check" check ((cron is null) = (zone is null) and (cron is null) <> (period is null)
+                                           and (period is null) = (anchor_at is null)
+                                           and period between '1 second' and '36500 days'
+                                           and date_trunc('milliseconds', period) = period),
+    constraint "outbox_job_misfire_check" check (misfire between 0 and 2 and (misfire = 1) = (misfire_runs is not null)
+                                             and (misfire = 2) = (misfire_after is not null)
+                                             and misfire_runs between 1 and 10000
+                                             and misfire_after between '1 millisecond' and '36500 days'
+                                             and date_trunc('milliseconds', misfire_after) = misfire_after),
+    constraint "outbox_job_overlap_check" check (overlap between 0 and 1),
+    constraint "outbox_job_next_check" check ((next_tick_at is null) = (paused_at is not null)
+                                          and (next_tick_at is null) = (fires_at is null)),
+    constraint "outbox_job_jitter_check" check (jitter between '0' and '1 day' and date_trunc('milliseconds', jitter) = jitter)
+) with (fillfactor = 50);
+
+create index "outbox_job_due" on "windlass"."outbox_job" (fires_at) where fires_at is not null;
+
+-- The revision of each set of jobs that programs bring along: the highest wins.
+create table "windlass"."outbox_job_set" (
+    name      varchar(255) collate "C" not null,
+    revision  bigint       not null,
+    digest    varchar(64)  not null,
+    synced_at timestamptz  not null,
+    constraint "outbox_job_set_pk" primary key (name)
+);
+
+-- Runs of jobs:
+--
+--   0 ready --hand off--> 6 handed over --(its message ends)--> 2 done, 3 failed, 5 cancelled
+--     |  ^
+--   claim abandon, reap
+--     v  |
+--   1 in progress --ack, fail--> 2 done, 3 failed
+--
+-- A run that was handed over has the id of its message, which knows the rest until it ends.
+create table "windlass"."outbox_job_run" (
+    id              uuid         not null,
+    tick_at         timestamptz  not null,             -- the moment it stands for; that of the call when it was triggered
+    created_at      timestamptz  not null,
+    next_attempt_at timestamptz  not null,
+    claimed_at      timestamptz,
+    locked_until    timestamptz,
+    ended_at        timestamptz,
+    owner_token     uuid,
+    retry_count     integer      not null default 0,
+    lease_expiries  integer      not null default 0,
+    status          smallint     not null default 0,
+    triggered       boolean      not null,
+    handed_over     boolean      not null default false, -- it became a message, which had its id
+    job_name        varchar(255) collate "C" not null, -- no foreign key: what has run stays known when the job is deleted
+    last_error      varchar(2048),
+    constraint "outbox_job_run_pk" primary key (id),
+    constraint "outbox_job_run_lease_check" check ((status = 1) = (owner_token is not null)
+                                               and (status = 1) = (locked_until is not null)),
+    constraint "outbox_job_run_end_check" check ((status in (2, 3, 5)) = (ended_at is not null) and status in (0, 1, 2, 3, 5, 6)
+                                             and (status <> 6 or handed_over))
+) with (
+    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1, autovacuum_analyze_scale_factor = 0.05
+);
+
+create unique index "outbox_job_run_tick" on "windlass"."outbox_job_run" (job_name, tick_at) where not triggered;
+create index "outbox_job_run_listed" on "windlass"."outbox_job_run" (job_name, created_at, id);
+create index "outbox_job_run_ready" on "windlass"."outbox_job_run" (next_attempt_at, id) where status = 0;
+create index "outbox_job_run_leased" on "windlass"."outbox_job_run" (locked_until) where status = 1;
+create index "outbox_job_run_unfinished" on "windlass"."outbox_job_run" (job_name) where ended_at is null;
+create index "outbox_job_run_ended" on "windlass"."outbox_job_run" (ended_at) where ended_at is not null;
+
 -- The outbox's verbs. Every change of state is one call of one of these, from Java, psql or any other language.
 --
 -- What they have in common:
@@ -109,12 +317,17 @@ create index "outbox_join_member_message" on "windlass"."outbox_join_member" (me
 -- * Whatever becomes ready is stamped with a time read after the transaction has its number, so that a claimer can prove
 --   that nothing older is still to come (see claim).
 -- * Several rows are locked in the order of their ids, so that two batches cannot deadlock.
+-- * Whatever ends a message that holds an ordering key passes the key on in the same transaction.
 -- * The planner may believe that the table is empty, because it was when somebody counted; it then joins by reading all of
 --   it, a whole backlog perhaps. So rows are found by "id = any (ids)", which is one index scan in the order of the ids
 --   whatever the statistics say; a list that brings more than ids is sorted, and hash-joined to what was found.
 --   Planning again for each call, as PostgreSQL would, doubles the time of a small ack.
 
--- Writes one message. Returns its id.
+-- Writes one message. Returns its id; under a deduplication key that is taken, the id of the message that took it.
+--
+-- Messages of one ordering key are handled one after another, in the order of their sequence, over all topics. The key's row
+-- is held until the commit: whoever writes to the same key waits until then, so that a message committed later never has the
+-- smaller number.
 create or replace function "windlass"."outbox_enqueue"(
     p_topic          text,
     p_payload        text,
@@ -124,25 +337,46 @@ create or replace function "windlass"."outbox_enqueue"(
     p_delay          interval default null,
     p_expires_at     timestamptz default null,
     p_id             uuid default null,
-    p_notify         boolean default true
+    p_notify         boolean default true,
+    p_ordering_key   text default null,
+    p_dedup_key      text default null,
+    p_dedup_window   interval default null
 ) returns uuid
     language plpgsql
 as $sql$
 declare
-    v_now timestamptz;
-    v_id  uuid := p_id;
+    v_now      timestamptz;
+    v_id       uuid := coalesce(p_id, "windlass"."outbox_new_id"());
+    v_first    uuid;
+    v_sequence bigint;
+    v_head     boolean;
 begin
     perform pg_current_xact_id();
-    v_now := clock_timestamp();
-    if v_id is null then -- version 7: 48 bits of time, the rest random
-        v_id := encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
-                    placing substring(int8send(floor(extract(epoch from v_now) * 1000)::bigint) from 3) from 1 for 6),
-                    52, 1), 53, 1), 'hex')::uuid;
+    if p_dedup_key is not null then
+        v_first := "windlass"."outbox_first"(p_topic, p_dedup_key, v_id, p_dedup_window);
+        if v_first is not null then
+            return v_first;
+        end if;
+    elsif p_dedup_window is not null then
+        perform "windlass"."outbox_check_dedup"(p_dedup_key, p_dedup_window);
     end if;
+    if p_ordering_key is not null then
+        if btrim(p_ordering_key) = '' or v_id = '00000000-0000-0000-0000-000000000000' then
+            perform "windlass"."outbox_check_key"(p_ordering_key, v_id);
+        end if;
+        insert into "windlass"."outbox_key" as k (ordering_key, last_sequence, taken_by)
+        values (p_ordering_key, floor(extract(epoch from clock_timestamp()) * 1000000)::bigint, v_id)
+        on conflict (ordering_key) do update
+           set last_sequence = k.last_sequence + 1, taken_by = '00000000-0000-0000-0000-000000000000'
+        returning k.last_sequence, k.taken_by = v_id into v_sequence, v_head;
+    end if;
+    v_now := clock_timestamp();
     insert into "windlass"."outbox"
-        (id, created_at, next_attempt_at, due_at, expires_at, topic, correlation_id, headers, payload)
+        (id, created_at, next_attempt_at, due_at, expires_at, status, topic, correlation_id, headers, payload,
+         ordering_key, ordering_sequence, holds_key)
     values (v_id, v_now, greatest(v_now, coalesce(p_due_at, v_now + p_delay)), coalesce(p_due_at, v_now + p_delay),
-            p_expires_at, p_topic, nullif(p_correlation_id, ''), p_headers, p_payload);
+            p_expires_at, case when v_head is false then 4 else 0 end, p_topic, nullif(p_correlation_id, ''), p_headers, p_payload,
+            p_ordering_key, v_sequence, v_head is true);
     if p_notify then
         perform pg_notify('windlass.windlass.outbox', p_topic);
     end if;
@@ -150,50 +384,280 @@ begin
 end
 $sql$;
 
--- Writes many messages in one round trip. An array of optional values may be null as a whole. Returns how many.
-create or replace function "windlass"."outbox_enqueue_many"(
+-- Writes many messages in one round trip, in the order of the arrays. An array of optional values may be null as a whole.
+-- Returns the ids, in the same order; under deduplication keys that are taken, the ids of the messages that took them.
+create or replace function "windlass"."outbox_enqueue_all"(
     p_ids             uuid[],
     p_topics          text[],
     p_payloads        text[],
-    p_correlation_ids text[],
-    p_headers         text[],
-    p_due_ats         timestamptz[],
-    p_delays          interval[],
-    p_expires_ats     timestamptz[],
-    p_notify          boolean
-) returns integer
+    p_correlation_ids text[] default null,
+    p_headers         text[] default null,
+    p_due_ats         timestamptz[] default null,
+    p_delays          interval[] default null,
+    p_expires_ats     timestamptz[] default null,
+    p_notify          boolean default true,
+    p_ordering_keys   text[] default null,
+    p_dedup_keys      text[] default null,
+    p_dedup_windows   interval[] default null
+) returns uuid[]
+    language plpgsql
+as $sql$
+declare
+    v_now       timestamptz;
+    v_ids       uuid[] := coalesce(p_ids, array(select "windlass"."outbox_new_id"() from unnest(p_topics)));
+    v_firsts    uuid[];
+    v_heads     boolean[];
+    v_sequences bigint[];
+begin
+    perform pg_current_xact_id();
+    if p_dedup_keys is not null then
+        v_firsts := "windlass"."outbox_firsts"(p_topics, p_dedup_keys, v_ids, p_dedup_windows);
+    elsif p_dedup_windows is not null then
+        perform "windlass"."outbox_check_dedup"(null, w) from unnest(p_dedup_windows) w where w is not null;
+    end if;
+    if p_ordering_keys is not null then
+        perform "windlass"."outbox_check_key"(e.ordering_key, e.id)
+           from unnest(v_ids, p_ordering_keys) as e (id, ordering_key)
+          where btrim(e.ordering_key) = '' or e.id = '00000000-0000-0000-0000-000000000000';
+        select h.heads, h.sequences into v_heads, v_sequences
+          from "windlass"."outbox_hold_keys"(v_ids, p_ordering_keys, v_firsts) h;
+    end if;
+    v_now := clock_timestamp();
+    insert into "windlass"."outbox"
+        (id, created_at, next_attempt_at, due_at, expires_at, status, topic, correlation_id, headers, payload,
+         ordering_key, ordering_sequence, holds_key)
+    select e.id, v_now, greatest(v_now, coalesce(e.due_at, v_now + e.delay)), coalesce(e.due_at, v_now + e.delay),
+           e.expires_at, case when e.head is false then 4 else 0 end, e.topic, nullif(e.correlation_id, ''),
+           e.headers::jsonb, e.payload, e.ordering_key, e.sequence, e.head is true
+      from unnest(v_ids, p_topics, p_payloads, p_correlation_ids, p_headers, p_due_ats, p_delays, p_expires_ats,
+                  p_ordering_keys, v_sequences, v_heads, v_firsts)
+           as e (id, topic, payload, correlation_id, headers, due_at, delay, expires_at, ordering_key, sequence, head, first)
+     where e.first is null;
+    if p_notify then
+        perform pg_notify('windlass.windlass.outbox', t.topic) from (select distinct unnest(p_topics) as topic) t;
+    end if;
+    if v_firsts is null then
+        return v_ids;
+    end if;
+    return array(select coalesce(e.first, e.id) from unnest(v_ids, v_firsts) with ordinality as e (id, first, place)
+                  order by e.place);
+end
+$sql$;
+
+-- Takes the rows of these ordering keys until the end of the transaction, in the order of the keys. Returns, in the order of the
+-- arrays, whether a message found its key free, and its number in the sequence; nulls for those without a key, and for those
+-- that are not first under their deduplication key.
+create or replace function "windlass"."outbox_hold_keys"(
+    p_ids    uuid[],
+    p_keys   text[],
+    p_firsts uuid[],
+    out heads     boolean[],
+    out sequences bigint[]
+)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_nestloop = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_base    bigint := floor(extract(epoch from clock_timestamp()) * 1000000)::bigint;
+    v_keys    text[];
+    v_lasts   bigint[];
+    v_takers  uuid[];
+begin
+    with held as (
+        insert into "windlass"."outbox_key" as k (ordering_key, last_sequence, taken_by)
+        select e.ordering_key, v_base + count(*), (array_agg(e.id order by e.place))[1]
+          from unnest(p_ids, p_keys, p_firsts) with ordinality as e (id, ordering_key, first, place)
+         where e.ordering_key is not null and e.first is null
+         group by e.ordering_key
+         order by e.ordering_key collate "C" -- as requeue does, so that the two cannot deadlock
+        on conflict (ordering_key) do update
+           set last_sequence = k.last_sequence + (excluded.last_sequence - v_base),
+               taken_by = '00000000-0000-0000-0000-000000000000'
+        returning k.ordering_key, k.last_sequence, k.taken_by)
+    select array_agg(held.ordering_key), array_agg(held.last_sequence), array_agg(held.taken_by)
+      into v_keys, v_lasts, v_takers from held;
+    select array_agg(numbered.id = k.taken_by order by numbered.place),
+           array_agg(k.last_sequence - numbered.behind order by numbered.place)
+      into heads, sequences
+      from (select e.id, e.place, case when e.first is null then e.ordering_key end as ordering_key,
+                   row_number() over (partition by e.ordering_key, e.first is null order by e.place desc) - 1 as behind
+              from unnest(p_ids, p_keys, p_firsts) with ordinality as e (id, ordering_key, first, place)) numbered
+      left join unnest(v_keys, v_lasts, v_takers) as k (ordering_key, last_sequence, taken_by)
+        on k.ordering_key = numbered.ordering_key;
+end
+$sql$;
+
+-- A new id, time-ordered (version 7): 48 bits of time, the rest random.
+create or replace function "windlass"."outbox_new_id"() returns uuid
+    language plpgsql
+as $sql$
+begin
+    return encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
+               placing substring(int8send(floor(extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
+               52, 1), 53, 1), 'hex')::uuid;
+end
+$sql$;
+
+-- Refuses a deduplication key or a window that cannot be, in words that help. Called only where something is wrong.
+create or replace function "windlass"."outbox_check_dedup"(p_key text, p_window interval) returns void
+    language plpgsql
+as $sql$
+begin
+    if p_key is null or btrim(p_key) = '' then
+        raise exception 'expected a deduplication key, got %', case when p_key is null then 'a window without one' else 'blank text' end
+            using errcode = 'invalid_parameter_value', hint = 'Null, for the key and the window, means no deduplication.';
+    end if;
+    if p_window is null then
+        raise exception 'expected a window with the deduplication key "%", got null', p_key
+            using errcode = 'null_value_not_allowed', hint = 'Give p_dedup_window, for example interval ''1 day''.';
+    elsif p_window <= '0' then
+        raise exception 'expected a positive window with the deduplication key "%", got %', p_key, p_window
+            using errcode = 'invalid_parameter_value',
+                  hint = 'Say for how long the key is to be remembered, for example interval ''1 day''.';
+    end if;
+end
+$sql$;
+
+-- Refuses a blank ordering key, and the nil id, which stands for nobody in the table of keys.
+create or replace function "windlass"."outbox_check_key"(p_key text, p_id uuid) returns void
+    language plpgsql
+as $sql$
+begin
+    if p_id = '00000000-0000-0000-0000-000000000000' then
+        raise exception 'expected the id of a message, got the nil UUID'
+            using errcode = 'invalid_parameter_value', hint = 'Leave p_id out to get a new one.';
+    end if;
+    if btrim(p_key) = '' then
+        raise exception 'expected an ordering key, got blank text'
+            using errcode = 'invalid_parameter_value', hint = 'Null means that order does not matter.';
+    end if;
+end
+$sql$;
+
+-- Takes a deduplication key for p_window. Returns null, or the id of the message that has it. Of several at once, one takes
+-- it and the others wait for its commit.
+create or replace function "windlass"."outbox_first"(
+    p_topic  text,
+    p_key    text,
+    p_id     uuid,
+    p_window interval
+) returns uuid
     language plpgsql
 as $sql$
 declare
     v_now   timestamptz;
-    v_count integer;
+    v_first uuid;
 begin
-    perform pg_current_xact_id();
-    v_now := clock_timestamp();
-    insert into "windlass"."outbox"
-        (id, created_at, next_attempt_at, due_at, expires_at, topic, correlation_id, headers, payload)
-    select e.id, v_now, greatest(v_now, coalesce(e.due_at, v_now + e.delay)), coalesce(e.due_at, v_now + e.delay),
-           e.expires_at, e.topic, nullif(e.correlation_id, ''), e.headers::jsonb, e.payload
-      from unnest(p_ids, p_topics, p_payloads, p_correlation_ids, p_headers, p_due_ats, p_delays, p_expires_ats)
-           as e (id, topic, payload, correlation_id, headers, due_at, delay, expires_at);
-    get diagnostics v_count = row_count;
-    if p_notify then
-        perform pg_notify('windlass.windlass.outbox', t.topic) from (select distinct unnest(p_topics) as topic) t;
+    if btrim(p_key) = '' or (p_window > '0') is not true then
+        perform "windlass"."outbox_check_dedup"(p_key, p_window);
     end if;
-    return v_count;
+    loop
+        v_now := clock_timestamp();
+        select d.message_id into v_first -- without a lock: who comes second need not wait for who comes third
+          from "windlass"."outbox_dedup" d
+         where d.topic = p_topic and d.dedup_key = p_key and d.expires_at > v_now;
+        if found then
+            return v_first;
+        end if;
+        insert into "windlass"."outbox_dedup" as d (topic, dedup_key, message_id, expires_at)
+        values (p_topic, p_key, p_id, v_now + p_window)
+        on conflict (topic, dedup_key) do update
+           set message_id = excluded.message_id, expires_at = excluded.expires_at
+         where d.expires_at <= v_now;
+        if found then
+            return null;
+        end if; -- else somebody has just taken it
+    end loop;
+end
+$sql$;
+
+-- The same for many, in the order of the arrays; those without a key get null. Of several with one key, the first takes it.
+-- There is a window for each, or one for all. Returns null when all are first.
+--
+-- Keys are new more often than not, and an INSERT that need not look out for conflicts costs two thirds of one that does: so
+-- that is tried first.
+create or replace function "windlass"."outbox_firsts"(
+    p_topics  text[],
+    p_keys    text[],
+    p_ids     uuid[],
+    p_windows interval[]
+) returns uuid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_windows interval[] := case when cardinality(p_windows) > 1 then p_windows end;
+    v_window  interval := case when cardinality(p_windows) = 1 then p_windows[1] end;
+    v_now     timestamptz;
+    v_taken   uuid[] := '{}';
+    v_firsts  uuid[];
+    v_known   boolean;
+begin
+    perform "windlass"."outbox_check_dedup"(e.dedup_key, coalesce(e.dedup_window, v_window))
+       from unnest(p_keys, v_windows) as e (dedup_key, dedup_window)
+      where e.dedup_key is null and e.dedup_window is not null
+         or btrim(e.dedup_key) = ''
+         or e.dedup_key is not null and (coalesce(e.dedup_window, v_window) > '0') is not true;
+    begin
+        v_now := clock_timestamp();
+        insert into "windlass"."outbox_dedup" (topic, dedup_key, message_id, expires_at)
+        select e.topic, e.dedup_key, e.id, v_now + coalesce(e.dedup_window, v_window)
+          from unnest(p_topics, p_keys, p_ids, v_windows) as e (topic, dedup_key, id, dedup_window)
+         where e.dedup_key is not null
+         order by e.topic collate "C", e.dedup_key collate "C";
+        return null;
+    exception when unique_violation then
+        null;
+    end;
+    loop
+        v_now := clock_timestamp();
+        with taken as (
+            insert into "windlass"."outbox_dedup" as d (topic, dedup_key, message_id, expires_at)
+            select distinct on (e.topic collate "C", e.dedup_key collate "C")
+                   e.topic, e.dedup_key, e.id, v_now + coalesce(e.dedup_window, v_window)
+              from unnest(p_topics, p_keys, p_ids, v_windows) with ordinality
+                   as e (topic, dedup_key, id, dedup_window, place)
+              left join "windlass"."outbox_dedup" live
+                     on live.topic = e.topic and live.dedup_key = e.dedup_key and live.expires_at > v_now
+             where e.dedup_key is not null and live.topic is null
+             order by e.topic collate "C", e.dedup_key collate "C", e.place
+            on conflict (topic, dedup_key) do update
+               set message_id = excluded.message_id, expires_at = excluded.expires_at
+             where d.expires_at <= v_now
+            returning d.message_id)
+        select v_taken || coalesce(array_agg(taken.message_id), '{}') into v_taken from taken;
+        select array_agg(case when d.message_id = e.id and d.message_id = any (v_taken) then null else d.message_id end
+                         order by e.place),
+               bool_and(d.message_id is not null or e.dedup_key is null)
+          into v_firsts, v_known
+          from unnest(p_topics, p_keys, p_ids) with ordinality as e (topic, dedup_key, id, place)
+          left join "windlass"."outbox_dedup" d on d.topic = e.topic and d.dedup_key = e.dedup_key;
+        if v_known then
+            return v_firsts;
+        end if; -- else one was cleaned away this moment
+    end loop;
 end
 $sql$;
 
 -- Takes up to p_limit ready and due messages, at most p_places[i] of topic p_topics[i], for p_lease. Without topics, of
 -- whatever topic there is, in random order, so that a full one cannot keep the others waiting. Expired messages are left to
--- expire().
+-- expire(); paused topics are left alone.
 --
 -- Under an open snapshot the dead entries of claimed messages stay in the index, and every claim would step over all of
 -- them. So a claimer gives, for each topic, the position (next_attempt_at, id) up to which it knows that nothing is left.
 -- How it knows: let F be the number of a claim that reached position P. Whoever stamped a message at or before P did so
 -- before that claim read its clock, and had its own transaction number by then, so that number is below F. Once a later
 -- claim from the old bound reaches past P in a snapshot with xmin > F, all of those transactions had ended in that
--- snapshot, and the claim has seen what they committed. claim_xid is F, snapshot_xmin is xmin.
+-- snapshot, and the claim has seen what they committed. claim_xid is F, snapshot_xmin is xmin. A claim that first settles
+-- keys has its number before it reads the clock again: the positions it reports go no further than the first reading.
 create or replace function "windlass"."outbox_claim"(
     p_owner     uuid,
     p_lease     interval,
@@ -216,7 +680,9 @@ create or replace function "windlass"."outbox_claim"(
     lease_expiries  integer,
     last_error      varchar,
     claim_xid       bigint,
-    snapshot_xmin   bigint
+    snapshot_xmin   bigint,
+    ordering_key    varchar,
+    requeues        smallint
 )
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -226,11 +692,18 @@ create or replace function "windlass"."outbox_claim"(
 as $sql$
 declare
     v_now    timestamptz := clock_timestamp();
-    v_topics text[] := coalesce(p_topics, array(select t from "windlass"."outbox_ready_topics"() t order by random()));
+    v_proved timestamptz := v_now;
+    v_topics text[];
+    v_paused text[] := array(select p.topic from "windlass"."outbox_pause" p);
 begin
+    if exists (select from "windlass"."outbox_key_freed") then
+        perform "windlass"."outbox_settle_keys"();
+        v_now := clock_timestamp();
+    end if;
+    v_topics := coalesce(p_topics, array(select t from "windlass"."outbox_ready_topics"() t order by random()));
     return query
     update "windlass"."outbox" m
-       set status = 1, owner_token = p_owner, locked_until = v_now + p_lease
+       set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now
      where m.id = any (array(
                select f.id
                  from unnest(v_topics, p_places, p_after_ats, p_after_ids) as want (topic, places, after_at, after_id)
@@ -246,11 +719,12 @@ begin
                        order by r.next_attempt_at, r.id
                        limit coalesce(want.places, p_limit)
                          for update skip locked) f
+                where want.topic <> all (v_paused)
                 limit p_limit))
     returning m.id, m.topic, m.payload, m.correlation_id, m.headers, m.created_at, m.due_at, m.expires_at,
-              m.next_attempt_at, m.retry_count, m.lease_expiries, m.last_error,
+              least(m.next_attempt_at, v_proved), m.retry_count, m.lease_expiries, m.last_error,
               (select pg_current_xact_id_if_assigned()::text::bigint),
-              (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint);
+              (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint), m.ordering_key, m.requeues;
 end
 $sql$;
 
@@ -281,7 +755,8 @@ end
 $sql$;
 
 -- How many milliseconds until the next ready message of these topics is due, at most a day; zero or less when one is due
--- now, null when there is none. The bounds are those of claim.
+-- now, null when there is none. The bounds are those of claim. While a key is noted as freed, somebody has to look again soon:
+-- nobody is told when the one who was writing to it rolls back.
 create or replace function "windlass"."outbox_next_due"(
     p_topics    text[],
     p_after_ats timestamptz[],
@@ -296,8 +771,9 @@ create or replace function "windlass"."outbox_next_due"(
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
+    v_due bigint;
 begin
-    return (
+    v_due := (
         select ceil(extract(epoch from min(least(f.next_attempt_at, v_now + interval '1 day')) - v_now) * 1000)
           from unnest(p_topics, p_after_ats, p_after_ids) as want (topic, after_at, after_id)
          cross join lateral (
@@ -308,17 +784,137 @@ begin
                   and (m.next_attempt_at, m.id) > (want.after_at, want.after_id)
                   and (m.expires_at is null or m.expires_at > v_now)
                 order by m.next_attempt_at, m.id
-                limit 1) f);
+                limit 1) f
+         where not exists (select from "windlass"."outbox_pause" p where p.topic = want.topic));
+    if exists (select from "windlass"."outbox_key_freed") then
+        return least(v_due, 250);
+    end if;
+    return v_due;
 end
 $sql$;
 
--- Ends messages as done, or deletes them when nothing is to be kept. Returns how many.
+-- Ends messages as done, or deletes them when nothing is to be kept. Under an ordering key the next one becomes ready, and the
+-- nodes are told of it if p_notify says so. Returns how many.
 create or replace function "windlass"."outbox_ack"(
     p_ids          uuid[],
     p_owners       uuid[],
-    p_processed_by text,
-    p_keep         boolean
+    p_processed_by text default null,
+    p_keep         boolean default true,
+    p_notify       boolean default true
 ) returns integer
+    language plpgsql
+as $sql$
+declare
+    v_count integer;
+    v_keys  text[];
+begin
+    select e.ended, e.keys into v_count, v_keys
+      from "windlass"."outbox_end_done"(p_ids, p_owners, p_processed_by, p_keep) e;
+    if v_keys is not null then
+        perform "windlass"."outbox_pass_on"(v_keys, p_notify);
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- The same, and whoever has room takes the next message of each key with it, for p_lease, if it is due and of one of
+-- p_topics: it goes from waiting to in progress without having been ready, which saves a version of its row and a claim. Only
+-- for who has found nothing else ready: the next of a key would otherwise overtake what has been ready for longer.
+--
+-- Returns the messages as claim() does, each with the number of those that ended and of keys whose next was not taken; when
+-- none is taken, one row with these numbers alone.
+create or replace function "windlass"."outbox_ack_next"(
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_processed_by text,
+    p_keep         boolean,
+    p_notify       boolean,
+    p_owner        uuid,
+    p_lease        interval,
+    p_topics       text[]
+) returns table (
+    id              uuid,
+    topic           varchar,
+    payload         text,
+    correlation_id  varchar,
+    headers         jsonb,
+    created_at      timestamptz,
+    due_at          timestamptz,
+    expires_at      timestamptz,
+    next_attempt_at timestamptz,
+    retry_count     integer,
+    lease_expiries  integer,
+    last_error      varchar,
+    claim_xid       bigint,
+    snapshot_xmin   bigint,
+    ordering_key    varchar,
+    requeues        smallint,
+    acked           integer,
+    left_keys       integer
+)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now    timestamptz;
+    v_topics text[];
+    v_keys   text[];
+    v_ids    uuid[];
+    v_taken  text[];
+    v_left   text[];
+begin
+    select e.ended, e.keys into acked, v_keys
+      from "windlass"."outbox_end_done"(p_ids, p_owners, p_processed_by, p_keep) e;
+    if v_keys is null then
+        left_keys := 0;
+        return next;
+        return;
+    end if;
+    v_topics := array(select unnest(p_topics) except select p.topic from "windlass"."outbox_pause" p);
+    v_ids := "windlass"."outbox_first_waiting"(v_keys);
+    v_now := clock_timestamp();
+    select array_agg(f.id), coalesce(array_agg(f.ordering_key), '{}') into v_ids, v_taken
+      from (select l.id, l.ordering_key
+              from "windlass"."outbox" l
+             where l.id = any (v_ids)
+               and l.ended_at is null and not l.holds_key -- naming status = 4 would invite the index of all that wait
+               and l.topic = any (v_topics)
+               and l.next_attempt_at <= v_now
+               and (l.expires_at is null or l.expires_at > v_now)
+               and l.retry_count + l.lease_expiries + l.requeues = 0 -- others have to be looked at before they are handled
+               for update skip locked) f;
+    v_left := case when cardinality(v_taken) = cardinality(v_keys) then '{}'
+                   else array(select unnest(v_keys) except select unnest(v_taken)) end;
+    left_keys := cardinality(v_left);
+    if left_keys > 0 then
+        perform "windlass"."outbox_pass_on"(v_left, p_notify);
+    end if;
+    return query
+    update "windlass"."outbox" m
+       set status = 1, holds_key = true, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now,
+           next_attempt_at = v_now
+     where m.id = any (v_ids)
+    returning m.id, m.topic, m.payload, m.correlation_id, m.headers, m.created_at, m.due_at, m.expires_at,
+              m.next_attempt_at, m.retry_count, m.lease_expiries, m.last_error, 0::bigint, 0::bigint, m.ordering_key,
+              m.requeues, acked, left_keys;
+    if not found then
+        return next;
+    end if;
+end
+$sql$;
+
+-- Ends messages as done, or deletes them. Returns how many, and the ordering keys they held.
+create or replace function "windlass"."outbox_end_done"(
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_processed_by text,
+    p_keep         boolean,
+    out ended      integer,
+    out keys       text[]
+)
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -328,40 +924,54 @@ create or replace function "windlass"."outbox_ack"(
     set jit = off
 as $sql$
 declare
-    v_count  integer;
     v_joined uuid[];
+    v_runs   "windlass"."outbox"[];
+    v_tried  uuid[];
 begin
     if p_keep then
-        with ended as (
+        with done as (
             update "windlass"."outbox" m
-               set status = 2, owner_token = null, locked_until = null,
+               set status = 2, owner_token = null, locked_until = null, holds_key = false,
                    ended_at = clock_timestamp(), processed_by = p_processed_by
               from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
              where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token
-            returning m.id, m.joined)
-        select count(*), array_agg(ended.id) filter (where ended.joined) into v_count, v_joined from ended;
+            returning m.id, m.joined, m.ordering_key, m.run, case when m.run then m end as message)
+        select count(*), array_agg(done.ordering_key) filter (where done.ordering_key is not null),
+               array_agg(done.id) filter (where done.joined), array_agg(done.message) filter (where done.run)
+          into ended, keys, v_joined, v_runs from done;
     else
-        with ended as (
+        with done as (
             delete from "windlass"."outbox" m
              using (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
              where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token
-            returning m.id, m.joined)
-        select count(*), array_agg(ended.id) filter (where ended.joined) into v_count, v_joined from ended;
+            returning m.id, m.joined, m.ordering_key, m.run, case when m.run then m end as message,
+                      m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+        select count(*), array_agg(done.ordering_key) filter (where done.ordering_key is not null),
+               array_agg(done.id) filter (where done.joined), array_agg(done.message) filter (where done.run),
+               array_agg(done.id) filter (where done.tried)
+          into ended, keys, v_joined, v_runs, v_tried from done;
+        if v_tried is not null then
+            delete from "windlass"."outbox_failure" h where h.message_id = any (v_tried);
+        end if;
     end if;
     if v_joined is not null then
         perform "windlass"."outbox_join_count"(v_joined, 1::smallint);
     end if;
-    return v_count;
+    if v_runs is not null then
+        perform "windlass"."outbox_job_runs_ended"(v_runs);
+    end if;
 end
 $sql$;
 
--- Returns messages to ready after a failed attempt, which is counted. A null delay means min(2^retry_count s, 60 s).
--- Returns how many.
+-- Returns messages to ready after a failed attempt, which is counted and kept in the history unless p_counted says otherwise. A
+-- null delay means min(2^retry_count s, 60 s). Returns how many.
 create or replace function "windlass"."outbox_abandon"(
-    p_ids    uuid[],
-    p_owners uuid[],
-    p_delays interval[],
-    p_errors text[]
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_delays       interval[] default null,
+    p_errors       text[] default null,
+    p_processed_by text default null,
+    p_counted      boolean[] default null
 ) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -375,14 +985,25 @@ declare
     v_count integer;
 begin
     perform pg_current_xact_id();
-    update "windlass"."outbox" m
-       set status = 0, owner_token = null, locked_until = null, retry_count = m.retry_count + 1,
-           next_attempt_at = clock_timestamp()
-               + coalesce(c.delay, make_interval(secs => least(2 ^ least(m.retry_count, 6), 60))),
-           last_error = coalesce(left(c.error, 2048), m.last_error)
-      from (select * from unnest(p_ids, p_owners, p_delays, p_errors) as u (id, owner_token, delay, error) order by u.id) c
-     where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token;
-    get diagnostics v_count = row_count;
+    with failed as (
+        update "windlass"."outbox" m
+           set status = 0, owner_token = null, locked_until = null,
+               retry_count = m.retry_count + case when c.counted is false then 0 else 1 end,
+               next_attempt_at = clock_timestamp()
+                   + coalesce(c.delay, make_interval(secs => least(2 ^ least(m.retry_count, 6), 60))),
+               last_error = coalesce(left(c.error, 2048), m.last_error)
+          from (select *
+                  from unnest(p_ids, p_owners, p_delays, p_errors, p_counted)
+                       as u (id, owner_token, delay, error, counted)
+                 order by u.id) c
+         where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token
+        returning m.id, m.retry_count as attempt, c.error, c.counted is not false as counted),
+    recorded as (
+        insert into "windlass"."outbox_failure" (message_id, failed_at, attempt, node, error)
+        select failed.id, clock_timestamp(), failed.attempt, left(p_processed_by, 100), left(failed.error, 2048)
+          from failed
+         where failed.counted)
+    select count(*) into v_count from failed;
     return v_count;
 end
 $sql$;
@@ -392,7 +1013,7 @@ $sql$;
 create or replace function "windlass"."outbox_release"(
     p_ids    uuid[],
     p_owners uuid[],
-    p_delay  interval
+    p_delay  interval default '0 s'
 ) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -418,12 +1039,15 @@ begin
 end
 $sql$;
 
--- Ends messages as failed; they are not claimed again. Returns how many.
+-- Ends messages as failed; they are not claimed again. One that holds an ordering key goes on to hold it, and the others of
+-- that key wait until it is requeued, purged or passed over, unless p_block says otherwise. Returns how many.
 create or replace function "windlass"."outbox_fail"(
     p_ids          uuid[],
     p_owners       uuid[],
-    p_errors       text[],
-    p_processed_by text
+    p_errors       text[] default null,
+    p_processed_by text default null,
+    p_block        boolean[] default null,
+    p_notify       boolean default true
 ) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -436,17 +1060,34 @@ as $sql$
 declare
     v_count  integer;
     v_joined uuid[];
+    v_runs   "windlass"."outbox"[];
+    v_keys   text[];
 begin
     with ended as (
         update "windlass"."outbox" m
            set status = 3, owner_token = null, locked_until = null, ended_at = clock_timestamp(),
+               holds_key = m.holds_key and c.block is not false,
                processed_by = p_processed_by, last_error = coalesce(left(c.error, 2048), m.last_error)
-          from (select * from unnest(p_ids, p_owners, p_errors) as u (id, owner_token, error) order by u.id) c
+          from (select *
+                  from unnest(p_ids, p_owners, p_errors, p_block) as u (id, owner_token, error, block)
+                 order by u.id) c
          where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token
-        returning m.id, m.joined)
-    select count(*), array_agg(ended.id) filter (where ended.joined) into v_count, v_joined from ended;
+        returning m.id, m.joined, m.ended_at, m.retry_count, c.error, m.run, case when m.run then m end as message,
+                  case when not m.holds_key then m.ordering_key end as key),
+    recorded as (
+        insert into "windlass"."outbox_failure" (message_id, failed_at, attempt, node, error)
+        select ended.id, ended.ended_at, ended.retry_count + 1, left(p_processed_by, 100), left(ended.error, 2048) from ended)
+    select count(*), array_agg(ended.id) filter (where ended.joined), array_agg(ended.message) filter (where ended.run),
+           array_agg(ended.key) filter (where ended.key is not null)
+      into v_count, v_joined, v_runs, v_keys from ended;
     if v_joined is not null then
         perform "windlass"."outbox_join_count"(v_joined, 2::smallint);
+    end if;
+    if v_runs is not null then
+        perform "windlass"."outbox_job_runs_ended"(v_runs);
+    end if;
+    if v_keys is not null then
+        perform "windlass"."outbox_pass_on"(v_keys, p_notify);
     end if;
     return v_count;
 end
@@ -478,7 +1119,7 @@ $sql$;
 
 -- Returns messages whose lease ran out to ready, and tells the nodes. Nothing is reaped in the first p_quiet after the server
 -- started: owners that lived through the outage renew, or write their outcome, first. Returns how many.
-create or replace function "windlass"."outbox_reap"(p_quiet interval, p_limit integer) returns integer
+create or replace function "windlass"."outbox_reap"(p_quiet interval, p_limit integer default 1000) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -491,16 +1132,20 @@ begin
     if v_now < pg_postmaster_start_time() + p_quiet then
         return 0;
     end if;
-    update "windlass"."outbox" m
-       set status = 0, owner_token = null, locked_until = null, lease_expiries = m.lease_expiries + 1,
-           next_attempt_at = clock_timestamp()
-     where m.id = any (array(
-               select r.id
-                 from "windlass"."outbox" r
-                where r.status = 1 and r.locked_until <= v_now
-                order by r.locked_until
-                limit p_limit
-                  for update skip locked));
+    with reaped as (
+        update "windlass"."outbox" m
+           set status = 0, owner_token = null, locked_until = null, lease_expiries = m.lease_expiries + 1,
+               next_attempt_at = clock_timestamp()
+         where m.id = any (array(
+                   select r.id
+                     from "windlass"."outbox" r
+                    where r.status = 1 and r.locked_until <= v_now
+                    order by r.locked_until
+                    limit p_limit
+                      for update skip locked))
+        returning m.id, m.next_attempt_at, m.retry_count)
+    insert into "windlass"."outbox_failure" (message_id, failed_at, attempt, error)
+    select reaped.id, reaped.next_attempt_at, reaped.retry_count + 1, 'its lease ran out' from reaped;
     get diagnostics v_count = row_count;
     if v_count > 0 then
         perform pg_notify('windlass.windlass.outbox', '');
@@ -509,39 +1154,69 @@ begin
 end
 $sql$;
 
--- Ends ready messages whose expiry has passed as failed. Returns how many.
-create or replace function "windlass"."outbox_expire"(p_limit integer) returns integer
+-- Ends messages whose expiry has passed as failed, ready ones and such that wait for their turn. Returns how many.
+create or replace function "windlass"."outbox_expire"(p_limit integer default 1000) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
 as $sql$
 declare
-    v_now    timestamptz := clock_timestamp();
-    v_count  integer;
-    v_joined uuid[];
+    v_now timestamptz := clock_timestamp();
+    v_ids uuid[];
 begin
-    with ended as (
-        update "windlass"."outbox" m
-           set status = 3, ended_at = clock_timestamp(), last_error = 'expired before it was handled'
-         where m.id = any (array(
-                   select r.id
+    v_ids := array(select r.id
                      from "windlass"."outbox" r
                     where r.status = 0 and r.expires_at is not null and r.expires_at <= v_now
                     order by r.expires_at
                     limit p_limit
-                      for update skip locked))
-        returning m.id, m.joined)
-    select count(*), array_agg(ended.id) filter (where ended.joined) into v_count, v_joined from ended;
+                      for update skip locked);
+    v_ids := v_ids || array(select r.id
+                              from "windlass"."outbox" r
+                             where r.status = 4 and r.expires_at is not null and r.expires_at <= v_now
+                             order by r.expires_at
+                             limit p_limit - cardinality(v_ids)
+                               for update skip locked);
+    return "windlass"."outbox_end_unclaimed"(v_ids, 3::smallint, 'expired before it was handled');
+end
+$sql$;
+
+-- Ends messages that nobody has claimed; the caller has locked them. Those that held a key pass it on. Returns how many.
+create or replace function "windlass"."outbox_end_unclaimed"(p_ids uuid[], p_status smallint, p_reason text) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_keys   text[] := array(select m.ordering_key from "windlass"."outbox" m where m.id = any (p_ids) and m.holds_key);
+    v_count  integer;
+    v_joined uuid[];
+    v_runs   "windlass"."outbox"[];
+begin
+    with ended as (
+        update "windlass"."outbox" m
+           set status = p_status, holds_key = false, ended_at = clock_timestamp(),
+               last_error = coalesce(p_reason, m.last_error)
+         where m.id = any (p_ids)
+        returning m.id, m.joined, m.run, case when m.run then m end as message)
+    select count(*), array_agg(ended.id) filter (where ended.joined), array_agg(ended.message) filter (where ended.run)
+      into v_count, v_joined, v_runs from ended;
     if v_joined is not null then
         perform "windlass"."outbox_join_count"(v_joined, 2::smallint);
+    end if;
+    if v_runs is not null then
+        perform "windlass"."outbox_job_runs_ended"(v_runs);
+    end if;
+    if cardinality(v_keys) > 0 then
+        perform "windlass"."outbox_pass_on"(v_keys, true);
     end if;
     return v_count;
 end
 $sql$;
 
--- Deletes messages that have been done for longer than p_keep. Returns how many.
-create or replace function "windlass"."outbox_clean"(p_keep interval, p_limit integer) returns integer
+-- Deletes what has been done or cancelled for longer than p_keep. Returns how many.
+create or replace function "windlass"."outbox_clean"(p_keep interval, p_limit integer default 1000) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -549,18 +1224,198 @@ create or replace function "windlass"."outbox_clean"(p_keep interval, p_limit in
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;
+    v_ids    uuid[];
     v_count  integer;
+    v_tried  uuid[];
 begin
-    delete from "windlass"."outbox" m
-     where m.id = any (array(
-               select r.id
-                 from "windlass"."outbox" r
-                where r.status = 2 and r.ended_at < v_before
-                order by r.ended_at
+    v_ids := array(select r.id
+                     from "windlass"."outbox" r
+                    where r.status = 2 and r.ended_at < v_before
+                    order by r.ended_at
+                    limit p_limit
+                      for update skip locked);
+    v_ids := v_ids || array(select r.id
+                              from "windlass"."outbox" r
+                             where r.status = 5 and r.ended_at < v_before
+                             order by r.ended_at
+                             limit p_limit - cardinality(v_ids)
+                               for update skip locked);
+    with cleaned as (
+        delete from "windlass"."outbox" m
+         where m.id = any (v_ids)
+        returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+    select count(*), array_agg(cleaned.id) filter (where cleaned.tried) into v_count, v_tried from cleaned;
+    if v_tried is not null then
+        delete from "windlass"."outbox_failure" h where h.message_id = any (v_tried);
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- Deletes deduplication keys whose window is over. Returns how many.
+create or replace function "windlass"."outbox_forget"(p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+as $sql$
+declare
+    v_now   timestamptz := clock_timestamp();
+    v_count integer;
+begin
+    delete from "windlass"."outbox_dedup" d
+     where (d.topic, d.dedup_key) in (
+               select o.topic, o.dedup_key
+                 from "windlass"."outbox_dedup" o
+                where o.expires_at <= v_now
+                order by o.expires_at
                 limit p_limit
-                  for update skip locked));
+                  for update skip locked);
     get diagnostics v_count = row_count;
     return v_count;
+end
+$sql$;
+
+-- Whoever held these keys has ended: the next in line takes its place, and a key that nobody waits for is forgotten. Who
+-- writes to a key just now cannot be waited for, and what he writes cannot be seen yet: such keys are noted, and the
+-- claims that follow look after them.
+create or replace function "windlass"."outbox_pass_on"(p_keys text[], p_notify boolean) returns void
+    language plpgsql
+as $sql$
+declare
+    v_left text[] := "windlass"."outbox_hand_over"(p_keys, p_notify);
+begin
+    if cardinality(v_left) > 0 then
+        insert into "windlass"."outbox_key_freed" (ordering_key) select unnest(v_left) on conflict do nothing;
+        perform pg_notify('windlass.windlass.outbox', '');
+    end if;
+end
+$sql$;
+
+-- Passes on or forgets keys that nobody holds, without waiting for anybody. Returns those that somebody is writing to, or
+-- whose next message somebody has locked.
+--
+-- Who writes to a key holds its row. So what is seen to wait can be promoted without the row, which under a key that is
+-- always being written to is never free; but that nothing waits is known only to who has locked it.
+create or replace function "windlass"."outbox_hand_over"(p_keys text[], p_notify boolean) returns text[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_nestloop = on
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_left      text[] := "windlass"."outbox_promote"(p_keys, p_notify);
+    v_mine      text[];
+    v_locked    text[];
+    v_forgotten text[];
+begin
+    if cardinality(v_left) = 0 then
+        return v_left;
+    end if;
+    v_mine := array(select k.ordering_key
+                      from "windlass"."outbox_key" k
+                     where k.ordering_key = any (v_left)
+                     order by k.ordering_key
+                       for update skip locked);
+    v_locked := "windlass"."outbox_promote"(v_mine, p_notify);
+    with forgotten as (
+        delete from "windlass"."outbox_key" k
+         where k.ordering_key = any (v_locked)
+           and (select w.id
+                  from "windlass"."outbox" w
+                 where w.status = 4 and w.ordering_key = k.ordering_key
+                 order by w.ordering_sequence
+                 limit 1) is null -- "not exists" becomes a join that reads all that wait, under whatever key
+        returning k.ordering_key)
+    select coalesce(array_agg(forgotten.ordering_key), '{}') into v_forgotten from forgotten;
+    return array(select l.ordering_key
+                   from unnest(v_left) as l (ordering_key)
+                  where l.ordering_key <> all (v_forgotten)
+                    and (l.ordering_key <> all (v_mine) or l.ordering_key = any (v_locked)));
+end
+$sql$;
+
+-- Makes the first that waits for each of these keys ready; nobody holds them. Tells the nodes if p_notify says so.
+-- Returns the keys where it could not: nobody is seen to wait, or somebody has locked the first, to cancel it perhaps.
+-- Whoever ends messages must not wait for him.
+create or replace function "windlass"."outbox_promote"(p_keys text[], p_notify boolean) returns text[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_keys   text[];
+    v_topics text[];
+    v_ids    uuid[];
+begin
+    perform pg_current_xact_id();
+    v_ids := "windlass"."outbox_first_waiting"(p_keys);
+    with next as (
+        update "windlass"."outbox" m
+           set status = 0, holds_key = true, next_attempt_at = greatest(clock_timestamp(), m.next_attempt_at)
+         where m.id = any (array(
+                   select l.id
+                     from "windlass"."outbox" l
+                    where l.id = any (v_ids)
+                      and l.ended_at is null and not l.holds_key -- naming status = 4 would invite the index of all that wait
+                      for update skip locked))
+        returning m.ordering_key, m.topic)
+    select coalesce(array_agg(next.ordering_key), '{}'), array_agg(distinct next.topic) into v_keys, v_topics from next;
+    if p_notify then
+        perform pg_notify('windlass.windlass.outbox', t.topic) from unnest(v_topics) as t (topic);
+    end if;
+    if cardinality(v_keys) = cardinality(p_keys) then
+        return '{}';
+    end if;
+    return array(select unnest(p_keys) except select unnest(v_keys));
+end
+$sql$;
+
+-- The first that waits for each of these keys, where one is seen to.
+create or replace function "windlass"."outbox_first_waiting"(p_keys text[]) returns uuid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    return array(select f.id
+                   from unnest(p_keys) as k (ordering_key)
+                  cross join lateral (
+                        select w.id
+                          from "windlass"."outbox" w
+                         where w.status = 4 and w.ordering_key = k.ordering_key
+                         order by w.ordering_sequence
+                         limit 1) f);
+end
+$sql$;
+
+-- Passes on the keys that pass_on() had to leave. Some of many, at random: those at the front may be the ones that cannot be
+-- passed on yet.
+create or replace function "windlass"."outbox_settle_keys"() returns void
+    language plpgsql
+as $sql$
+declare
+    v_keys text[] := array(select f.ordering_key
+                             from "windlass"."outbox_key_freed" f
+                            order by random()
+                            limit 500
+                              for update skip locked);
+    v_left text[] := "windlass"."outbox_hand_over"(v_keys, true);
+begin
+    delete from "windlass"."outbox_key_freed" f
+     where f.ordering_key = any (v_keys)
+       and (f.ordering_key <> all (v_left)
+            or not exists (select from "windlass"."outbox_key" k where k.ordering_key = f.ordering_key));
 end
 $sql$;
 
@@ -568,6 +1423,9 @@ $sql$;
 create or replace function "windlass"."outbox_find"(p_id uuid) returns setof "windlass"."outbox"
     language plpgsql
     stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
 as $sql$
 begin
     return query select m.* from "windlass"."outbox" m where m.id = p_id;
@@ -606,4 +1464,3445 @@ begin
 end
 $sql$;
 
+-- What programs and operators do to messages that nobody is handling. What an operator does is recorded in the same
+-- transaction: who, when, what, and to how many messages.
+
+-- Refuses ids that are not there, which is not the same as none.
+create or replace function "windlass"."outbox_check_ids"(p_ids uuid[]) returns void
+    language plpgsql
+as $sql$
+begin
+    if p_ids is null then
+        raise exception 'expected an array of message ids, got null'
+            using errcode = 'null_value_not_allowed', hint = 'array_agg() of no rows is null; array(select ...) is empty.';
+    end if;
+end
+$sql$;
+
+-- Refuses an operator without a name.
+create or replace function "windlass"."outbox_check_by"(p_by text) returns void
+    language plpgsql
+as $sql$
+begin
+    if p_by is null or btrim(p_by) = '' then
+        raise exception 'expected the name of the operator, got %', case when p_by is null then 'null' else 'blank text' end
+            using errcode = 'invalid_parameter_value', hint = 'Give p_by: what is done is recorded with it.';
+    end if;
+end
+$sql$;
+
+-- Refuses a choice of failed messages that is none, or two at once. To change all, one has to say so: the ids of a query
+-- that found nothing may arrive as null.
+create or replace function "windlass"."outbox_check_choice"(
+    p_by    text,
+    p_ids   uuid[],
+    p_topic text,
+    p_from  timestamptz,
+    p_until timestamptz,
+    p_error text,
+    p_limit integer,
+    p_all   boolean
+) returns void
+    language plpgsql
+as $sql$
+declare
+    v_filter boolean := coalesce(p_topic, p_from::text, p_until::text, p_error) is not null or p_all is true;
+begin
+    perform "windlass"."outbox_check_by"(p_by);
+    if p_ids is null and not v_filter then
+        raise exception 'expected message ids or a filter, got neither'
+            using errcode = 'invalid_parameter_value', hint = 'Give p_all => true to choose every failed message.';
+    elsif p_ids is not null and v_filter then
+        raise exception 'expected message ids or a filter, got both'
+            using errcode = 'invalid_parameter_value', hint = 'Ids choose by themselves; leave the rest out.';
+    elsif (p_limit > 0) is not true then
+        raise exception 'expected a positive limit, got %', coalesce(p_limit::text, 'null')
+            using errcode = 'invalid_parameter_value', hint = 'Leave p_limit out to change up to 1000 messages at a time.';
+    end if;
+end
+$sql$;
+
+-- Ends messages that nobody has claimed as cancelled. Returns how many; others, claimed or ended, stay as they are.
+create or replace function "windlass"."outbox_cancel"(p_ids uuid[]) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids uuid[] := array(select m.id
+                            from "windlass"."outbox" m
+                           where m.id = any (p_ids) and m.ended_at is null and m.owner_token is null
+                           order by m.id
+                             for update);
+begin
+    perform "windlass"."outbox_check_ids"(p_ids);
+    return "windlass"."outbox_end_unclaimed"(v_ids, 5::smallint, null);
+end
+$sql$;
+
+-- Moves the due time of messages that nobody has claimed. Returns how many.
+create or replace function "windlass"."outbox_reschedule"(
+    p_ids    uuid[],
+    p_due_at timestamptz default null,
+    p_delay  interval default null
+) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now   timestamptz;
+    v_due   timestamptz;
+    v_count integer;
+begin
+    perform "windlass"."outbox_check_ids"(p_ids);
+    if p_due_at is not null and p_delay is not null then
+        raise exception 'expected a due time or a delay, got both' using errcode = 'invalid_parameter_value';
+    end if;
+    perform 1
+       from "windlass"."outbox" m
+      where m.id = any (p_ids) and m.ended_at is null and m.owner_token is null
+      order by m.id
+        for update;
+    perform pg_current_xact_id();
+    v_now := clock_timestamp();
+    v_due := coalesce(p_due_at, v_now + p_delay, v_now);
+    update "windlass"."outbox" m
+       set due_at = v_due, next_attempt_at = greatest(v_now, v_due)
+     where m.id = any (p_ids) and m.ended_at is null and m.owner_token is null;
+    get diagnostics v_count = row_count;
+    if v_count > 0 then
+        perform pg_notify('windlass.windlass.outbox', '');
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- The attempts of a message that failed, the oldest first.
+create or replace function "windlass"."outbox_failures"(p_id uuid) returns setof "windlass"."outbox_failure"
+    language plpgsql
+    stable
+as $sql$
+begin
+    return query select h.* from "windlass"."outbox_failure" h where h.message_id = p_id order by h.failed_at;
+end
+$sql$;
+
+-- Failed messages without their payloads, the latest first, of a topic, a time and an error text where these are given. The
+-- next page begins before the last one's (ended_at, id).
+create or replace function "windlass"."outbox_dead_letters"(
+    p_limit     integer,
+    p_topic     text default null,
+    p_from      timestamptz default null,
+    p_until     timestamptz default null,
+    p_error     text default null,
+    p_before_at timestamptz default null,
+    p_before_id uuid default null
+) returns table (
+    id             uuid,
+    topic          varchar,
+    correlation_id varchar,
+    ordering_key   varchar,
+    holds_key      boolean,
+    created_at     timestamptz,
+    ended_at       timestamptz,
+    processed_by   varchar,
+    retry_count    integer,
+    lease_expiries integer,
+    requeues       smallint,
+    last_error     varchar,
+    erased_at      timestamptz
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set jit = off
+as $sql$
+declare
+    v_from   timestamptz := coalesce(p_from, '-infinity');
+    v_until  timestamptz := coalesce(p_until, 'infinity');
+    v_at     timestamptz := coalesce(p_before_at, 'infinity');
+    v_id     uuid := coalesce(p_before_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+begin
+    if p_topic is null then
+        return query
+        select m.id, m.topic, m.correlation_id, m.ordering_key, m.holds_key, m.created_at, m.ended_at, m.processed_by,
+               m.retry_count, m.lease_expiries, m.requeues, m.last_error, m.erased_at
+          from "windlass"."outbox" m
+         where m.status = 3
+           and m.ended_at >= v_from and m.ended_at < v_until and (m.ended_at, m.id) < (v_at, v_id)
+           and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+         order by m.ended_at desc, m.id desc
+         limit p_limit;
+    else
+        return query
+        select m.id, m.topic, m.correlation_id, m.ordering_key, m.holds_key, m.created_at, m.ended_at, m.processed_by,
+               m.retry_count, m.lease_expiries, m.requeues, m.last_error, m.erased_at
+          from "windlass"."outbox" m
+         where m.status = 3 and m.topic = p_topic
+           and m.ended_at >= v_from and m.ended_at < v_until and (m.ended_at, m.id) < (v_at, v_id)
+           and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+         order by m.ended_at desc, m.id desc
+         limit p_limit;
+    end if;
+end
+$sql$;
+
+-- Locks failed messages: those of p_ids, or the oldest that fit the rest; only such that hold a key, or have their payload,
+-- if that is asked. Returns their ids.
+create or replace function "windlass"."outbox_pick_failed"(
+    p_ids     uuid[],
+    p_topic   text,
+    p_from    timestamptz,
+    p_until   timestamptz,
+    p_error   text,
+    p_holding boolean,
+    p_whole   boolean,
+    p_limit   integer
+) returns uuid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_from  timestamptz := coalesce(p_from, '-infinity');
+    v_until timestamptz := coalesce(p_until, 'infinity');
+begin
+    if p_ids is not null then
+        return array(select m.id
+                       from "windlass"."outbox" m
+                      where m.id = any (p_ids) and m.status + 0 = 3 -- status = 3 would invite the index of all that failed
+                        and (m.holds_key or not p_holding) and (m.erased_at is null or not p_whole)
+                      order by m.id
+                        for update);
+    elsif p_topic is not null then
+        return array(select m.id
+                       from "windlass"."outbox" m
+                      where m.status = 3 and m.topic = p_topic and m.ended_at >= v_from and m.ended_at < v_until
+                        and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+                        and (m.holds_key or not p_holding) and (m.erased_at is null or not p_whole)
+                      order by m.ended_at, m.id
+                      limit p_limit
+                        for update skip locked);
+    end if;
+    return array(select m.id
+                   from "windlass"."outbox" m
+                  where m.status = 3 and m.ended_at >= v_from and m.ended_at < v_until
+                    and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+                    and (m.holds_key or not p_holding) and (m.erased_at is null or not p_whole)
+                  order by m.ended_at, m.id
+                  limit p_limit
+                    for update skip locked);
+end
+$sql$;
+
+-- Records what an operator did; with p_action, as a part of what is recorded there. Returns the number of the record.
+create or replace function "windlass"."outbox_record"(
+    p_action   bigint,
+    p_by       text,
+    p_verb     text,
+    p_messages integer,
+    p_ids      uuid[],
+    p_detail   jsonb
+) returns bigint
+    language plpgsql
+as $sql$
+declare
+    v_action bigint := p_action;
+begin
+    if p_action is not null then
+        update "windlass"."outbox_action" a
+           set messages = a.messages + p_messages
+         where a.id = p_action and a.acted_by = p_by and a.verb = p_verb;
+        if not found then
+            raise exception 'expected the number of a % by % that is recorded, got %', p_verb, p_by, p_action
+                using errcode = 'invalid_parameter_value', hint = 'Leave p_action out to begin another.';
+        end if;
+    else
+        insert into "windlass"."outbox_action" (acted_at, acted_by, verb, messages, detail)
+        values (clock_timestamp(), p_by, p_verb, p_messages,
+                jsonb_strip_nulls(p_detail || jsonb_build_object('ids', to_jsonb(p_ids[1:100]))))
+        returning id into v_action;
+    end if;
+    return v_action;
+end
+$sql$;
+
+-- Makes failed messages ready again: those of p_ids, or up to p_limit that fit the rest, or of all if p_all says so. They
+-- lose what expiry they had, if it has passed, and their expired leases; p_reset says whether failed attempts are forgotten
+-- too. Under an ordering key that others hold by now they wait, as the first in line. Erased ones are left out.
+--
+-- More than p_limit take several calls; give each the action of the first, which is then one record, and touches only what
+-- had failed before it began. They go from the oldest to the newest: what one call reached can be p_from of the next.
+create or replace function "windlass"."outbox_requeue"(
+    p_by     text,
+    p_ids    uuid[] default null,
+    p_topic  text default null,
+    p_from   timestamptz default null,
+    p_until  timestamptz default null,
+    p_error  text default null,
+    p_reset  boolean default true,
+    p_limit  integer default 1000,
+    p_action bigint default null,
+    p_all    boolean default false
+) returns table (action bigint, messages integer, reached timestamptz)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now   timestamptz;
+    v_token uuid := gen_random_uuid();
+    v_ids   uuid[];
+    v_heads uuid[];
+begin
+    perform "windlass"."outbox_check_choice"(p_by, p_ids, p_topic, p_from, p_until, p_error, p_limit, p_all);
+    v_ids := "windlass"."outbox_pick_failed"(p_ids, p_topic, p_from, "windlass"."outbox_action_until"(p_action, p_until), p_error,
+                                           false, true, p_limit);
+    reached := (select max(m.ended_at) from "windlass"."outbox" m where m.id = any (v_ids));
+    perform pg_current_xact_id();
+    with entry as (
+        select m.ordering_key, (array_agg(m.id order by m.ordering_sequence))[1] as first
+          from "windlass"."outbox" m
+         where m.id = any (v_ids) and m.ordering_key is not null and not m.holds_key
+         group by m.ordering_key
+         order by m.ordering_key),
+    held as (
+        insert into "windlass"."outbox_key" as k (ordering_key, last_sequence, taken_by)
+        select entry.ordering_key, floor(extract(epoch from clock_timestamp()) * 1000000)::bigint, v_token from entry
+        on conflict (ordering_key) do update set last_sequence = k.last_sequence
+        returning k.ordering_key, k.taken_by = v_token as free)
+    select coalesce(array_agg(entry.first), '{}') into v_heads
+      from entry join held on held.ordering_key = entry.ordering_key
+     where held.free;
+    v_now := clock_timestamp();
+    update "windlass"."outbox" m
+       set status = case when m.ordering_key is null or m.holds_key or m.id = any (v_heads) then 0 else 4 end,
+           holds_key = m.holds_key or m.id = any (v_heads),
+           next_attempt_at = greatest(v_now, m.due_at), ended_at = null, processed_by = null, lease_expiries = 0,
+           retry_count = case when p_reset then 0 else m.retry_count end,
+           requeues = least(m.requeues + 1, 32767),
+           expires_at = case when m.expires_at > v_now then m.expires_at end
+     where m.id = any (v_ids);
+    perform "windlass"."outbox_job_runs_reopened"(array(select m.id from "windlass"."outbox" m where m.id = any (v_ids) and m.run));
+    if cardinality(v_ids) > 0 then
+        perform pg_notify('windlass.windlass.outbox', '');
+    end if;
+    return query
+    select "windlass"."outbox_record"(p_action, p_by, 'requeue', cardinality(v_ids), p_ids,
+               jsonb_build_object('topic', p_topic, 'from', p_from, 'until', p_until, 'error', p_error, 'reset', p_reset)),
+           cardinality(v_ids), reached;
+end
+$sql$;
+
+-- Deletes failed messages and their history. The keys they held are passed on. Otherwise as requeue.
+create or replace function "windlass"."outbox_purge"(
+    p_by     text,
+    p_ids    uuid[] default null,
+    p_topic  text default null,
+    p_from   timestamptz default null,
+    p_until  timestamptz default null,
+    p_error  text default null,
+    p_limit  integer default 1000,
+    p_action bigint default null,
+    p_all    boolean default false
+) returns table (action bigint, messages integer, reached timestamptz)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids  uuid[];
+    v_keys text[];
+begin
+    perform "windlass"."outbox_check_choice"(p_by, p_ids, p_topic, p_from, p_until, p_error, p_limit, p_all);
+    v_ids := "windlass"."outbox_pick_failed"(p_ids, p_topic, p_from, "windlass"."outbox_action_until"(p_action, p_until), p_error,
+                                           false, false, p_limit);
+    reached := (select max(m.ended_at) from "windlass"."outbox" m where m.id = any (v_ids));
+    v_keys := array(select m.ordering_key from "windlass"."outbox" m where m.id = any (v_ids) and m.holds_key);
+    delete from "windlass"."outbox" m where m.id = any (v_ids);
+    delete from "windlass"."outbox_failure" h where h.message_id = any (v_ids);
+    if cardinality(v_keys) > 0 then
+        perform "windlass"."outbox_pass_on"(v_keys, true);
+    end if;
+    return query
+    select "windlass"."outbox_record"(p_action, p_by, 'purge', cardinality(v_ids), p_ids,
+               jsonb_build_object('topic', p_topic, 'from', p_from, 'until', p_until, 'error', p_error)),
+           cardinality(v_ids), reached;
+end
+$sql$;
+
+-- Lets the messages behind failed ones go on; those stay failed. Otherwise as requeue.
+create or replace function "windlass"."outbox_skip"(
+    p_by     text,
+    p_ids    uuid[] default null,
+    p_topic  text default null,
+    p_from   timestamptz default null,
+    p_until  timestamptz default null,
+    p_error  text default null,
+    p_limit  integer default 1000,
+    p_action bigint default null,
+    p_all    boolean default false
+) returns table (action bigint, messages integer, reached timestamptz)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids  uuid[];
+    v_keys text[];
+begin
+    perform "windlass"."outbox_check_choice"(p_by, p_ids, p_topic, p_from, p_until, p_error, p_limit, p_all);
+    v_ids := "windlass"."outbox_pick_failed"(p_ids, p_topic, p_from, "windlass"."outbox_action_until"(p_action, p_until), p_error,
+                                           true, false, p_limit);
+    reached := (select max(m.ended_at) from "windlass"."outbox" m where m.id = any (v_ids));
+    with passed as (
+        update "windlass"."outbox" m set holds_key = false where m.id = any (v_ids) returning m.ordering_key)
+    select coalesce(array_agg(passed.ordering_key), '{}') into v_keys from passed;
+    if cardinality(v_keys) > 0 then
+        perform "windlass"."outbox_pass_on"(v_keys, true);
+    end if;
+    return query
+    select "windlass"."outbox_record"(p_action, p_by, 'skip', cardinality(v_ids), p_ids,
+               jsonb_build_object('topic', p_topic, 'from', p_from, 'until', p_until, 'error', p_error)),
+           cardinality(v_ids), reached;
+end
+$sql$;
+
+-- Until when messages must have failed to belong to an action that is already recorded.
+create or replace function "windlass"."outbox_action_until"(p_action bigint, p_until timestamptz) returns timestamptz
+    language plpgsql
+    stable
+as $sql$
+begin
+    return coalesce((select least(p_until, a.acted_at) from "windlass"."outbox_action" a where a.id = p_action), p_until);
+end
+$sql$;
+
+-- Removes payload and headers of messages that have ended; everything else stays. Returns how many.
+create or replace function "windlass"."outbox_erase"(p_by text, p_ids uuid[]) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids uuid[] := array(select m.id
+                            from "windlass"."outbox" m
+                           where m.id = any (p_ids) and m.ended_at is not null and m.erased_at is null
+                           order by m.id
+                             for update);
+begin
+    perform "windlass"."outbox_check_by"(p_by);
+    perform "windlass"."outbox_check_ids"(p_ids);
+    update "windlass"."outbox" m set payload = '', headers = null, erased_at = clock_timestamp() where m.id = any (v_ids);
+    perform "windlass"."outbox_record"(null, p_by, 'erase', cardinality(v_ids), p_ids, '{}');
+    return cardinality(v_ids);
+end
+$sql$;
+
+-- Stops claims of a topic, everywhere; handlers that are at work finish. Returns whether it was not paused before.
+create or replace function "windlass"."outbox_pause_topic"(p_by text, p_topic text, p_reason text default null) returns boolean
+    language plpgsql
+as $sql$
+declare
+    v_new boolean;
+begin
+    perform "windlass"."outbox_check_by"(p_by);
+    if p_topic is null or btrim(p_topic) = '' then
+        raise exception 'expected a topic, got %', case when p_topic is null then 'null' else 'blank text' end
+            using errcode = 'invalid_parameter_value', hint = 'Topics are paused one by one.';
+    end if;
+    insert into "windlass"."outbox_pause" (topic, paused_at, paused_by, reason)
+    values (p_topic, clock_timestamp(), p_by, nullif(left(p_reason, 2048), ''))
+    on conflict (topic) do nothing;
+    v_new := found;
+    if v_new then
+        perform "windlass"."outbox_record"(null, p_by, 'pause', 0, null,
+                                         jsonb_build_object('topic', p_topic, 'reason', p_reason));
+        perform pg_notify('windlass.windlass.outbox', chr(1) || 'topics');
+    end if;
+    return v_new;
+end
+$sql$;
+
+-- Lets a topic be claimed again. Returns whether it was paused.
+create or replace function "windlass"."outbox_resume_topic"(p_by text, p_topic text) returns boolean
+    language plpgsql
+as $sql$
+declare
+    v_paused boolean;
+begin
+    perform "windlass"."outbox_check_by"(p_by);
+    delete from "windlass"."outbox_pause" p where p.topic = p_topic;
+    v_paused := found;
+    if v_paused then
+        perform "windlass"."outbox_record"(null, p_by, 'resume', 0, null, jsonb_build_object('topic', p_topic));
+        perform pg_notify('windlass.windlass.outbox', chr(1) || 'topics');
+    end if;
+    return v_paused;
+end
+$sql$;
+
+create or replace function "windlass"."outbox_paused_topics"() returns setof "windlass"."outbox_pause"
+    language plpgsql
+    stable
+as $sql$
+begin
+    return query select p.* from "windlass"."outbox_pause" p order by p.topic;
+end
+$sql$;
+
+-- What operators did, the latest first. The next page begins before the last one's number.
+create or replace function "windlass"."outbox_actions"(p_limit integer, p_before bigint default null)
+    returns setof "windlass"."outbox_action"
+    language plpgsql
+    stable
+as $sql$
+begin
+    return query
+    select a.* from "windlass"."outbox_action" a where p_before is null or a.id < p_before order by a.id desc limit p_limit;
+end
+$sql$;
+
+-- Timers. What holds for the verbs of the outbox holds for these; in particular, next_attempt_at is stamped with a time read after
+-- the transaction has its number, so that whoever looks for due timers can prove that nothing older is still to come.
+
+-- Writes a timer. It is due at p_due_at, or p_delay from now. Of one unique key there is one timer in a topic at most: a second one
+-- replaces it, if p_replace says so, or leaves it as it is. Returns the id of the timer that stands.
+--
+-- One that is replaced keeps its id. If somebody is handling it, it is taken from him: what he does can no more be undone, and the
+-- timer is due once more at its new time.
+create or replace function "windlass"."outbox_timer_schedule"(
+    p_topic          text,
+    p_payload        text,
+    p_due_at         timestamptz default null,
+    p_delay          interval default null,
+    p_unique_key     text default null,
+    p_replace        boolean default true,
+    p_correlation_id text default null,
+    p_headers        jsonb default null,
+    p_id             uuid default null,
+    p_notify         boolean default true
+) returns uuid
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_now timestamptz;
+    v_due timestamptz;
+    v_id  uuid := coalesce(p_id, "windlass"."outbox_new_id"());
+begin
+    if (p_due_at is null) = (p_delay is null) then
+        perform "windlass"."outbox_timer_check_due"(p_due_at, p_delay);
+    end if;
+    perform pg_current_xact_id();
+    loop
+        v_now := clock_timestamp();
+        v_due := coalesce(p_due_at, v_now + p_delay);
+        if p_unique_key is null then
+            insert into "windlass"."outbox_timer" (id, created_at, due_at, next_attempt_at, topic, correlation_id, headers, payload)
+            values (v_id, v_now, v_due, greatest(v_now, v_due), p_topic, nullif(p_correlation_id, ''), p_headers, p_payload);
+            exit;
+        end if;
+        if p_replace is not true then -- who finds one lets it not be done before he commits, and keeps no other finder waiting
+            select t.id into v_id
+              from "windlass"."outbox_timer" t
+             where t.topic = p_topic and t.unique_key = p_unique_key
+               for key share;
+            if found then
+                return v_id;
+            end if;
+            v_id := coalesce(p_id, "windlass"."outbox_new_id"());
+        end if;
+        insert into "windlass"."outbox_timer" as t
+            (id, created_at, due_at, next_attempt_at, topic, unique_key, correlation_id, headers, payload)
+        values (v_id, v_now, v_due, greatest(v_now, v_due), p_topic, p_unique_key, nullif(p_correlation_id, ''), p_headers,
+                p_payload)
+        on conflict (topic, unique_key) where unique_key is not null do update
+           set due_at = excluded.due_at, next_attempt_at = excluded.next_attempt_at, locked_until = null, owner_token = null,
+               retry_count = 0, lease_expiries = 0, correlation_id = excluded.correlation_id, last_error = null,
+               headers = excluded.headers, payload = excluded.payload
+         where p_replace
+        returning t.id into v_id;
+        exit when found;
+        select t.id into v_id from "windlass"."outbox_timer" t where t.topic = p_topic and t.unique_key = p_unique_key;
+        if found then
+            return v_id;
+        end if; -- else it has just been done or cancelled
+        v_id := coalesce(p_id, "windlass"."outbox_new_id"());
+    end loop;
+    if p_notify and v_due < v_now + interval '1 minute' then -- nobody who looks for timers sleeps longer than that
+        perform pg_notify('windlass.windlass.outbox', chr(1) || 'timers');
+    end if;
+    return v_id;
+end
+$sql$;
+
+-- Refuses a timer that has no due time, or two.
+create or replace function "windlass"."outbox_timer_check_due"(p_due_at timestamptz, p_delay interval) returns void
+    language plpgsql
+as $sql$
+begin
+    raise exception 'expected a due time or a delay, got %', case when p_due_at is null then 'neither' else 'both' end
+        using errcode = 'invalid_parameter_value', hint = 'Give p_due_at, or p_delay, for example interval ''1 hour''.';
+end
+$sql$;
+
+-- Writes many timers in one round trip. An array of optional values may be null as a whole. Returns the ids of the timers that
+-- stand, in the order of the arrays. Those with a unique key are written in the order of their keys, so that two calls cannot
+-- deadlock; of several with one key, in the order of the arrays.
+create or replace function "windlass"."outbox_timer_schedule_all"(
+    p_ids             uuid[],
+    p_topics          text[],
+    p_payloads        text[],
+    p_due_ats         timestamptz[] default null,
+    p_delays          interval[] default null,
+    p_unique_keys     text[] default null,
+    p_replaces        boolean[] default null,
+    p_correlation_ids text[] default null,
+    p_headers         text[] default null,
+    p_notify          boolean default true
+) returns uuid[]
+    language plpgsql
+as $sql$
+declare
+    v_now  timestamptz;
+    v_ids  uuid[] := coalesce(p_ids, array(select "windlass"."outbox_new_id"() from unnest(p_topics)));
+    v_soon boolean;
+    v_each record;
+begin
+    perform "windlass"."outbox_timer_check_due"(e.due_at, e.delay)
+       from unnest(p_topics, p_due_ats, p_delays) as e (topic, due_at, delay)
+      where (e.due_at is null) = (e.delay is null);
+    perform pg_current_xact_id();
+    v_now := clock_timestamp();
+    with written as (
+        insert into "windlass"."outbox_timer" (id, created_at, due_at, next_attempt_at, topic, correlation_id, headers, payload)
+        select e.id, v_now, coalesce(e.due_at, v_now + e.delay), greatest(v_now, coalesce(e.due_at, v_now + e.delay)), e.topic,
+               nullif(e.correlation_id, ''), e.headers::jsonb, e.payload
+          from unnest(v_ids, p_topics, p_payloads, p_due_ats, p_delays, p_unique_keys, p_correlation_ids, p_headers)
+               as e (id, topic, payload, due_at, delay, unique_key, correlation_id, headers)
+         where e.unique_key is null
+        returning due_at)
+    select min(written.due_at) < v_now + interval '1 minute' into v_soon from written;
+    if p_unique_keys is not null then
+        for v_each in
+            select e.*
+              from unnest(v_ids, p_topics, p_payloads, p_due_ats, p_delays, p_unique_keys, p_replaces, p_correlation_ids, p_headers)
+                   with ordinality
+                   as e (id, topic, payload, due_at, delay, unique_key, replace, correlation_id, headers, place)
+             where e.unique_key is not null
+             order by e.topic collate "C", e.unique_key collate "C", e.place
+        loop
+            v_ids[v_each.place] := "windlass"."outbox_timer_schedule"(
+                v_each.topic, v_each.payload, v_each.due_at, v_each.delay, v_each.unique_key, coalesce(v_each.replace, true),
+                v_each.correlation_id, v_each.headers::jsonb, v_each.id, p_notify);
+        end loop;
+    end if;
+    if p_notify and v_soon then
+        perform pg_notify('windlass.windlass.outbox', chr(1) || 'timers');
+    end if;
+    return v_ids;
+end
+$sql$;
+
+-- Deletes a timer that nobody has claimed. Returns whether it did: then it is never delivered. One that is done, or being handled,
+-- can no more be cancelled.
+create or replace function "windlass"."outbox_timer_cancel"(p_id uuid) returns boolean
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+begin
+    delete from "windlass"."outbox_timer" t where t.id = p_id and t.owner_token is null;
+    return found;
+end
+$sql$;
+
+-- The same by topic and unique key.
+create or replace function "windlass"."outbox_timer_cancel_key"(p_topic text, p_unique_key text) returns boolean
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+begin
+    delete from "windlass"."outbox_timer" t
+     where t.topic = p_topic and t.unique_key = p_unique_key and t.owner_token is null;
+    return found;
+end
+$sql$;
+
+-- Moves the due time of a timer that nobody has claimed. Returns whether it did.
+create or replace function "windlass"."outbox_timer_reschedule"(
+    p_id     uuid,
+    p_due_at timestamptz default null,
+    p_delay  interval default null,
+    p_notify boolean default true
+) returns boolean
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_now timestamptz;
+    v_due timestamptz;
+begin
+    if (p_due_at is null) = (p_delay is null) then
+        perform "windlass"."outbox_timer_check_due"(p_due_at, p_delay);
+    end if;
+    perform 1 from "windlass"."outbox_timer" t where t.id = p_id and t.owner_token is null for update;
+    if not found then
+        return false;
+    end if;
+    perform pg_current_xact_id();
+    v_now := clock_timestamp();
+    v_due := coalesce(p_due_at, v_now + p_delay);
+    update "windlass"."outbox_timer" t set due_at = v_due, next_attempt_at = greatest(v_now, v_due) where t.id = p_id;
+    if p_notify and v_due < v_now + interval '1 minute' then
+        perform pg_notify('windlass.windlass.outbox', chr(1) || 'timers');
+    end if;
+    return true;
+end
+$sql$;
+
+-- One timer.
+create or replace function "windlass"."outbox_timer_find"(p_id uuid) returns setof "windlass"."outbox_timer"
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+begin
+    return query select t.* from "windlass"."outbox_timer" t where t.id = p_id;
+end
+$sql$;
+
+-- The timer that has a unique key.
+create or replace function "windlass"."outbox_timer_find_key"(p_topic text, p_unique_key text)
+    returns setof "windlass"."outbox_timer"
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+begin
+    return query select t.* from "windlass"."outbox_timer" t where t.topic = p_topic and t.unique_key = p_unique_key;
+end
+$sql$;
+
+-- The timers of a topic without their payloads, the next due first. The next page begins after the last one's (due_at, id).
+create or replace function "windlass"."outbox_timer_list"(
+    p_topic    text,
+    p_limit    integer,
+    p_after_at timestamptz default null,
+    p_after_id uuid default null
+) returns table (
+    id              uuid,
+    topic           varchar,
+    unique_key      varchar,
+    correlation_id  varchar,
+    created_at      timestamptz,
+    due_at          timestamptz,
+    next_attempt_at timestamptz,
+    claimed         boolean,
+    retry_count     integer,
+    lease_expiries  integer,
+    last_error      varchar
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+as $sql$
+begin
+    return query
+    select t.id, t.topic, t.unique_key, t.correlation_id, t.created_at, t.due_at, t.next_attempt_at, t.owner_token is not null,
+           t.retry_count, t.lease_expiries, t.last_error
+      from "windlass"."outbox_timer" t
+     where t.topic = p_topic
+       and (t.due_at, t.id) > (coalesce(p_after_at, '-infinity'), coalesce(p_after_id, '00000000-0000-0000-0000-000000000000'))
+     order by t.due_at, t.id
+     limit p_limit;
+end
+$sql$;
+
+-- Lets due timers become messages, the oldest first, at most p_limit of them, from a bound on which is proved as in claim.
+-- Returns how many, the topics they went to, where the last of them was, the numbers for the proof, how many microseconds
+-- remain until the next one is due, at most a day, zero or less when one is due now, null when there is none; and the time.
+create or replace function "windlass"."outbox_timer_hand_off"(
+    p_limit    integer default 1000,
+    p_after_at timestamptz default null,
+    p_after_id uuid default null,
+    out handed        integer,
+    out topics        text[],
+    out last_at       timestamptz,
+    out last_id       uuid,
+    out claim_xid     bigint,
+    out snapshot_xmin bigint,
+    out next_due      bigint,
+    out server_time   timestamptz
+)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now      timestamptz := clock_timestamp();
+    v_after_at timestamptz := coalesce(p_after_at, '-infinity');
+    v_after_id uuid := coalesce(p_after_id, '00000000-0000-0000-0000-000000000000');
+    v_ids      uuid[];
+begin
+    select coalesce(array_agg(d.id order by d.next_attempt_at, d.id), '{}'), max(d.next_attempt_at),
+           pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+      into v_ids, last_at, snapshot_xmin
+      from (select t.id, t.next_attempt_at
+              from "windlass"."outbox_timer" t
+             where t.owner_token is null
+               and t.next_attempt_at <= v_now
+               and (t.next_attempt_at, t.id) > (v_after_at, v_after_id)
+             order by t.next_attempt_at, t.id
+             limit p_limit
+               for update skip locked) d;
+    handed := cardinality(v_ids);
+    if handed > 0 then
+        last_id := v_ids[handed];
+        claim_xid := pg_current_xact_id()::text::bigint;
+        begin
+            topics := "windlass"."outbox_timer_become"(v_ids);
+        exception
+            when others then
+                perform "windlass"."outbox_raise_trouble"(sqlstate, sqlerrm);
+                topics := "windlass"."outbox_timer_become_each"(v_ids);
+        end;
+        perform pg_notify('windlass.windlass.outbox', t.topic) from unnest(topics) as t (topic);
+    end if;
+    server_time := clock_timestamp();
+    next_due := (select ceil(extract(epoch from least(t.next_attempt_at, server_time + interval '1 day') - server_time) * 1000000)
+                   from "windlass"."outbox_timer" t
+                  where t.owner_token is null
+                    and (t.next_attempt_at, t.id) > (v_after_at, v_after_id)
+                  order by t.next_attempt_at, t.id
+                  limit 1);
+end
+$sql$;
+
+-- Deletes timers that the caller has locked, and writes them as messages. Returns their topics.
+create or replace function "windlass"."outbox_timer_become"(p_ids uuid[]) returns text[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now    timestamptz := clock_timestamp();
+    v_topics text[];
+begin
+    with done as (
+        delete from "windlass"."outbox_timer" t where t.id = any (p_ids)
+        returning t.id, t.due_at, t.topic, t.correlation_id, t.headers, t.payload),
+    written as (
+        insert into "windlass"."outbox" (id, created_at, next_attempt_at, due_at, topic, correlation_id, headers, payload)
+        select done.id, v_now, v_now, done.due_at, done.topic, coalesce(done.correlation_id, 'timer-' || done.id), done.headers,
+               done.payload
+          from done
+        returning topic)
+    select coalesce(array_agg(distinct written.topic), '{}') into v_topics from written; -- a trigger may leave them out
+    return v_topics;
+end
+$sql$;
+
+-- Goes on with an error that is about the database and not about what is written: it concerns all, and passes.
+create or replace function "windlass"."outbox_raise_trouble"(p_state text, p_message text) returns void
+    language plpgsql
+as $sql$
+begin
+    if p_state ~ '^(08|25|40|53|54|55|57|58|F0|HV|XX)' then
+        raise exception '%', p_message using errcode = p_state;
+    end if;
+end
+$sql$;
+
+-- The same one by one, after it failed for all together: one that cannot become a message is put off, with the reason, and the
+-- others go on. One that has become a message already, because it was written twice, is done.
+create or replace function "windlass"."outbox_timer_become_each"(p_ids uuid[]) returns text[]
+    language plpgsql
+as $sql$
+declare
+    v_id     uuid;
+    v_topics text[];
+begin
+    foreach v_id in array p_ids loop
+        begin
+            v_topics := v_topics || "windlass"."outbox_timer_become"(array[v_id]);
+        exception
+            when others then
+                perform "windlass"."outbox_raise_trouble"(sqlstate, sqlerrm);
+                if exists (select from "windlass"."outbox" m where m.id = v_id) then
+                    delete from "windlass"."outbox_timer" t where t.id = v_id;
+                else
+                    update "windlass"."outbox_timer" t
+                       set retry_count = t.retry_count + 1, last_error = left(sqlerrm, 2048),
+                           next_attempt_at = clock_timestamp() + make_interval(secs => least(2 ^ least(t.retry_count, 6), 60))
+                     where t.id = v_id;
+                end if;
+        end;
+    end loop;
+    return array(select distinct unnest(v_topics));
+end
+$sql$;
+
+-- For programs that handle timers themselves: takes due ones for p_lease. Nobody else gets them until then.
+create or replace function "windlass"."outbox_timer_claim"(p_owner uuid, p_lease interval, p_limit integer)
+    returns setof "windlass"."outbox_timer"
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    return query
+    update "windlass"."outbox_timer" c
+       set owner_token = p_owner, locked_until = v_now + p_lease
+     where c.id = any (array(
+               select t.id
+                 from "windlass"."outbox_timer" t
+                where t.owner_token is null and t.next_attempt_at <= v_now
+                order by t.next_attempt_at, t.id
+                limit p_limit
+                  for update skip locked))
+    returning c.*;
+end
+$sql$;
+
+-- Locks timers that this owner holds, in the order in which others write several: that of their keys.
+create or replace function "windlass"."outbox_timer_lock"(p_ids uuid[], p_owner uuid) returns void
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+begin
+    perform 1
+       from "windlass"."outbox_timer" t
+      where t.id = any (p_ids) and t.owner_token = p_owner
+      order by t.topic, t.unique_key, t.id
+        for update;
+end
+$sql$;
+
+-- Ends timers: they are done, and gone. Returns how many this owner held.
+create or replace function "windlass"."outbox_timer_ack"(p_ids uuid[], p_owner uuid) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_count integer;
+begin
+    perform "windlass"."outbox_timer_lock"(p_ids, p_owner);
+    delete from "windlass"."outbox_timer" t where t.id = any (p_ids) and t.owner_token = p_owner;
+    get diagnostics v_count = row_count;
+    return v_count;
+end
+$sql$;
+
+-- Returns timers after a failed attempt. A null delay means min(2^retry_count s, 60 s). Returns how many this owner held.
+create or replace function "windlass"."outbox_timer_abandon"(
+    p_ids   uuid[],
+    p_owner uuid,
+    p_delay interval default null,
+    p_error text default null
+) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_count integer;
+begin
+    perform "windlass"."outbox_timer_lock"(p_ids, p_owner);
+    perform pg_current_xact_id();
+    update "windlass"."outbox_timer" t
+       set owner_token = null, locked_until = null, retry_count = t.retry_count + 1,
+           next_attempt_at = clock_timestamp() + coalesce(p_delay, make_interval(secs => least(2 ^ least(t.retry_count, 6), 60))),
+           last_error = coalesce(left(p_error, 2048), t.last_error)
+     where t.id = any (p_ids) and t.owner_token = p_owner;
+    get diagnostics v_count = row_count;
+    if v_count > 0 then
+        perform pg_notify('windlass.windlass.outbox', chr(1) || 'timers');
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- Returns timers whose lease ran out. Nothing is reaped in the first p_quiet after the server started. Returns how many.
+create or replace function "windlass"."outbox_timer_reap"(p_quiet interval, p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_now   timestamptz := clock_timestamp();
+    v_count integer;
+begin
+    if v_now < pg_postmaster_start_time() + p_quiet then
+        return 0;
+    end if;
+    update "windlass"."outbox_timer" r
+       set owner_token = null, locked_until = null, lease_expiries = r.lease_expiries + 1, last_error = 'its lease ran out',
+           next_attempt_at = clock_timestamp()
+     where r.id = any (array(
+               select t.id
+                 from "windlass"."outbox_timer" t
+                where t.owner_token is not null and t.locked_until <= v_now
+                order by t.locked_until
+                limit p_limit
+                  for update skip locked));
+    get diagnostics v_count = row_count;
+    if v_count > 0 then
+        perform pg_notify('windlass.windlass.outbox', chr(1) || 'timers');
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- Jobs and their runs. Programs compute the ticks; what is decided here is who takes one, once.
+
+-- Ends the runs whose messages have ended; the caller has changed or deleted these in the same transaction. A message that is
+-- neither done nor failed nor cancelled was done, and deleted.
+create or replace function "windlass"."outbox_job_runs_ended"(p_messages "windlass"."outbox"[]) returns void
+    language plpgsql
+    set enable_seqscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+as $sql$
+begin
+    update "windlass"."outbox_job_run" r
+       set status = case when e.ended_at is null then 2 else e.status end, ended_at = coalesce(e.ended_at, clock_timestamp()),
+           claimed_at = e.claimed_at, retry_count = e.retry_count, lease_expiries = e.lease_expiries, last_error = e.last_error
+      from unnest(p_messages) e
+     where r.id = e.id and r.status = 6;
+end
+$sql$;
+
+-- Failed messages are to be handled once more, and so are the runs they belong to.
+create or replace function "windlass"."outbox_job_runs_reopened"(p_ids uuid[]) returns void
+    language plpgsql
+    set enable_seqscan = off
+as $sql$
+begin
+    update "windlass"."outbox_job_run" r set status = 6, ended_at = null where r.id = any (p_ids) and r.status = 3;
+end
+$sql$;
+
+-- The clock that decides, for programs that compute ticks.
+create or replace function "windlass"."outbox_job_clock"() returns timestamptz
+    language plpgsql
+as $sql$
+begin
+    return clock_timestamp();
+end
+$sql$;
+
+-- Says that there is no such job.
+create or replace function "windlass"."outbox_job_unknown"(p_name text) returns void
+    language plpgsql
+as $sql$
+begin
+    raise exception 'expected the name of a job, got %, which is none', coalesce(quote_literal(p_name), 'null')
+        using errcode = 'no_data_found', hint = 'outbox_jobs() lists all of them.';
+end
+$sql$;
+
+-- Creates a job, or changes it. Its ticks are given by the caller: the next one, when that fires, and, for a job with a period, the
+-- moment from which its ticks are counted. They count only if the job is new or its times have changed; else it goes on as
+-- before, and a paused job stays paused. A job belongs to a set once one has brought it along, and no other set can take
+-- it. Returns whether anything was changed.
+create or replace function "windlass"."outbox_job_save"(
+    p_name          text,
+    p_topic         text,
+    p_payload       text,
+    p_cron          text,
+    p_zone          text,
+    p_period        interval,
+    p_anchor_at     timestamptz,
+    p_next_tick_at  timestamptz,
+    p_fires_at      timestamptz,
+    p_misfire       integer default 0,
+    p_misfire_runs  integer default null,
+    p_misfire_after interval default null,
+    p_overlap       integer default 0,
+    p_jitter        interval default '0',
+    p_job_set       text default null
+) returns boolean
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_now  timestamptz := clock_timestamp();
+    v_job  "windlass"."outbox_job";
+    v_same boolean;
+begin
+    insert into "windlass"."outbox_job"
+        (name, version, topic, payload, cron, zone, period, anchor_at, misfire, misfire_runs, misfire_after, overlap, jitter,
+         next_tick_at, fires_at, job_set, created_at, updated_at)
+    values (p_name, 1, p_topic, p_payload, p_cron, p_zone, p_period, p_anchor_at, p_misfire, p_misfire_runs, p_misfire_after,
+            p_overlap, p_jitter, p_next_tick_at, p_fires_at, p_job_set, v_now, v_now)
+    on conflict (name) do nothing;
+    if found then
+        perform pg_notify('windlass.windlass.outbox', chr(1) || 'jobs');
+        return true;
+    end if;
+    select j.* into v_job from "windlass"."outbox_job" j where j.name = p_name for update;
+    if not found then -- it has just been deleted
+        return "windlass"."outbox_job_save"(p_name, p_topic, p_payload, p_cron, p_zone, p_period, p_anchor_at, p_next_tick_at,
+                                          p_fires_at, p_misfire, p_misfire_runs, p_misfire_after, p_overlap, p_jitter,
+                                          p_job_set);
+    end if;
+    if v_job.job_set <> p_job_set then
+        raise exception 'job % belongs to the set %, and cannot be brought along by the set %', quote_literal(p_name),
+                        quote_literal(v_job.job_set), quote_literal(p_job_set)
+            using errcode = 'unique_violation', hint = 'Give it another name, or take it out of the other set first.';
+    end if;
+    v_same := (v_job.cron, v_job.zone, v_job.period) is not distinct from (p_cron::varchar, p_zone::varchar, p_period);
+    if v_same and v_job.problem is null
+       and (v_job.topic, v_job.payload, v_job.misfire::integer, v_job.misfire_runs, v_job.misfire_after, v_job.overlap::integer,
+            v_job.jitter, v_job.job_set)
+           is not distinct from
+           (p_topic::varchar, p_payload, p_misfire, p_misfire_runs, p_misfire_after, p_overlap, p_jitter,
+            coalesce(p_job_set, v_job.job_set)::varchar) then
+        return false;
+    end if;
+    update "windlass"."outbox_job" j
+       set version = j.version + 1, topic = p_topic, payload = p_payload, cron = p_cron, zone = p_zone, period = p_period,
+           anchor_at = case when v_same then j.anchor_at else p_anchor_at end,
+           misfire = p_misfire, misfire_runs = p_misfire_runs, misfire_after = p_misfire_after, overlap = p_overlap,
+           jitter = p_jitter,
+           next_tick_at = case when j.paused_at is null then case when v_same then j.next_tick_at else p_next_tick_at end end,
+           fires_at = case when j.paused_at is null
+                           then case when not v_same then p_fires_at
+                                     when j.problem is not null then greatest(j.next_tick_at, v_now)
+                                     else least(j.fires_at, j.next_tick_at + p_jitter) end end,
+           problem = null, job_set = coalesce(p_job_set, j.job_set), updated_at = v_now
+     where j.name = p_name;
+    perform pg_notify('windlass.windlass.outbox', chr(1) || 'jobs');
+    return true;
+end
+$sql$;
+
+-- Deletes a job with the runs that nobody has begun; runs that are being handled go on, and what has run stays known. Returns how
+-- many runs it took along. An unknown job is an error, or null.
+create or replace function "windlass"."outbox_job_delete"(p_name text, p_raise boolean default true) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_count integer;
+begin
+    delete from "windlass"."outbox_job" j where j.name = p_name;
+    if not found then
+        if p_raise then
+            perform "windlass"."outbox_job_unknown"(p_name);
+        end if;
+        return null;
+    end if;
+    update "windlass"."outbox_job_run" r
+       set status = 5, ended_at = clock_timestamp(), last_error = 'its job was deleted'
+     where r.job_name = p_name and r.ended_at is null and not r.handed_over and r.owner_token is null;
+    get diagnostics v_count = row_count;
+    return v_count + "windlass"."outbox_cancel"(array(
+        select r.id from "windlass"."outbox_job_run" r where r.job_name = p_name and r.ended_at is null and r.handed_over));
+end
+$sql$;
+
+-- The first run of a job that has not ended, or null. A message that is gone is not waited for.
+create or replace function "windlass"."outbox_job_unfinished"(p_name text) returns uuid
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+begin
+    return (select r.id
+              from "windlass"."outbox_job_run" r
+             where r.job_name = p_name and r.ended_at is null
+               and (not r.handed_over or exists (select from "windlass"."outbox" m where m.id = r.id))
+             limit 1);
+end
+$sql$;
+
+-- Makes a run of a job now, also of a paused one. With p_hand_off it is a message at once; else a node that hands off makes it
+-- one, or a program claims it. While a run is unfinished, a job that allows no overlap is not triggered. That, and an unknown
+-- job, is an error, or told by a run_id of null. A run that is known already, from a call whose answer was lost, is not made
+-- again.
+create or replace function "windlass"."outbox_job_trigger"(
+    p_name     text,
+    p_id       uuid default null,
+    p_hand_off boolean default false,
+    p_raise    boolean default true,
+    out run_id        uuid,
+    out unfinished_id uuid,
+    out topic         text
+)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_now timestamptz;
+    v_job "windlass"."outbox_job";
+begin
+    select j.* into v_job from "windlass"."outbox_job" j where j.name = p_name for update;
+    if not found then
+        if p_raise then
+            perform "windlass"."outbox_job_unknown"(p_name);
+        end if;
+        return;
+    end if;
+    topic := v_job.topic;
+    if p_id is not null then
+        perform 1 from "windlass"."outbox_job_run" r where r.id = p_id;
+        if found then
+            run_id := p_id;
+            return;
+        end if;
+    end if;
+    if v_job.overlap = 1 then
+        unfinished_id := "windlass"."outbox_job_unfinished"(p_name);
+        if unfinished_id is not null then
+            if p_raise then
+                raise exception 'job % has a run that is unfinished (%), and allows no overlap', quote_literal(p_name), unfinished_id
+                    using errcode = 'object_in_use', hint = 'Wait until it has ended, or cancel its message.';
+            end if;
+            return;
+        end if;
+    end if;
+    run_id := coalesce(p_id, "windlass"."outbox_new_id"());
+    perform pg_current_xact_id();
+    v_now := clock_timestamp();
+    insert into "windlass"."outbox_job_run" (id, job_name, tick_at, triggered, created_at, next_attempt_at, status, handed_over)
+    values (run_id, p_name, v_now, true, v_now, v_now, case when p_hand_off then 6 else 0 end, p_hand_off);
+    update "windlass"."outbox_job" j set last_run_id = run_id where j.name = p_name; -- not the version: ticks go on beside it
+    if p_hand_off then
+        perform "windlass"."outbox_job_message"(run_id, v_now, v_job);
+    end if;
+    perform pg_notify('windlass.windlass.outbox', case when p_hand_off then v_job.topic else chr(1) || 'jobs' end);
+end
+$sql$;
+
+-- Writes the message of a run.
+create or replace function "windlass"."outbox_job_message"(p_id uuid, p_tick_at timestamptz, p_job "windlass"."outbox_job")
+    returns void
+    language plpgsql
+as $sql$
+declare
+    v_now timestamptz;
+begin
+    perform pg_current_xact_id();
+    v_now := clock_timestamp();
+    insert into "windlass"."outbox" (id, created_at, next_attempt_at, due_at, topic, correlation_id, headers, payload, run)
+    values (p_id, v_now, v_now, p_tick_at, p_job.topic, 'job-run-' || p_id,
+            jsonb_build_object('windlass-job', p_job.name, 'windlass-tick',
+                rtrim(rtrim(to_char(p_tick_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0'), '.') || 'Z'),
+            p_job.payload, true);
+end
+$sql$;
+
+-- Lets a job rest: its ticks pass without runs. Returns whether it did not rest before. An unknown job is an error, or null.
+create or replace function "windlass"."outbox_job_pause"(p_name text, p_raise boolean default true) returns boolean
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    update "windlass"."outbox_job" j
+       set version = j.version + 1, paused_at = v_now, next_tick_at = null, fires_at = null, problem = null, updated_at = v_now
+     where j.name = p_name and j.paused_at is null;
+    if found then
+        return true;
+    end if;
+    perform 1 from "windlass"."outbox_job" j where j.name = p_name;
+    if found then
+        return false;
+    end if;
+    if p_raise then
+        perform "windlass"."outbox_job_unknown"(p_name);
+    end if;
+    return null;
+end
+$sql$;
+
+-- Lets a paused job go on with the tick given, computed of the version given. Returns whether it did: another version has to be
+-- read, and computed, again.
+create or replace function "windlass"."outbox_job_resume"(
+    p_name         text,
+    p_version      bigint,
+    p_next_tick_at timestamptz,
+    p_fires_at     timestamptz
+) returns boolean
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+begin
+    update "windlass"."outbox_job" j
+       set version = j.version + 1, paused_at = null, next_tick_at = p_next_tick_at, fires_at = p_fires_at, problem = null,
+           updated_at = clock_timestamp()
+     where j.name = p_name and j.version = p_version and j.paused_at is not null;
+    if found then
+        perform pg_notify('windlass.windlass.outbox', chr(1) || 'jobs');
+        return true;
+    end if;
+    return false;
+end
+$sql$;
+
+-- Jobs that fire now, the first of them first, at most p_limit; and, in every row, also if there is no job in it, the clock,
+-- whether a run is ready, and how many microseconds remain until the next job fires or run is ready, null if there is none.
+create or replace function "windlass"."outbox_job_due"(p_limit integer default 100)
+    returns table (
+        name          varchar,
+        version       bigint,
+        cron          varchar,
+        zone          varchar,
+        period        bigint,
+        anchor_at     timestamptz,
+        misfire       smallint,
+        misfire_runs  integer,
+        misfire_after bigint,
+        jitter        bigint,
+        next_tick_at  timestamptz,
+        fires_at      timestamptz,
+        now           timestamptz,
+        run_ready     boolean,
+        next_due      bigint
+    )
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now  timestamptz := clock_timestamp();
+    v_run  timestamptz;
+    v_next timestamptz;
+begin
+    v_run := (select r.next_attempt_at
+                from "windlass"."outbox_job_run" r
+               where r.status = 0
+               order by r.next_attempt_at, r.id
+               limit 1);
+    v_next := (select j.fires_at from "windlass"."outbox_job" j where j.fires_at > v_now order by j.fires_at limit 1);
+    v_next := least(v_next, case when v_run > v_now then v_run end, v_now + interval '1 day');
+    return query
+    select d.name, d.version, d.cron, d.zone, "windlass"."outbox_job_micros"(d.period), d.anchor_at, d.misfire, d.misfire_runs,
+           "windlass"."outbox_job_micros"(d.misfire_after), "windlass"."outbox_job_micros"(d.jitter), d.next_tick_at, d.fires_at,
+           v_now, coalesce(v_run <= v_now, false), "windlass"."outbox_job_micros"(v_next - v_now)
+      from (values (1)) as always
+      left join (select j.*
+                   from "windlass"."outbox_job" j
+                  where j.fires_at <= v_now
+                  order by j.fires_at
+                  limit p_limit) d on true;
+end
+$sql$;
+
+-- An interval in microseconds.
+create or replace function "windlass"."outbox_job_micros"(p_interval interval) returns bigint
+    language sql
+    immutable
+as $sql$
+    select ceil(extract(epoch from p_interval) * 1000000)::bigint
+$sql$;
+
+-- Takes ticks of jobs: for each job that still has the version of which they were computed, writes its next tick and the runs.
+-- p_run_jobs says which of the jobs, counted from 1, a run belongs to. A job that somebody else holds is left alone; one that fails
+-- says so, and is tried again after a minute.
+-- Returns how many jobs were not held by others, and the topics that have new messages.
+create or replace function "windlass"."outbox_job_take"(
+    p_names        text[],
+    p_versions     bigint[],
+    p_next_tick_at timestamptz[],
+    p_fires_at     timestamptz[],
+    p_skipped      bigint[],
+    p_run_jobs     integer[],
+    p_run_ids      uuid[],
+    p_run_ticks    timestamptz[],
+    p_hand_off     boolean,
+    out looked_at  integer,
+    out topics     text[]
+)
+    language plpgsql
+as $sql$
+declare
+    v_each   record;
+    v_free   boolean;
+    v_topic  text;
+begin
+    looked_at := 0;
+    topics := '{}';
+    for v_each in
+        select e.*
+          from unnest(p_names, p_versions, p_next_tick_at, p_fires_at, p_skipped) with ordinality
+               as e (name, version, next_tick_at, fires_at, skipped, place)
+         order by e.name collate "C"
+    loop
+        begin
+            select t.free, t.topic into v_free, v_topic
+              from "windlass"."outbox_job_take_one"(
+                       v_each.name, v_each.version, v_each.next_tick_at, v_each.fires_at, v_each.skipped,
+                       array(select r.id from unnest(p_run_jobs, p_run_ids) with ordinality as r (job, id, place)
+                              where r.job = v_each.place order by r.place),
+                       array(select r.tick from unnest(p_run_jobs, p_run_ticks) with ordinality as r (job, tick, place)
+                              where r.job = v_each.place order by r.place),
+                       p_hand_off) t;
+        exception
+            when others then
+                perform "windlass"."outbox_raise_trouble"(sqlstate, sqlerrm);
+                v_free := true;
+                v_topic := null;
+                perform "windlass"."outbox_job_problem"(v_each.name, v_each.version, sqlerrm, interval '1 minute');
+        end;
+        looked_at := looked_at + v_free::integer;
+        if v_topic is not null and v_topic <> all (topics) then
+            topics := topics || v_topic;
+        end if;
+    end loop;
+    perform pg_notify('windlass.windlass.outbox', t.topic) from unnest(topics) as t (topic);
+end
+$sql$;
+
+-- The same for one job. Whoever updates it has it until he commits: so what he sees of its runs afterwards holds.
+create or replace function "windlass"."outbox_job_take_one"(
+    p_name         text,
+    p_version      bigint,
+    p_next_tick_at timestamptz,
+    p_fires_at     timestamptz,
+    p_skipped      bigint,
+    p_run_ids      uuid[],
+    p_run_ticks    timestamptz[],
+    p_hand_off     boolean,
+    out free       boolean,
+    out topic      text
+)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_now     timestamptz;
+    v_job     "windlass"."outbox_job";
+    v_runs    integer := cardinality(p_run_ids);
+    v_skipped bigint := p_skipped;
+    v_run     record;
+    v_last    uuid;
+begin
+    select j.* into v_job from "windlass"."outbox_job" j where j.name = p_name for update skip locked;
+    if not found then
+        free := not exists (select from "windlass"."outbox_job" j where j.name = p_name);
+        return;
+    end if;
+    free := true;
+    if v_job.version <> p_version or v_job.paused_at is not null then
+        return;
+    end if;
+    if v_job.overlap = 1 and v_runs > 0 then
+        v_runs := case when "windlass"."outbox_job_unfinished"(p_name) is null then 1 else 0 end;
+        v_skipped := v_skipped + cardinality(p_run_ids) - v_runs;
+    end if;
+    perform pg_current_xact_id();
+    v_now := clock_timestamp();
+    for v_run in
+        insert into "windlass"."outbox_job_run" (id, job_name, tick_at, triggered, created_at, next_attempt_at, status, handed_over)
+        select e.id, p_name, e.tick_at, false, v_now, v_now, case when p_hand_off then 6 else 0 end, p_hand_off
+          from unnest(p_run_ids, p_run_ticks) with ordinality as e (id, tick_at, place)
+         where e.place <= v_runs
+         order by e.place
+        on conflict (job_name, tick_at) where not triggered do nothing
+        returning id, tick_at
+    loop
+        v_last := v_run.id;
+        if p_hand_off then
+            perform "windlass"."outbox_job_message"(v_run.id, v_run.tick_at, v_job);
+            topic := v_job.topic;
+        end if;
+    end loop;
+    update "windlass"."outbox_job" j
+       set version = j.version + 1, next_tick_at = p_next_tick_at, fires_at = p_fires_at, problem = null,
+           last_run_id = coalesce(v_last, j.last_run_id), skipped_ticks = j.skipped_ticks + v_skipped,
+           last_skipped_at = case when v_skipped > 0 then v_now else j.last_skipped_at end
+     where j.name = p_name;
+end
+$sql$;
+
+-- Writes down why the ticks of a job cannot be computed or taken, unless it was changed since; it is tried again after p_retry.
+-- Returns whether it did.
+create or replace function "windlass"."outbox_job_problem"(p_name text, p_version bigint, p_problem text, p_retry interval)
+    returns boolean
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+begin
+    perform 1 from "windlass"."outbox_job" j where j.name = p_name for update skip locked;
+    if not found then
+        return false;
+    end if;
+    update "windlass"."outbox_job" j
+       set version = j.version + 1, problem = left(p_problem, 2048), fires_at = clock_timestamp() + p_retry
+     where j.name = p_name and j.version = p_version and j.paused_at is null;
+    return found;
+end
+$sql$;
+
+-- Lets runs that are ready become messages, at most p_limit: such as were made where nobody hands off. Returns how many it looked at,
+-- and the topics of the messages.
+create or replace function "windlass"."outbox_job_hand_over"(
+    p_limit       integer default 100,
+    out looked_at integer,
+    out topics    text[]
+)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+    v_job "windlass"."outbox_job";
+    v_run record;
+begin
+    looked_at := 0;
+    topics := '{}';
+    for v_run in
+        select r.id, r.job_name, r.tick_at
+          from "windlass"."outbox_job_run" r
+         where r.status = 0 and r.next_attempt_at <= v_now
+         order by r.next_attempt_at, r.id
+         limit p_limit
+           for update skip locked
+    loop
+        looked_at := looked_at + 1;
+        select j.* into v_job from "windlass"."outbox_job" j where j.name = v_run.job_name;
+        if not found then
+            update "windlass"."outbox_job_run" r
+               set status = 5, ended_at = clock_timestamp(), last_error = 'its job was deleted'
+             where r.id = v_run.id;
+            continue;
+        end if;
+        begin
+            perform "windlass"."outbox_job_message"(v_run.id, v_run.tick_at, v_job);
+            update "windlass"."outbox_job_run" r set status = 6, handed_over = true where r.id = v_run.id;
+            if v_job.topic <> all (topics) then
+                topics := topics || v_job.topic::text;
+            end if;
+        exception
+            when others then
+                perform "windlass"."outbox_raise_trouble"(sqlstate, sqlerrm);
+                update "windlass"."outbox_job_run" r
+                   set retry_count = r.retry_count + 1, last_error = left(sqlerrm, 2048),
+                       next_attempt_at = clock_timestamp() + interval '1 minute'
+                 where r.id = v_run.id;
+        end;
+    end loop;
+    perform pg_notify('windlass.windlass.outbox', t.topic) from unnest(topics) as t (topic);
+end
+$sql$;
+
+-- Runs as they are: one that was handed over is as its message is.
+create or replace function "windlass"."outbox_job_run_states"(p_ids uuid[])
+    returns table (
+        id             uuid,
+        job_name       varchar,
+        tick_at        timestamptz,
+        triggered      boolean,
+        created_at     timestamptz,
+        started_at     timestamptz,
+        ended_at       timestamptz,
+        status         smallint,
+        retry_count    integer,
+        lease_expiries integer,
+        last_error     varchar,
+        handed_over    boolean
+    )
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+as $sql$
+begin
+    return query
+    select r.id, r.job_name, r.tick_at, r.triggered, r.created_at,
+           case when r.ended_at is not null or r.owner_token is not null then r.claimed_at
+                when m.owner_token is not null then m.claimed_at end,
+           r.ended_at,
+           case when r.status <> 6 then r.status
+                when m.id is null then 3
+                when m.owner_token is not null then 1
+                else 0 end::smallint,
+           coalesce(m.retry_count, r.retry_count), coalesce(m.lease_expiries, r.lease_expiries),
+           case when r.status <> 6 then r.last_error when m.id is null then 'its message is gone' else m.last_error end,
+           r.handed_over
+      from "windlass"."outbox_job_run" r
+      left join "windlass"."outbox" m on m.id = r.id and r.ended_at is null
+     where r.id = any (p_ids);
+end
+$sql$;
+
+-- Runs of a job, the latest first. The next page begins before the last one's (created_at, id).
+create or replace function "windlass"."outbox_job_runs"(
+    p_name      text,
+    p_limit     integer default 100,
+    p_before_at timestamptz default null,
+    p_before_id uuid default null
+)
+    returns table (
+        id             uuid,
+        job_name       varchar,
+        tick_at        timestamptz,
+        triggered      boolean,
+        created_at     timestamptz,
+        started_at     timestamptz,
+        ended_at       timestamptz,
+        status         smallint,
+        retry_count    integer,
+        lease_expiries integer,
+        last_error     varchar,
+        handed_over    boolean
+    )
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+begin
+    return query
+    select s.*
+      from "windlass"."outbox_job_run_states"(array(
+               select r.id
+                 from "windlass"."outbox_job_run" r
+                where r.job_name = p_name
+                  and (r.created_at, r.id)
+                      < (coalesce(p_before_at, 'infinity'), coalesce(p_before_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+                order by r.created_at desc, r.id desc
+                limit p_limit)) s
+     order by s.created_at desc, s.id desc;
+end
+$sql$;
+
+-- All jobs in the order of their names, or the one that is asked for, each with its last run as it is. Lengths of time in microseconds.
+create or replace function "windlass"."outbox_jobs"(p_name text default null)
+    returns table (
+        name               varchar,
+        version            bigint,
+        topic              varchar,
+        payload            text,
+        cron               varchar,
+        zone               varchar,
+        period             bigint,
+        anchor_at          timestamptz,
+        misfire            smallint,
+        misfire_runs       integer,
+        misfire_after      bigint,
+        overlap            smallint,
+        jitter             bigint,
+        next_tick_at       timestamptz,
+        fires_at           timestamptz,
+        paused_at          timestamptz,
+        skipped_ticks      bigint,
+        last_skipped_at    timestamptz,
+        problem            varchar,
+        job_set            varchar,
+        job_created_at     timestamptz,
+        updated_at         timestamptz,
+        now                timestamptz,
+        id                 uuid, -- from here on, of the last run
+        job_name           varchar,
+        tick_at            timestamptz,
+        triggered          boolean,
+        created_at         timestamptz,
+        started_at         timestamptz,
+        ended_at           timestamptz,
+        status             smallint,
+        retry_count        integer,
+        lease_expiries     integer,
+        last_error         varchar,
+        handed_over        boolean
+    )
+    language plpgsql
+    stable
+as $sql$
+begin
+    return query
+    with chosen as (
+        select j.* from "windlass"."outbox_job" j where p_name is null or j.name = p_name)
+    select c.name, c.version, c.topic, c.payload, c.cron, c.zone, "windlass"."outbox_job_micros"(c.period), c.anchor_at,
+           c.misfire, c.misfire_runs, "windlass"."outbox_job_micros"(c.misfire_after), c.overlap,
+           "windlass"."outbox_job_micros"(c.jitter), c.next_tick_at, c.fires_at, c.paused_at, c.skipped_ticks, c.last_skipped_at,
+           c.problem, c.job_set, c.created_at, c.updated_at, clock_timestamp(), s.*
+      from chosen c
+      left join "windlass"."outbox_job_run_states"(array(select d.last_run_id from chosen d where d.last_run_id is not null)) s
+        on s.id = c.last_run_id
+     order by c.name;
+end
+$sql$;
+
+-- Brings the jobs of a set along, as JSON objects with the parameters of save: with a revision that is greater than the one stored,
+-- they are saved, and those of the set that are not among them are deleted. Of several programs that start at once, one does
+-- it. Returns the revision and digest that stood before, null for none, and how many jobs were changed and deleted.
+create or replace function "windlass"."outbox_job_set_sync"(
+    p_set      text,
+    p_revision bigint,
+    p_digest   text,
+    p_jobs     jsonb,
+    out stored_revision bigint,
+    out stored_digest   text,
+    out changed         integer,
+    out deleted         integer
+)
+    language plpgsql
+as $sql$
+declare
+    v_job record;
+begin
+    changed := 0;
+    deleted := 0;
+    insert into "windlass"."outbox_job_set" (name, revision, digest, synced_at)
+    values (p_set, p_revision, p_digest, clock_timestamp())
+    on conflict (name) do nothing;
+    if not found then
+        select s.revision, s.digest into stored_revision, stored_digest
+          from "windlass"."outbox_job_set" s
+         where s.name = p_set
+           for update;
+        if stored_revision >= p_revision then
+            return;
+        end if;
+        update "windlass"."outbox_job_set" s
+           set revision = p_revision, digest = p_digest, synced_at = clock_timestamp()
+         where s.name = p_set;
+    end if;
+    for v_job in
+        select e.*
+          from jsonb_to_recordset(p_jobs) as e (
+                   name text, topic text, payload text, cron text, zone text, period interval, anchor_at timestamptz,
+                   next_tick_at timestamptz, fires_at timestamptz, misfire integer, misfire_runs integer,
+                   misfire_after interval, overlap integer, jitter interval)
+         order by e.name collate "C"
+    loop
+        changed := changed + "windlass"."outbox_job_save"(
+            v_job.name, v_job.topic, v_job.payload, v_job.cron, v_job.zone, v_job.period, v_job.anchor_at, v_job.next_tick_at,
+            v_job.fires_at, v_job.misfire, v_job.misfire_runs, v_job.misfire_after, v_job.overlap, v_job.jitter,
+            p_set)::integer;
+    end loop;
+    for v_job in
+        select j.name
+          from "windlass"."outbox_job" j
+         where j.job_set = p_set and j.name not in (select e.job ->> 'name' from jsonb_array_elements(p_jobs) as e (job))
+         order by j.name
+    loop
+        if "windlass"."outbox_job_delete"(v_job.name, false) is not null then -- else somebody has just done it
+            deleted := deleted + 1;
+        end if;
+    end loop;
+end
+$sql$;
+
+-- For programs that handle runs themselves: takes ready ones for p_lease, with what their jobs say now. Nobody else gets them until
+-- then.
+create or replace function "windlass"."outbox_job_run_claim"(p_owner uuid, p_lease interval, p_limit integer)
+    returns table (
+        id             uuid,
+        job_name       varchar,
+        tick_at        timestamptz,
+        triggered      boolean,
+        created_at     timestamptz,
+        started_at     timestamptz,
+        ended_at       timestamptz,
+        status         smallint,
+        retry_count    integer,
+        lease_expiries integer,
+        last_error     varchar,
+        handed_over    boolean,
+        topic          varchar,
+        payload        text
+    )
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    return query
+    with taken as (
+        update "windlass"."outbox_job_run" c
+           set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now
+          from "windlass"."outbox_job" j
+         where c.id = any (array(
+                   select r.id
+                     from "windlass"."outbox_job_run" r
+                    where r.status = 0 and r.next_attempt_at <= v_now
+                      and exists (select from "windlass"."outbox_job" k where k.name = r.job_name)
+                    order by r.next_attempt_at, r.id
+                    limit p_limit
+                      for update of r skip locked))
+           and j.name = c.job_name
+        returning c.*, j.topic as job_topic, j.payload as job_payload)
+    select t.id, t.job_name, t.tick_at, t.triggered, t.created_at, t.claimed_at, t.ended_at, t.status, t.retry_count,
+           t.lease_expiries, t.last_error, t.handed_over, t.job_topic, t.job_payload
+      from taken t
+     order by t.next_attempt_at, t.id;
+end
+$sql$;
+
+-- Ends runs as done. Returns how many this owner held.
+create or replace function "windlass"."outbox_job_run_ack"(p_ids uuid[], p_owner uuid) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_count integer;
+begin
+    update "windlass"."outbox_job_run" r
+       set status = 2, ended_at = clock_timestamp(), owner_token = null, locked_until = null
+     where r.id = any (p_ids) and r.owner_token = p_owner;
+    get diagnostics v_count = row_count;
+    return v_count;
+end
+$sql$;
+
+-- Returns runs after a failed attempt. A null delay means min(2^retry_count s, 60 s). Returns how many this owner held.
+create or replace function "windlass"."outbox_job_run_abandon"(
+    p_ids   uuid[],
+    p_owner uuid,
+    p_delay interval default null,
+    p_error text default null
+) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_count integer;
+begin
+    perform pg_current_xact_id();
+    update "windlass"."outbox_job_run" r
+       set status = 0, owner_token = null, locked_until = null, retry_count = r.retry_count + 1,
+           next_attempt_at = clock_timestamp() + coalesce(p_delay, make_interval(secs => least(2 ^ least(r.retry_count, 6), 60))),
+           last_error = coalesce(left(p_error, 2048), r.last_error)
+     where r.id = any (p_ids) and r.owner_token = p_owner;
+    get diagnostics v_count = row_count;
+    if v_count > 0 then
+        perform pg_notify('windlass.windlass.outbox', chr(1) || 'jobs');
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- Ends runs as failed. Returns how many this owner held.
+create or replace function "windlass"."outbox_job_run_fail"(p_ids uuid[], p_owner uuid, p_error text default null) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_count integer;
+begin
+    update "windlass"."outbox_job_run" r
+       set status = 3, ended_at = clock_timestamp(), owner_token = null, locked_until = null,
+           last_error = coalesce(left(p_error, 2048), r.last_error)
+     where r.id = any (p_ids) and r.owner_token = p_owner;
+    get diagnostics v_count = row_count;
+    return v_count;
+end
+$sql$;
+
+-- Returns runs whose lease ran out. Nothing is reaped in the first p_quiet after the server started. Returns how many.
+create or replace function "windlass"."outbox_job_run_reap"(p_quiet interval, p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_now   timestamptz := clock_timestamp();
+    v_count integer;
+begin
+    if v_now < pg_postmaster_start_time() + p_quiet then
+        return 0;
+    end if;
+    update "windlass"."outbox_job_run" r
+       set status = 0, owner_token = null, locked_until = null, lease_expiries = r.lease_expiries + 1,
+           last_error = 'its lease ran out', next_attempt_at = clock_timestamp()
+     where r.id = any (array(
+               select l.id
+                 from "windlass"."outbox_job_run" l
+                where l.status = 1 and l.locked_until <= v_now
+                order by l.locked_until
+                limit p_limit
+                  for update skip locked));
+    get diagnostics v_count = row_count;
+    if v_count > 0 then
+        perform pg_notify('windlass.windlass.outbox', chr(1) || 'jobs');
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- Ends runs that nobody else will end: ready ones whose job was deleted, and such whose message is gone. Returns how many.
+create or replace function "windlass"."outbox_job_run_settle"(p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+as $sql$
+declare
+    v_before timestamptz := clock_timestamp() - interval '1 minute';
+    v_count  integer;
+begin
+    update "windlass"."outbox_job_run" r
+       set status = case when r.handed_over then 3 else 5 end, ended_at = clock_timestamp(),
+           last_error = case when r.handed_over then 'its message is gone' else 'its job was deleted' end
+     where r.id = any (array(
+               select u.id
+                 from "windlass"."outbox_job_run" u
+                where u.ended_at is null and u.owner_token is null
+                  and case when u.handed_over
+                           then u.created_at < v_before and not exists (select from "windlass"."outbox" m where m.id = u.id)
+                           else not exists (select from "windlass"."outbox_job" j where j.name = u.job_name) end
+                limit p_limit
+                  for update skip locked));
+    get diagnostics v_count = row_count;
+    return v_count;
+end
+$sql$;
+
+-- Deletes runs that ended longer than p_keep ago, but not the last one of a job. Returns how many.
+create or replace function "windlass"."outbox_job_run_clean"(p_keep interval, p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+as $sql$
+declare
+    v_before timestamptz := clock_timestamp() - p_keep;
+    v_count  integer;
+begin
+    delete from "windlass"."outbox_job_run" r
+     where r.id = any (array(
+               select e.id
+                 from "windlass"."outbox_job_run" e
+                where e.ended_at is not null and e.ended_at <= v_before
+                  and not exists (select from "windlass"."outbox_job" j where j.name = e.job_name and j.last_run_id = e.id)
+                order by e.ended_at
+                limit p_limit
+                  for update skip locked));
+    get diagnostics v_count = row_count;
+    return v_count;
+end
+$sql$;
+
 insert into "windlass".windlass_version (table_name, component, version, min_compatible) values ('outbox', 'outbox', 1, 1);
+
+-- The inbox: what has arrived, and what became of it. One row for each message of a source, one state machine:
+--
+--   0 ready --begin, claim--> 1 in progress --mark done, ack--> 2 done
+--     ^                         |   |
+--     |                         |   +--mark dead, fail, attempts used up--> 3 dead --revive--> 0 ready
+--     +--abandon, release, reap-+
+--
+-- A row with a topic is work for the dispatcher, and has an id by which it is claimed and completed. A row without one only
+-- guards against a second processing; whoever received the message processes it, and names it by its key.
+--
+-- The token of whoever ended a message stays with it: who repeats his last word, because the answer was lost, is told the
+-- truth.
+create table "windlass"."inbox" (
+    source          varchar(255) collate "C" not null, -- byte order: cheap to compare, and case-sensitive everywhere
+    message_id      varchar(255) collate "C" not null,
+    id              uuid,                              -- of queued messages only: others need no second unique index
+    first_seen_at   timestamptz  not null,
+    last_seen_at    timestamptz  not null,
+    next_attempt_at timestamptz  not null,             -- never earlier than the moment the message became ready
+    due_at          timestamptz,                       -- as the user wrote it; retries move next_attempt_at only
+    begun_at        timestamptz,                       -- the last attempt
+    locked_until    timestamptz,
+    ended_at        timestamptz,
+    owner_token     uuid,
+    retry_count     integer      not null default 0,   -- attempts that failed, since it was revived perhaps
+    lease_expiries  integer      not null default 0,   -- attempts nobody heard of again
+    revivals        smallint     not null default 0,
+    status          smallint     not null default 0,
+    topic           varchar(255) collate "C",
+    processed_by    varchar(100),
+    last_error      varchar(2048),
+    hash            bytea,
+    headers         jsonb,
+    payload         text,
+    constraint "inbox_pk" primary key (source, message_id),
+    constraint "inbox_key_check" check (btrim(source) <> '' and btrim(message_id) <> ''),
+    constraint "inbox_queue_check" check ((topic is null) = (id is null) and (topic is null) = (payload is null)
+                                      and btrim(topic) <> ''),
+    constraint "inbox_hash_check" check (length(hash) = 32),
+    constraint "inbox_headers_check" check (jsonb_typeof(headers) = 'object'), -- or no claim that meets it can be read
+    constraint "inbox_lease_check" check ((status = 1) = (locked_until is not null)
+                                      and (status <> 1 or owner_token is not null and begun_at is not null)
+                                      and (status <> 0 or owner_token is null)),
+    constraint "inbox_end_check" check ((status in (2, 3)) = (ended_at is not null) and status between 0 and 3)
+) with (
+    -- Every message leaves one or two dead rows behind; the default (a fifth of the table) comes too late for a queue.
+    autovacuum_vacuum_scale_factor = 0.02,
+    autovacuum_vacuum_insert_scale_factor = 0.1,
+    autovacuum_analyze_scale_factor = 0.05
+);
+
+-- A row that only guards pays for the primary key twice (begin, mark), for inbox_begun once and for inbox_done once.
+create unique index "inbox_id" on "windlass"."inbox" (id) where id is not null;
+create index "inbox_ready" on "windlass"."inbox" (topic, next_attempt_at, id) where status = 0 and topic is not null;
+create index "inbox_leased" on "windlass"."inbox" (locked_until) where status = 1 and id is not null;
+create index "inbox_begun" on "windlass"."inbox" (begun_at) where status = 1 and id is null;
+create index "inbox_done" on "windlass"."inbox" (ended_at) where status = 2;
+create index "inbox_dead" on "windlass"."inbox" (ended_at, source, message_id) where status = 3;
+
+-- The inbox as a guard: whoever received a message begins it, processes it and marks it, and finds out on the way if
+-- somebody else does or did. The queue's verbs are in the next file.
+--
+-- What they have in common:
+-- * The database's clock decides; leases and delays arrive as intervals, never as somebody else's now.
+-- * Only the holder of the owner token changes a message in progress.
+-- * None waits for a transaction that may stay open: a row that is locked is read as it was committed, and a key that
+--   somebody has inserted and not committed is in progress.
+
+-- Begins an attempt, in a transaction of its own: lease and attempt must be committed before the work starts, so that a
+-- message that kills its process is found out. Answers
+--   outcome 0, proceed: the caller has it until the lease runs out; attempt counts from one
+--   outcome 1, in progress: somebody has it, or it rests after a failure; remaining milliseconds of that, if known
+--   outcome 2, done
+--   outcome 3, dead
+-- and whether the hash differs from that of the first arrival. Who asks again with the same token, because the answer was
+-- lost, gets the same answer.
+--
+-- A lease that ran out is taken over, and counts as a used attempt; but not in the first lease period after the server's
+-- start, in which owners that lived through the outage come first. p_arrival says whether this is an arrival of the
+-- message, or another look of somebody who waits.
+create or replace function "windlass"."inbox_begin"(
+    p_source       text,
+    p_message_id   text,
+    p_owner        uuid,
+    p_lease        interval,
+    p_max_attempts integer,
+    p_hash         text default null,
+    p_arrival      boolean default true
+) returns table (outcome smallint, attempt integer, remaining bigint, differs boolean)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_hash     bytea := decode(p_hash, 'hex');
+    v_now      timestamptz;
+    v_row      record;
+    v_locked   record;
+    v_mine     boolean;
+    v_inserted boolean;
+begin
+    for v_try in 1 .. 3 loop
+        select m.status, m.id, m.owner_token, m.locked_until, m.next_attempt_at, m.retry_count, m.lease_expiries, m.hash
+          into v_row
+          from "windlass"."inbox" m
+         where m.source = p_source and m.message_id = p_message_id;
+        exit when found;
+        v_inserted := "windlass"."inbox_begin_new"(p_source, p_message_id, p_owner, p_lease, v_hash);
+        if v_inserted then
+            return query select 0::smallint, 1, null::bigint, false;
+            return;
+        end if;
+        exit when v_inserted is null; -- else somebody has just committed it
+    end loop;
+    if v_row is null then
+        return query select 1::smallint, null::integer, null::bigint, false;
+        return;
+    end if;
+    select m.status, m.id, m.owner_token, m.locked_until, m.next_attempt_at, m.retry_count, m.lease_expiries, m.hash
+      into v_locked
+      from "windlass"."inbox" m
+     where m.source = p_source and m.message_id = p_message_id
+       and (m.id is null or m.ended_at is not null) -- a lock would keep the queue from its message, and hold up a whole batch
+       for update skip locked;
+    v_mine := found;
+    if v_mine then
+        v_row := v_locked;
+    end if;
+    v_now := clock_timestamp();
+    differs := coalesce(v_hash <> v_row.hash, false);
+    attempt := v_row.retry_count + v_row.lease_expiries + 1;
+    outcome := 1;
+    if v_row.status in (2, 3) then
+        outcome := v_row.status;
+    elsif v_row.status = 1 and v_row.owner_token = p_owner then
+        outcome := 0;
+    elsif v_row.id is not null or not v_mine then
+        remaining := ceil(extract(epoch from v_row.locked_until - v_now) * 1000);
+    elsif v_row.status = 1 then
+        remaining := ceil(extract(epoch from greatest(v_row.locked_until, pg_postmaster_start_time() + p_lease) - v_now) * 1000);
+        if v_row.locked_until <= v_now and pg_postmaster_start_time() + p_lease <= v_now then
+            attempt := attempt + 1;
+            outcome := "windlass"."inbox_begin_again"(p_source, p_message_id, p_owner, p_lease, p_max_attempts);
+        end if;
+    else
+        remaining := ceil(extract(epoch from v_row.next_attempt_at - v_now) * 1000);
+        if v_row.next_attempt_at <= v_now then
+            outcome := "windlass"."inbox_begin_again"(p_source, p_message_id, p_owner, p_lease, p_max_attempts);
+        end if;
+    end if;
+    if v_mine and p_arrival then
+        update "windlass"."inbox" m
+           set last_seen_at = v_now, hash = coalesce(m.hash, v_hash)
+         where m.source = p_source and m.message_id = p_message_id;
+    end if;
+    return query
+    select outcome, case outcome when 0 then attempt end, case outcome when 1 then greatest(remaining, 0) end, differs;
+end
+$sql$;
+
+-- Inserts a message that nobody has seen, in progress. Returns false if somebody has by now, null if somebody is about to: an
+-- enqueue in a transaction that is open, perhaps for long. PostgreSQL cannot be asked whether an insert would wait; so it
+-- is tried, for a moment.
+create or replace function "windlass"."inbox_begin_new"(
+    p_source     text,
+    p_message_id text,
+    p_owner      uuid,
+    p_lease      interval,
+    p_hash       bytea
+) returns boolean
+    language plpgsql
+    set lock_timeout = '20ms'
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    insert into "windlass"."inbox"
+        (source, message_id, first_seen_at, last_seen_at, next_attempt_at, begun_at, locked_until, owner_token, status, hash)
+    values (p_source, p_message_id, v_now, v_now, v_now, v_now, v_now + p_lease, p_owner, 1, p_hash);
+    return true;
+exception
+    when unique_violation then
+        return false;
+    when lock_not_available then
+        return null;
+end
+$sql$;
+
+-- Takes over a message that the caller has locked, and that nobody is processing; an attempt that nobody heard of again is
+-- counted. Returns 0, or 3 if its attempts are used up and it is dead.
+create or replace function "windlass"."inbox_begin_again"(
+    p_source       text,
+    p_message_id   text,
+    p_owner        uuid,
+    p_lease        interval,
+    p_max_attempts integer
+) returns smallint
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_now    timestamptz := clock_timestamp();
+    v_status smallint;
+begin
+    update "windlass"."inbox" m
+       set lease_expiries = m.lease_expiries + m.status,
+           status = case when used.up then 3 else 1 end,
+           owner_token = case when used.up then null else p_owner end,
+           begun_at = case when used.up then m.begun_at else v_now end,
+           locked_until = case when not used.up then v_now + p_lease end,
+           ended_at = case when used.up then v_now end,
+           last_error = case when used.up and m.status = 1
+                             then 'its lease ran out at the last of ' || p_max_attempts
+                                  || ' attempts: processing it may have ended the process'
+                             else m.last_error end
+      from (select u.retry_count + u.lease_expiries + u.status >= p_max_attempts as up
+              from "windlass"."inbox" u
+             where u.source = p_source and u.message_id = p_message_id) used
+     where m.source = p_source and m.message_id = p_message_id
+    returning m.status into v_status;
+    return case v_status when 1 then 0 else v_status end;
+end
+$sql$;
+
+-- Renews the lease of an attempt, if it has not run out. Returns whether it did.
+create or replace function "windlass"."inbox_renew"(
+    p_source     text,
+    p_message_id text,
+    p_owner      uuid,
+    p_lease      interval
+) returns boolean
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+begin
+    update "windlass"."inbox" m
+       set locked_until = clock_timestamp() + p_lease
+     where m.source = p_source and m.message_id = p_message_id and m.owner_token = p_owner
+       and m.locked_until > clock_timestamp();
+    return found;
+end
+$sql$;
+
+-- Ends an attempt well: the message is done. Call it in the transaction of the business change; if it returns false, the
+-- attempt is over, and that transaction must be rolled back: somebody else has taken the message over, or this owner has
+-- marked it before, in a transaction whose commit he was not told of, and must not do the work again. Only who marks it in a
+-- transaction without any work may repeat himself, and says so with p_again.
+create or replace function "windlass"."inbox_mark_done"(
+    p_source       text,
+    p_message_id   text,
+    p_owner        uuid,
+    p_processed_by text default null,
+    p_again        boolean default false
+) returns boolean
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+begin
+    update "windlass"."inbox" m
+       set status = 2, locked_until = null, ended_at = coalesce(m.ended_at, clock_timestamp()), processed_by = p_processed_by
+     where m.source = p_source and m.message_id = p_message_id and m.owner_token = p_owner
+       and (m.locked_until is not null or p_again and m.status + 0 = 2);
+    return found;
+end
+$sql$;
+
+-- Ends an attempt for good: the message is dead. Returns false if the attempt was lost to somebody else.
+create or replace function "windlass"."inbox_mark_dead"(
+    p_source       text,
+    p_message_id   text,
+    p_owner        uuid,
+    p_reason       text,
+    p_processed_by text default null
+) returns boolean
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+begin
+    update "windlass"."inbox" m
+       set status = 3, locked_until = null, ended_at = coalesce(m.ended_at, clock_timestamp()), processed_by = p_processed_by,
+           last_error = left(p_reason, 2048)
+     where m.source = p_source and m.message_id = p_message_id and m.owner_token = p_owner and m.status + 0 in (1, 3);
+    return found;
+end
+$sql$;
+
+-- Ends an attempt that failed. The message can be begun again after p_delay, or is dead if that was the last attempt.
+-- Returns 0 or 3, or null if the attempt was lost to somebody else.
+create or replace function "windlass"."inbox_mark_failed"(
+    p_source       text,
+    p_message_id   text,
+    p_owner        uuid,
+    p_error        text,
+    p_delay        interval,
+    p_max_attempts integer,
+    p_processed_by text default null
+) returns smallint
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_now    timestamptz;
+    v_used   integer;
+    v_status smallint;
+begin
+    perform pg_current_xact_id();
+    select m.retry_count + m.lease_expiries + 1 into v_used
+      from "windlass"."inbox" m
+     where m.source = p_source and m.message_id = p_message_id and m.owner_token = p_owner and m.locked_until is not null
+       for update;
+    if not found then
+        return null;
+    end if;
+    v_now := clock_timestamp();
+    update "windlass"."inbox" m
+       set status = case when v_used >= p_max_attempts then 3 else 0 end,
+           retry_count = m.retry_count + 1,
+           owner_token = case when v_used >= p_max_attempts then m.owner_token end,
+           locked_until = null,
+           ended_at = case when v_used >= p_max_attempts then v_now end,
+           processed_by = case when v_used >= p_max_attempts then p_processed_by end,
+           next_attempt_at = v_now + p_delay,
+           last_error = coalesce(left(p_error, 2048), m.last_error)
+     where m.source = p_source and m.message_id = p_message_id
+    returning m.status into v_status;
+    return v_status;
+end
+$sql$;
+
+-- The inbox as a queue: messages are stored with a topic, and the dispatcher hands them to handlers. The verbs, and what is
+-- said about their plans and their clock, are those of the outbox.
+
+-- A new id, time-ordered (version 7): 48 bits of time, the rest random.
+create or replace function "windlass"."inbox_new_id"() returns uuid
+    language plpgsql
+as $sql$
+begin
+    return encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
+               placing substring(int8send(floor(extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
+               52, 1), 53, 1), 'hex')::uuid;
+end
+$sql$;
+
+-- Writes one message for the queue, unless the inbox knows it. Returns whether it was new, and whether its hash differs from
+-- that of the first arrival. It waits for the commit of whoever is writing the same key.
+create or replace function "windlass"."inbox_enqueue"(
+    p_source     text,
+    p_message_id text,
+    p_topic      text,
+    p_payload    text,
+    p_headers    jsonb default null,
+    p_hash       text default null,
+    p_due_at     timestamptz default null,
+    p_delay      interval default null,
+    p_notify     boolean default true,
+    out fresh    boolean,
+    out differs  boolean
+)
+    language plpgsql
+as $sql$
+begin
+    select e.fresh, e.differs into fresh, differs
+      from "windlass"."inbox_enqueue_all"(array[p_source], array[p_message_id], array[p_topic], array[p_payload],
+                                        array[p_headers::text], array[p_hash], array[p_due_at], array[p_delay], p_notify) e;
+end
+$sql$;
+
+-- Writes many in one round trip; one row for each, in the order of the arrays. An array of optional values may be null as a
+-- whole. Of several with one key the first is written. Keys are taken in their order, so that two batches cannot deadlock. Who
+-- gives the ids, and repeats a call whose answer was lost, is told again what was new.
+--
+-- What the inbox knows stays what it is, done or dead or in progress: this takes no lock on it that a mark would have to
+-- wait for. Only a message that somebody began without the queue, and failed or was not heard of again, becomes work
+-- for the queue: nobody else may ever come back to it.
+create or replace function "windlass"."inbox_enqueue_all"(
+    p_sources     text[],
+    p_message_ids text[],
+    p_topics      text[],
+    p_payloads    text[],
+    p_headers     text[] default null,
+    p_hashes      text[] default null,
+    p_due_ats     timestamptz[] default null,
+    p_delays      interval[] default null,
+    p_notify      boolean default true,
+    p_ids         uuid[] default null
+) returns table (fresh boolean, differs boolean)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_now     timestamptz;
+    v_ids     uuid[];
+    v_all     boolean;
+    v_known   boolean;
+    v_revised boolean := false;
+begin
+    perform pg_current_xact_id();
+    v_ids := coalesce(p_ids, array(select "windlass"."inbox_new_id"() as id from unnest(p_topics) order by id));
+    loop
+        v_now := clock_timestamp();
+        insert into "windlass"."inbox"
+            (source, message_id, id, first_seen_at, last_seen_at, next_attempt_at, due_at, topic, hash, headers, payload)
+        select distinct on (e.source collate "C", e.message_id collate "C")
+               e.source, e.message_id, e.id, v_now, v_now, greatest(v_now, coalesce(e.due_at, v_now + e.delay)),
+               coalesce(e.due_at, v_now + e.delay), e.topic, decode(e.hash, 'hex'), e.headers::jsonb, e.payload
+          from unnest(p_sources, p_message_ids, v_ids, p_topics, p_payloads, p_headers, p_hashes, p_due_ats, p_delays)
+               with ordinality
+               as e (source, message_id, id, topic, payload, headers, hash, due_at, delay, place)
+          left join lateral (
+               select true as seen
+                 from "windlass"."inbox" k
+                where k.source = e.source and k.message_id = e.message_id
+                limit 1) k on true
+         where k.seen is null
+         order by e.source collate "C", e.message_id collate "C", e.place
+        on conflict (source, message_id) do nothing;
+        select bool_and(coalesce(m.id = e.id, false)), bool_and(m.source is not null) into v_all, v_known
+          from unnest(p_sources, p_message_ids, v_ids) as e (source, message_id, id)
+          left join lateral (
+               select k.source, k.id
+                 from "windlass"."inbox" k
+                where k.source = e.source and k.message_id = e.message_id
+                limit 1) m on true;
+        if v_all is false and v_known and not v_revised then
+            perform "windlass"."inbox_enqueue_known"(p_sources, p_message_ids, v_ids, p_topics, p_payloads, p_headers, p_hashes,
+                                                   p_due_ats, p_delays);
+            v_revised := true;
+        end if;
+        exit when v_known is not false; -- else one was cleaned away this moment
+    end loop;
+    if p_notify then
+        perform pg_notify('windlass.windlass.inbox', t.topic) from (select distinct unnest(p_topics) as topic) t;
+    end if;
+    return query
+    select coalesce(m.id = e.id, false), coalesce(m.hash <> decode(e.hash, 'hex'), false)
+      from unnest(p_sources, p_message_ids, v_ids, p_hashes) with ordinality as e (source, message_id, id, hash, place)
+      left join lateral (
+           select k.id, k.hash
+             from "windlass"."inbox" k
+            where k.source = e.source and k.message_id = e.message_id
+            limit 1) m on true
+     order by e.place;
+end
+$sql$;
+
+-- What becomes of messages that have been seen before: see enqueue_all. What has ended is skipped if it is locked. What could
+-- become work for the queue is waited for: whoever is making it that may roll back, and then nobody would have.
+create or replace function "windlass"."inbox_enqueue_known"(
+    p_sources     text[],
+    p_message_ids text[],
+    p_ids         uuid[],
+    p_topics      text[],
+    p_payloads    text[],
+    p_headers     text[],
+    p_hashes      text[],
+    p_due_ats     timestamptz[],
+    p_delays      interval[]
+) returns void
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_now   timestamptz := clock_timestamp();
+    v_entry record;
+    v_ended boolean;
+begin
+    for v_entry in
+        select distinct on (e.source collate "C", e.message_id collate "C") e.*
+          from unnest(p_sources, p_message_ids, p_ids, p_topics, p_payloads, p_headers, p_hashes, p_due_ats, p_delays)
+               with ordinality
+               as e (source, message_id, id, topic, payload, headers, hash, due_at, delay, place)
+         order by e.source collate "C", e.message_id collate "C", e.place
+    loop
+        select m.ended_at is not null into v_ended
+          from "windlass"."inbox" m
+         where m.source = v_entry.source and m.message_id = v_entry.message_id
+           and (m.ended_at is not null or m.id is null and (m.locked_until is null or m.locked_until <= v_now))
+           for update skip locked;
+        if v_ended is null then
+            select false into v_ended
+              from "windlass"."inbox" m
+             where m.source = v_entry.source and m.message_id = v_entry.message_id
+               and m.ended_at is null and m.id is null and (m.locked_until is null or m.locked_until <= v_now)
+               for update;
+        end if;
+        if v_ended then
+            update "windlass"."inbox" m
+               set last_seen_at = v_now, hash = coalesce(m.hash, decode(v_entry.hash, 'hex'))
+             where m.source = v_entry.source and m.message_id = v_entry.message_id;
+        elsif v_ended is false then
+            update "windlass"."inbox" m
+               set id = v_entry.id, topic = v_entry.topic, payload = v_entry.payload, headers = v_entry.headers::jsonb,
+                   hash = coalesce(m.hash, decode(v_entry.hash, 'hex')), last_seen_at = v_now,
+                   due_at = coalesce(v_entry.due_at, v_now + v_entry.delay),
+                   next_attempt_at = greatest(v_now, m.next_attempt_at, coalesce(v_entry.due_at, v_now + v_entry.delay)),
+                   lease_expiries = m.lease_expiries + m.status, status = 0, owner_token = null, locked_until = null
+             where m.source = v_entry.source and m.message_id = v_entry.message_id;
+        end if;
+    end loop;
+end
+$sql$;
+
+-- Takes up to p_limit ready and due messages, at most p_places[i] of topic p_topics[i], for p_lease. Without topics, of
+-- whatever topic there is, in random order. The bounds are those of the outbox's claim, and so is their proof.
+create or replace function "windlass"."inbox_claim"(
+    p_owner     uuid,
+    p_lease     interval,
+    p_limit     integer,
+    p_topics    text[] default null,
+    p_places    integer[] default null,
+    p_after_ats timestamptz[] default null,
+    p_after_ids uuid[] default null
+) returns table (
+    id              uuid,
+    source          varchar,
+    message_id      varchar,
+    topic           varchar,
+    payload         text,
+    headers         jsonb,
+    first_seen_at   timestamptz,
+    due_at          timestamptz,
+    next_attempt_at timestamptz,
+    retry_count     integer,
+    lease_expiries  integer,
+    revivals        smallint,
+    last_error      varchar,
+    claim_xid       bigint,
+    snapshot_xmin   bigint
+)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now    timestamptz := clock_timestamp();
+    v_topics text[] := coalesce(p_topics, array(select t from "windlass"."inbox_ready_topics"() t order by random()));
+begin
+    return query
+    update "windlass"."inbox" m
+       set status = 1, owner_token = p_owner, begun_at = v_now, locked_until = v_now + p_lease
+     where m.id = any (array(
+               select f.id
+                 from unnest(v_topics, p_places, p_after_ats, p_after_ids) as want (topic, places, after_at, after_id)
+                cross join lateral (
+                      select r.id
+                        from "windlass"."inbox" r
+                       where r.status = 0
+                         and r.topic = want.topic
+                         and r.next_attempt_at <= v_now
+                         and (r.next_attempt_at, r.id) > (coalesce(want.after_at, '-infinity'),
+                                                          coalesce(want.after_id, '00000000-0000-0000-0000-000000000000'))
+                       order by r.next_attempt_at, r.id
+                       limit coalesce(want.places, p_limit)
+                         for update skip locked) f
+                limit p_limit))
+    returning m.id, m.source, m.message_id, m.topic, m.payload, m.headers, m.first_seen_at, m.due_at, m.next_attempt_at,
+              m.retry_count, m.lease_expiries, m.revivals, m.last_error,
+              (select pg_current_xact_id_if_assigned()::text::bigint),
+              (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint);
+end
+$sql$;
+
+-- The topics that have ready messages, due or not: one step in the index for each.
+create or replace function "windlass"."inbox_ready_topics"() returns setof text
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set jit = off
+as $sql$
+begin
+    return query
+    with recursive step (topic) as (
+        (select m.topic from "windlass"."inbox" m where m.status = 0 and m.topic is not null order by m.topic limit 1)
+        union all
+        select (select m.topic
+                  from "windlass"."inbox" m
+                 where m.status = 0 and m.topic > step.topic
+                 order by m.topic
+                 limit 1)
+          from step
+         where step.topic is not null)
+    select step.topic::text from step where step.topic is not null;
+end
+$sql$;
+
+-- How many milliseconds until the next ready message of these topics is due, at most a day; zero or less when one is due
+-- now, null when there is none.
+create or replace function "windlass"."inbox_next_due"(
+    p_topics    text[],
+    p_after_ats timestamptz[],
+    p_after_ids uuid[]
+) returns bigint
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    return (
+        select ceil(extract(epoch from min(least(f.next_attempt_at, v_now + interval '1 day')) - v_now) * 1000)
+          from unnest(p_topics, p_after_ats, p_after_ids) as want (topic, after_at, after_id)
+         cross join lateral (
+               select m.next_attempt_at
+                 from "windlass"."inbox" m
+                where m.status = 0
+                  and m.topic = want.topic
+                  and (m.next_attempt_at, m.id) > (want.after_at, want.after_id)
+                order by m.next_attempt_at, m.id
+                limit 1) f);
+end
+$sql$;
+
+-- Ends messages as done. Returns how many this owner has ended: one that he had ended before counts, since his handler's
+-- transaction may have done it, or an ack whose answer was lost. Who acks in the transaction of his work says false for
+-- p_again, and rolls back if fewer are counted than he gave: what was ended before has had its work.
+create or replace function "windlass"."inbox_ack"(
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_processed_by text default null,
+    p_again        boolean default true
+) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_nestloop = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_count  integer;
+    v_before integer;
+begin
+    update "windlass"."inbox" m
+       set status = 2, locked_until = null, ended_at = clock_timestamp(), processed_by = p_processed_by
+      from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+     where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null;
+    get diagnostics v_count = row_count;
+    if p_again and v_count < cardinality(p_ids) then
+        select count(*) into v_before
+          from "windlass"."inbox" m
+          join unnest(p_ids, p_owners) as c (id, owner_token) on m.id = c.id
+         where m.id = any (p_ids) and m.owner_token = c.owner_token and m.status + 0 = 2;
+        return v_before; -- those of this call among them
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- Returns messages to ready after a failed attempt, which is counted unless p_counted says otherwise. A null delay means
+-- min(2^retry_count s, 60 s). Returns how many.
+create or replace function "windlass"."inbox_abandon"(
+    p_ids     uuid[],
+    p_owners  uuid[],
+    p_delays  interval[] default null,
+    p_errors  text[] default null,
+    p_counted boolean[] default null
+) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_nestloop = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_count integer;
+begin
+    perform pg_current_xact_id();
+    update "windlass"."inbox" m
+       set status = 0, owner_token = null, locked_until = null,
+           retry_count = m.retry_count + case when c.counted is false then 0 else 1 end,
+           next_attempt_at = clock_timestamp()
+               + coalesce(c.delay, make_interval(secs => least(2 ^ least(m.retry_count, 6), 60))),
+           last_error = coalesce(left(c.error, 2048), m.last_error)
+      from (select *
+              from unnest(p_ids, p_owners, p_delays, p_errors, p_counted)
+                   as u (id, owner_token, delay, error, counted)
+             order by u.id) c
+     where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null;
+    get diagnostics v_count = row_count;
+    return v_count;
+end
+$sql$;
+
+-- Returns messages to ready without counting an attempt: the owner is shutting down or cannot handle them; another node is
+-- told. Returns how many.
+create or replace function "windlass"."inbox_release"(
+    p_ids    uuid[],
+    p_owners uuid[],
+    p_delay  interval default '0 s'
+) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_nestloop = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_count integer;
+begin
+    perform pg_current_xact_id();
+    update "windlass"."inbox" m
+       set status = 0, owner_token = null, locked_until = null, next_attempt_at = clock_timestamp() + p_delay
+      from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+     where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null;
+    get diagnostics v_count = row_count;
+    if v_count > 0 then
+        perform pg_notify('windlass.windlass.inbox', '');
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- Ends messages as dead; they are not claimed again. Returns how many.
+create or replace function "windlass"."inbox_fail"(
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_errors       text[] default null,
+    p_processed_by text default null
+) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_nestloop = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_count integer;
+begin
+    update "windlass"."inbox" m
+       set status = 3, locked_until = null, ended_at = clock_timestamp(), processed_by = p_processed_by,
+           last_error = coalesce(left(c.error, 2048), m.last_error)
+      from (select * from unnest(p_ids, p_owners, p_errors) as u (id, owner_token, error) order by u.id) c
+     where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null;
+    get diagnostics v_count = row_count;
+    return v_count;
+end
+$sql$;
+
+-- Renews the leases that have not run out. Returns the ids that were renewed, and those that this owner has ended as done, in
+-- the transaction of a handler that is about to return; the owner has lost the others.
+create or replace function "windlass"."inbox_heartbeat"(
+    p_ids    uuid[],
+    p_owners uuid[],
+    p_lease  interval
+) returns setof uuid
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_nestloop = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_count integer;
+begin
+    return query
+    update "windlass"."inbox" m
+       set locked_until = clock_timestamp() + p_lease
+      from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+     where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until > clock_timestamp()
+    returning m.id;
+    get diagnostics v_count = row_count;
+    if v_count < cardinality(p_ids) then
+        return query
+        select m.id
+          from "windlass"."inbox" m
+          join unnest(p_ids, p_owners) as c (id, owner_token) on m.id = c.id
+         where m.id = any (p_ids) and m.owner_token = c.owner_token and m.status + 0 = 2;
+    end if;
+end
+$sql$;
+
+-- Returns queued messages whose lease ran out to ready, and tells the nodes. Nothing is reaped in the first p_quiet after the
+-- server started. Messages that are processed without the queue need none of this: whoever begins one next takes it over.
+-- Returns how many.
+create or replace function "windlass"."inbox_reap"(p_quiet interval, p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+declare
+    v_now   timestamptz := clock_timestamp();
+    v_ids   uuid[];
+begin
+    if v_now < pg_postmaster_start_time() + p_quiet then
+        return 0;
+    end if;
+    v_ids := array(select r.id
+                     from "windlass"."inbox" r
+                    where r.status = 1 and r.id is not null and r.locked_until <= v_now
+                    order by r.locked_until
+                    limit p_limit
+                      for update skip locked);
+    if cardinality(v_ids) = 0 then
+        return 0;
+    end if;
+    perform pg_current_xact_id();
+    update "windlass"."inbox" m
+       set status = 0, owner_token = null, locked_until = null, lease_expiries = m.lease_expiries + 1,
+           next_attempt_at = clock_timestamp()
+     where m.id = any (v_ids);
+    perform pg_notify('windlass.windlass.inbox', '');
+    return cardinality(v_ids);
+end
+$sql$;
+
+-- Deletes what has been done for longer than p_keep. Returns how many.
+create or replace function "windlass"."inbox_clean"(p_keep interval, p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+as $sql$
+declare
+    v_before timestamptz := clock_timestamp() - p_keep;
+    v_count  integer;
+begin
+    delete from "windlass"."inbox" m
+     where m.ctid = any (array(
+               select r.ctid
+                 from "windlass"."inbox" r
+                where r.status = 2 and r.ended_at < v_before
+                order by r.ended_at
+                limit p_limit
+                  for update skip locked));
+    get diagnostics v_count = row_count;
+    return v_count;
+end
+$sql$;
+
+-- What operators do to an inbox: look, revive, purge.
+
+-- One message, in whatever state.
+create or replace function "windlass"."inbox_find"(p_source text, p_message_id text) returns setof "windlass"."inbox"
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+as $sql$
+begin
+    return query select m.* from "windlass"."inbox" m where m.source = p_source and m.message_id = p_message_id;
+end
+$sql$;
+
+-- Dead messages, the latest first, without their payloads. The next page begins before the last one's end and key.
+create or replace function "windlass"."inbox_dead_letters"(
+    p_limit             integer,
+    p_source            text default null,
+    p_topic             text default null,
+    p_before_at         timestamptz default null,
+    p_before_source     text default null,
+    p_before_message_id text default null
+) returns setof "windlass"."inbox"
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    return query
+    select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.begun_at,
+           m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.revivals, m.status, m.topic,
+           m.processed_by, m.last_error, m.hash, null::jsonb, null::text
+      from "windlass"."inbox" m
+     where m.status = 3
+       and (p_before_at is null or (m.ended_at, m.source, m.message_id) < (p_before_at, p_before_source, p_before_message_id))
+       and m.ended_at <= coalesce(p_before_at, 'infinity')
+       and (p_source is null or m.source = p_source)
+       and (p_topic is null or m.topic = p_topic)
+     order by m.ended_at desc, m.source desc, m.message_id desc
+     limit p_limit;
+end
+$sql$;
+
+-- Messages in progress whose lease ran out, or whose attempt began longer ago than p_older; the oldest first, without their
+-- payloads.
+create or replace function "windlass"."inbox_stuck"(p_older interval, p_limit integer default 1000)
+    returns setof "windlass"."inbox"
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    return query
+    select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.begun_at,
+           m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.revivals, m.status, m.topic,
+           m.processed_by, m.last_error, m.hash, null::jsonb, null::text
+      from (select g.* from "windlass"."inbox" g where g.status = 1 and g.id is null
+             union all
+            select q.* from "windlass"."inbox" q where q.status = 1 and q.id is not null) m
+     where m.locked_until <= v_now or m.begun_at <= v_now - p_older
+     order by m.begun_at, m.source, m.message_id
+     limit p_limit;
+end
+$sql$;
+
+-- Locks dead messages: those of the keys, or the oldest that fit the rest and died before p_until. Returns where they are.
+create or replace function "windlass"."inbox_pick_dead"(
+    p_sources     text[],
+    p_message_ids text[],
+    p_source      text,
+    p_topic       text,
+    p_until       timestamptz,
+    p_limit       integer,
+    p_all         boolean
+) returns tid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    if (p_sources is null) <> (p_message_ids is null) or cardinality(p_sources) <> cardinality(p_message_ids) then
+        raise exception 'expected as many sources as message ids, got % and %',
+                coalesce(cardinality(p_sources)::text, 'null'), coalesce(cardinality(p_message_ids)::text, 'null')
+            using errcode = 'invalid_parameter_value', hint = 'A message is named by its source and its id.';
+    elsif p_sources is null and coalesce(p_source, p_topic) is null and p_all is not true then
+        raise exception 'expected messages, a source or a topic, got none of them'
+            using errcode = 'invalid_parameter_value', hint = 'Give p_all => true to choose every dead message.';
+    end if;
+    if p_sources is not null then
+        return array(select d.ctid
+                       from (select * from unnest(p_sources, p_message_ids) as u (source, message_id)
+                              order by u.source collate "C", u.message_id collate "C") c
+                      cross join lateral (
+                            select m.ctid
+                              from "windlass"."inbox" m
+                             where m.source = c.source and m.message_id = c.message_id and m.status + 0 = 3
+                             limit 1
+                               for update) d);
+    end if;
+    return array(select m.ctid
+                   from "windlass"."inbox" m
+                  where m.status = 3 and m.ended_at <= p_until
+                    and (p_source is null or m.source = p_source)
+                    and (p_topic is null or m.topic = p_topic)
+                  order by m.ended_at, m.source, m.message_id
+                  limit p_limit
+                    for update skip locked);
+end
+$sql$;
+
+-- Gives dead messages all their attempts again: those of the keys, or up to p_limit that fit the rest, or of all if p_all
+-- says so. Queued ones are ready at once, others when they are begun again. Returns how many, and the time of the call. More
+-- than p_limit take several calls; those that give the time of the first as p_until touch only what had died before it.
+create or replace function "windlass"."inbox_revive"(
+    p_sources     text[] default null,
+    p_message_ids text[] default null,
+    p_source      text default null,
+    p_topic       text default null,
+    p_until       timestamptz default null,
+    p_limit       integer default 1000,
+    p_all         boolean default false
+) returns table (messages integer, until timestamptz)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_until timestamptz := coalesce(p_until, clock_timestamp());
+    v_dead  tid[];
+    v_count integer;
+begin
+    perform pg_current_xact_id();
+    v_dead := "windlass"."inbox_pick_dead"(p_sources, p_message_ids, p_source, p_topic, v_until, p_limit, p_all);
+    update "windlass"."inbox" m
+       set status = 0, owner_token = null, ended_at = null, processed_by = null, retry_count = 0, lease_expiries = 0,
+           revivals = least(m.revivals + 1, 32767), next_attempt_at = clock_timestamp()
+     where m.ctid = any (v_dead);
+    get diagnostics v_count = row_count;
+    if v_count > 0 then
+        perform pg_notify('windlass.windlass.inbox', '');
+    end if;
+    return query select v_count, v_until;
+end
+$sql$;
+
+-- Deletes dead messages; the inbox forgets them, and would process them if they arrived again. Otherwise as revive.
+create or replace function "windlass"."inbox_purge"(
+    p_sources     text[] default null,
+    p_message_ids text[] default null,
+    p_source      text default null,
+    p_topic       text default null,
+    p_until       timestamptz default null,
+    p_limit       integer default 1000,
+    p_all         boolean default false
+) returns table (messages integer, until timestamptz)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_until timestamptz := coalesce(p_until, clock_timestamp());
+    v_dead  tid[];
+    v_count integer;
+begin
+    v_dead := "windlass"."inbox_pick_dead"(p_sources, p_message_ids, p_source, p_topic, v_until, p_limit, p_all);
+    delete from "windlass"."inbox" m
+     where m.ctid = any (v_dead);
+    get diagnostics v_count = row_count;
+    return query select v_count, v_until;
+end
+$sql$;
+
+insert into "windlass".windlass_version (table_name, component, version, min_compatible) values ('inbox', 'inbox', 1, 1);
+
+-- Leases and permits. A row is free when it has no holder or its time has run out; nothing has to be swept for that.
+--
+--   free --acquire--> held --renew--> held          held --release, expiry--> free
+--
+-- A holder is one acquisition, not a process: whoever comes late with an old one finds nothing to change.
+
+-- One for all names, and never set back: a row that is cleaned away and made again goes on with greater tokens. No cache, or
+-- two sessions would hand out their numbers in the wrong order.
+create sequence "windlass"."lease_token" cache 1 no cycle;
+
+create table "windlass"."lease" (
+    name          varchar(255) collate "C" not null,
+    slot          integer      not null,               -- 0: the lease of this name; 1 and up: permits of its semaphore
+    holder        uuid,                                -- null when it has been released
+    owner         varchar(255) not null,               -- who holds it or held it last, for people
+    fencing_token bigint       not null,
+    acquired_at   timestamptz  not null,
+    expires_at    timestamptz  not null,               -- or when it was released
+    awaited_until timestamptz,                         -- until then somebody wants to be told of a release
+    constraint "lease_pk" primary key (name, slot),
+    constraint "lease_name_check" check (btrim(name) <> ''),
+    constraint "lease_slot_check" check (slot >= 0),
+    constraint "lease_fencing_token_check" check (fencing_token > 0)
+) with (
+    -- Few rows that change often. No index on what changes, and room in the page: no renewal touches an index then.
+    fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1
+);
+
+-- Who takes a permit holds the semaphore's row until the commit, so that permits are counted one after another.
+create table "windlass"."lease_semaphore" (
+    name          varchar(255) collate "C" not null,
+    permits       integer      not null,               -- as the last one who took a permit said
+    used_at       timestamptz  not null,
+    awaited_until timestamptz,
+    constraint "lease_semaphore_pk" primary key (name),
+    constraint "lease_semaphore_name_check" check (btrim(name) <> ''),
+    constraint "lease_semaphore_count_check" check (permits > 0)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1);
+
+-- The verbs of leases and of the permits of semaphores.
+--
+-- What they have in common:
+-- * The database's clock decides, and it is read after the locks have been taken. A duration arrives as an interval.
+-- * Identity is the holder, a fresh UUID for each acquisition. The owner is a name for people, and nobody compares it.
+-- * Nobody waits for a lease row that somebody else has locked: whoever locks one is just changing it, and the answer is
+--   "not now". Only those who take or give back permits of one semaphore wait for each other.
+-- * A release notifies only when somebody has said that he waits: commits that notify wait for each other, all over the
+--   database.
+
+-- Refuses what could not be a lease.
+create or replace function "windlass"."lease_check"(p_name text, p_holder uuid, p_owner text, p_duration interval) returns void
+    language plpgsql
+as $sql$
+begin
+    if p_name is null or btrim(p_name) = '' then
+        raise exception 'expected the name of a lease, got %', case when p_name is null then 'null' else 'blank text' end
+            using errcode = 'invalid_parameter_value', hint = 'Give p_name: up to 255 characters.';
+    elsif p_holder is null or p_holder = '00000000-0000-0000-0000-000000000000' then
+        raise exception 'expected a holder, got %', coalesce(p_holder::text, 'null')
+            using errcode = 'invalid_parameter_value', hint = 'Give a fresh gen_random_uuid() for each acquisition.';
+    elsif p_owner is null or btrim(p_owner) = '' then
+        raise exception 'expected the name of the owner, got %', case when p_owner is null then 'null' else 'blank text' end
+            using errcode = 'invalid_parameter_value', hint = 'Give p_owner: it is shown to people.';
+    elsif (p_duration > interval '0' and p_duration <= interval '1 day') is not true then
+        raise exception 'expected a duration of more than nothing and at most a day, got %', coalesce(p_duration::text, 'null')
+            using errcode = 'invalid_parameter_value', hint = 'Take a short lease, and renew it.';
+    end if;
+end
+$sql$;
+
+-- Takes a lease that is free, for a time. Answers whether that worked, and who has it now, with which token and until when.
+-- An answer without an owner means that the lease is changing hands at this moment.
+--
+-- To repeat a call whose answer was lost is harmless: the holder that has the lease gets it again, with the same token.
+-- Who says for how long he is going to wait (p_wait) is told of a release within that time. It is written down when it was not
+-- yet, or not for as long; about as long will do, or each further look of whoever waits would write it anew.
+create or replace function "windlass"."lease_acquire"(
+    p_name     text,
+    p_holder   uuid,
+    p_owner    text,
+    p_duration interval,
+    p_wait     interval default null
+) returns table (
+    acquired      boolean,
+    owner         varchar,
+    fencing_token bigint,
+    expires_at    timestamptz,
+    server_time   timestamptz
+)
+    language plpgsql
+as $sql$
+declare
+    v_lease "windlass"."lease";
+begin
+    perform "windlass"."lease_check"(p_name, p_holder, p_owner, p_duration);
+    server_time := clock_timestamp();
+    perform 1
+       from "windlass"."lease" l
+      where l.name = p_name and l.slot = 0 and (l.holder is null or l.expires_at <= server_time or l.holder = p_holder)
+        for update skip locked;
+    acquired := found;
+    server_time := clock_timestamp();
+    if acquired then
+        update "windlass"."lease" l
+           set holder = p_holder, owner = p_owner, acquired_at = server_time, expires_at = server_time + p_duration,
+               fencing_token = case when l.holder = p_holder then l.fencing_token
+                                    else nextval($name$"windlass"."lease_token"$name$) end
+         where l.name = p_name and l.slot = 0
+        returning l.* into v_lease;
+    else
+        select l.* into v_lease from "windlass"."lease" l where l.name = p_name and l.slot = 0;
+        if not found then
+            -- An insert would wait for another of the same name; whoever cannot have this lock would be second.
+            if pg_try_advisory_xact_lock(hashtextextended(p_name, $name$"windlass"."lease"$name$::regclass::oid::bigint)) then
+                insert into "windlass"."lease" as l (name, slot, holder, owner, fencing_token, acquired_at, expires_at)
+                values (p_name, 0, p_holder, p_owner, nextval($name$"windlass"."lease_token"$name$), server_time,
+                        server_time + p_duration)
+                on conflict do nothing
+                returning l.* into v_lease;
+                acquired := found;
+            end if;
+        elsif v_lease.holder is null or v_lease.expires_at <= server_time then
+            v_lease := null;
+        elsif p_wait is not null and (v_lease.awaited_until >= server_time + p_wait * 0.9) is not true then
+            perform 1
+               from "windlass"."lease" l
+              where l.name = p_name and l.slot = 0 and l.holder = v_lease.holder
+                for update skip locked;
+            if found then
+                update "windlass"."lease" l
+                   set awaited_until = server_time + p_wait
+                 where l.name = p_name and l.slot = 0;
+            else
+                v_lease := null;
+            end if;
+        end if;
+    end if;
+    owner := v_lease.owner;
+    fencing_token := v_lease.fencing_token;
+    expires_at := coalesce(v_lease.expires_at, server_time);
+    return next;
+end
+$sql$;
+
+-- Takes one of the permits of a semaphore, for a time, if fewer than p_permits are taken. Answers like acquire; the owner of
+-- a refusal is the one whose permit runs out first.
+--
+-- Exact, because the semaphore's row is held from before the permits are counted until the commit, and each statement sees
+-- what was committed before it began. The row is changed, not only locked: under a stricter isolation, where all statements
+-- see the same, whoever has waited for it fails instead of counting what is no longer true.
+create or replace function "windlass"."lease_acquire_permit"(
+    p_name     text,
+    p_permits  integer,
+    p_holder   uuid,
+    p_owner    text,
+    p_duration interval,
+    p_wait     interval default null
+) returns table (
+    acquired      boolean,
+    owner         varchar,
+    fencing_token bigint,
+    expires_at    timestamptz,
+    server_time   timestamptz
+)
+    language plpgsql
+as $sql$
+declare
+    v_taken integer;
+    v_slot  integer;
+    v_first "windlass"."lease";
+begin
+    perform "windlass"."lease_check"(p_name, p_holder, p_owner, p_duration);
+    if (p_permits between 1 and 10000) is not true then
+        raise exception 'expected 1 to 10000 permits, got %', coalesce(p_permits::text, 'null')
+            using errcode = 'invalid_parameter_value', hint = 'Give p_permits: how many may be taken at once.';
+    end if;
+    acquired := false;
+    server_time := clock_timestamp();
+    v_taken := "windlass"."lease_taken_permits"(p_name, p_holder, server_time);
+    if v_taken < p_permits or (p_wait is not null and not exists (
+            select from "windlass"."lease_semaphore" s where s.name = p_name and s.awaited_until >= server_time + p_wait * 0.9)) then
+        insert into "windlass"."lease_semaphore" as s (name, permits, used_at)
+        values (p_name, p_permits, server_time)
+        on conflict (name) do update set permits = excluded.permits, used_at = greatest(s.used_at, excluded.used_at);
+        server_time := clock_timestamp();
+        v_taken := "windlass"."lease_taken_permits"(p_name, p_holder, server_time);
+        acquired := v_taken < p_permits;
+        if not acquired and p_wait is not null then
+            update "windlass"."lease_semaphore" s
+               set awaited_until = greatest(s.awaited_until, server_time + p_wait)
+             where s.name = p_name;
+        end if;
+    end if;
+    if acquired then
+        select coalesce((select l.slot from "windlass"."lease" l where l.name = p_name and l.slot > 0 and l.holder = p_holder),
+                        min(n.slot))
+          into v_slot
+          from generate_series(1, p_permits) as n (slot)
+         where not exists (select from "windlass"."lease" l
+                            where l.name = p_name and l.slot = n.slot and l.holder is not null and l.expires_at > server_time);
+        insert into "windlass"."lease" as l (name, slot, holder, owner, fencing_token, acquired_at, expires_at)
+        values (p_name, v_slot, p_holder, p_owner, nextval($name$"windlass"."lease_token"$name$), server_time,
+                server_time + p_duration)
+        on conflict (name, slot) do update
+           set holder = excluded.holder, owner = excluded.owner, acquired_at = excluded.acquired_at,
+               expires_at = excluded.expires_at,
+               fencing_token = case when l.holder = p_holder then l.fencing_token else excluded.fencing_token end
+        returning l.* into v_first;
+    else
+        select l.* into v_first
+          from "windlass"."lease" l
+         where l.name = p_name and l.slot > 0 and l.holder is not null and l.expires_at > server_time
+         order by l.expires_at
+         limit 1;
+    end if;
+    owner := v_first.owner;
+    fencing_token := v_first.fencing_token;
+    expires_at := coalesce(v_first.expires_at, server_time);
+    return next;
+end
+$sql$;
+
+-- How many permits others have.
+create or replace function "windlass"."lease_taken_permits"(p_name text, p_holder uuid, p_now timestamptz) returns integer
+    language plpgsql
+as $sql$
+begin
+    return (select count(*)
+              from "windlass"."lease" l
+             where l.name = p_name and l.slot > 0 and l.holder <> p_holder and l.expires_at > p_now);
+end
+$sql$;
+
+-- Extends leases and permits that have not run out, each to its duration from now. Answers for each holder whether it was
+-- renewed; nothing for one whose row somebody is changing at this moment: ask again.
+create or replace function "windlass"."lease_renew"(
+    p_names     text[],
+    p_holders   uuid[],
+    p_durations interval[]
+) returns table (
+    holder      uuid,
+    renewed     boolean,
+    expires_at  timestamptz,
+    server_time timestamptz
+)
+    language plpgsql
+    set enable_seqscan = off
+    set jit = off
+as $sql$
+declare
+    v_locked uuid[];
+begin
+    perform "windlass"."lease_check"(e.name, e.holder, 'owner', e.duration)
+       from unnest(p_names, p_holders, p_durations) as e (name, holder, duration);
+    v_locked := array(select l.holder
+                        from "windlass"."lease" l
+                       where l.name = any (p_names) and l.holder = any (p_holders)
+                       order by l.name, l.slot
+                         for update skip locked);
+    server_time := clock_timestamp();
+    return query
+    with kept as (
+        update "windlass"."lease" l
+           set expires_at = server_time + e.duration
+          from unnest(p_names, p_holders, p_durations) as e (name, holder, duration)
+         where l.name = any (p_names) and l.name = e.name and l.holder = e.holder and l.holder = any (v_locked)
+           and l.expires_at > server_time
+        returning l.holder, l.expires_at)
+    select e.holder, kept.holder is not null, kept.expires_at, server_time
+      from unnest(p_names, p_holders) as e (name, holder)
+      left join kept on kept.holder = e.holder
+     where kept.holder is not null
+        or not exists (select from "windlass"."lease" l
+                        where l.name = e.name and l.holder = e.holder and l.expires_at > server_time);
+end
+$sql$;
+
+-- Gives a lease or a permit back, at once. Returns whether this holder still had it. Fails when somebody keeps the row
+-- locked: a lease that is not given back runs out, but a transaction that was left open can hold up whoever waits for it for
+-- hours, and a node that waits could not close.
+create or replace function "windlass"."lease_release"(p_name text, p_holder uuid) returns boolean
+    language plpgsql
+    set lock_timeout = '500ms'
+as $sql$
+declare
+    v_now     timestamptz;
+    v_slot    integer;
+    v_awaited timestamptz;
+begin
+    select l.slot into v_slot from "windlass"."lease" l where l.name = p_name and l.holder = p_holder;
+    if not found then
+        return false;
+    end if;
+    if v_slot > 0 then
+        -- Whoever has just counted this permit has said by now whether he waits for it.
+        select s.awaited_until into v_awaited from "windlass"."lease_semaphore" s where s.name = p_name for update;
+    end if;
+    v_now := clock_timestamp();
+    update "windlass"."lease" l
+       set holder = null, expires_at = least(l.expires_at, v_now)
+     where l.name = p_name and l.slot = v_slot and l.holder = p_holder
+    returning coalesce(v_awaited, l.awaited_until) into v_awaited;
+    if not found then
+        return false;
+    end if;
+    if v_awaited > v_now then
+        perform pg_notify('windlass.windlass.lease', p_name);
+    end if;
+    return true;
+end
+$sql$;
+
+-- What is known of the lease of a name: who holds it, or held it last.
+create or replace function "windlass"."lease_find"(p_name text) returns table (
+    name          varchar,
+    slot          integer,
+    owner         varchar,
+    fencing_token bigint,
+    acquired_at   timestamptz,
+    expires_at    timestamptz,
+    held          boolean
+)
+    language plpgsql
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    return query
+    select l.name, l.slot, l.owner, l.fencing_token, l.acquired_at, l.expires_at, l.holder is not null and l.expires_at > v_now
+      from "windlass"."lease" l
+     where l.name = p_name and l.slot = 0;
+end
+$sql$;
+
+-- The same for all names, permits of semaphores among them, in the order of the names.
+create or replace function "windlass"."lease_list"() returns table (
+    name          varchar,
+    slot          integer,
+    owner         varchar,
+    fencing_token bigint,
+    acquired_at   timestamptz,
+    expires_at    timestamptz,
+    held          boolean
+)
+    language plpgsql
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    return query
+    select l.name, l.slot, l.owner, l.fencing_token, l.acquired_at, l.expires_at, l.holder is not null and l.expires_at > v_now
+      from "windlass"."lease" l
+     order by l.name, l.slot;
+end
+$sql$;
+
+-- Deletes what has been free for longer than the retention. Returns how many rows.
+create or replace function "windlass"."lease_clean"(p_retention interval, p_limit integer) returns integer
+    language plpgsql
+as $sql$
+declare
+    v_old   timestamptz := clock_timestamp() - p_retention;
+    v_count integer;
+    v_more  integer;
+begin
+    delete from "windlass"."lease" l
+     where (l.name, l.slot) in (select o.name, o.slot from "windlass"."lease" o where o.expires_at < v_old
+                                 limit p_limit for update skip locked);
+    get diagnostics v_count = row_count;
+    delete from "windlass"."lease_semaphore" s
+     where s.name in (select o.name from "windlass"."lease_semaphore" o
+                       where o.used_at < v_old
+                         and not exists (select from "windlass"."lease" l where l.name = o.name and l.slot > 0)
+                       limit p_limit for update skip locked);
+    get diagnostics v_more = row_count;
+    return greatest(v_count, v_more);
+end
+$sql$;
+
+insert into "windlass".windlass_version (table_name, component, version, min_compatible) values ('lease', 'lease', 1, 1);

@@ -2,6 +2,7 @@ package dev.windlass.schema;
 
 import dev.windlass.runtime.Require;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * A part of the schema with a version of its own: a table, what belongs to it, and its routines.
@@ -23,47 +24,33 @@ public record Component(String name, String tableName, int version, int minCompa
 
     /** The outbox, and what becomes messages of it: timers and jobs. */
     public static Component outbox(String tableName) {
-        return new Component(
+        return first(
                 "outbox",
                 tableName,
-                4,
-                1,
-                List.of(
-                        new Step(1, "outbox_table.sql"),
-                        new Step(2, "outbox_table_2.sql"),
-                        new Step(3, "outbox_table_3.sql"),
-                        new Step(4, "outbox_table_4.sql"),
-                        new Step(4, "outbox_routines.sql"),
-                        new Step(4, "outbox_operations.sql"),
-                        new Step(4, "outbox_timers.sql"),
-                        new Step(4, "outbox_jobs.sql"),
-                        new Step(4, "outbox_regrants.sql")));
+                "outbox_table.sql",
+                "outbox_schedule_table.sql",
+                "outbox_routines.sql",
+                "outbox_operations.sql",
+                "outbox_timers.sql",
+                "outbox_jobs.sql");
     }
 
     /** Leases, and the permits of semaphores. */
     public static Component lease(String tableName) {
-        return new Component(
-                "lease",
-                tableName,
-                3,
-                3,
-                List.of(
-                        new Step(3, "lease_table.sql"),
-                        new Step(3, "lease_routines.sql"),
-                        new Step(3, "lease_regrants.sql")));
+        return first("lease", tableName, "lease_table.sql", "lease_routines.sql");
     }
 
     public static Component inbox(String tableName) {
+        return first(
+                "inbox", tableName, "inbox_table.sql", "inbox_routines.sql", "inbox_queue.sql", "inbox_operations.sql");
+    }
+
+    private static Component first(String name, String tableName, String... files) {
         return new Component(
-                "inbox",
+                name,
                 tableName,
-                3,
-                3,
-                List.of(
-                        new Step(3, "inbox_table.sql"),
-                        new Step(3, "inbox_routines.sql"),
-                        new Step(3, "inbox_queue.sql"),
-                        new Step(3, "inbox_operations.sql"),
-                        new Step(3, "inbox_regrants.sql")));
+                1,
+                1,
+                Stream.of(files).map(file -> new Step(1, file)).toList());
     }
 }

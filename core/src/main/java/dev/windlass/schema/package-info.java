@@ -8,8 +8,9 @@
  *
  * <p>Invariants: one migrator at a time (a lock in the database); all of a migration or nothing (one transaction); forward
  * only. An older program on a newer database changes nothing and runs, unless the database's {@code min_compatible} is above
- * the program's version. A routine whose parameters or result columns change gets a new name, and the old one stays for two
- * releases: that is what makes a rolling deploy work in both directions.
+ * the program's version. A routine gets new parameters only at the end and with defaults, and new result columns only at the
+ * end; one that changes otherwise gets a new name, and the old one stays for two releases. That is what makes a rolling deploy
+ * work in both directions.
  */
 @NullMarked
 package dev.windlass.schema;

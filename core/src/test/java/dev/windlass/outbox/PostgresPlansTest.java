@@ -252,9 +252,8 @@ final class PostgresPlansTest {
 
     private static void enqueue(String topic, int count) throws SQLException {
         database.execute("""
-                select %s.outbox_enqueue_many(
-                    array_agg(gen_random_uuid()), array_agg('{topic}'::text), array_agg(repeat('x', 200)),
-                    null, null, null, null, null, false)
+                select %s.outbox_enqueue_all(
+                    null, array_agg('{topic}'::text), array_agg(repeat('x', 200)), p_notify => false)
                   from generate_series(1, {count})""".replace("{topic}", topic).replace("{count}", Integer.toString(count)));
     }
 

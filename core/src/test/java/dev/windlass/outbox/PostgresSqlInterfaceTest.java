@@ -57,8 +57,7 @@ final class PostgresSqlInterfaceTest {
     @Shows("OBX-008")
     void anEmptyCorrelationIdIsNoneInSqlToo() throws SQLException {
         database.execute("select %s.outbox_enqueue('topic', '', '')");
-        database.execute("select %s.outbox_enqueue_many(array[gen_random_uuid()], '{topic}', '{x}', array[''], null,"
-                + " null, null, null, false)");
+        database.execute("select %s.outbox_enqueue_all(null, '{topic}', '{x}', array[''])");
 
         assertThat(database.count("correlation_id is null")).isEqualTo(2);
     }

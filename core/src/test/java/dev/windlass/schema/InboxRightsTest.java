@@ -8,7 +8,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Roles that could work before an upgrade to a schema with an inbox. */
+/** What the grant script of the inbox gives, where functions are not for everybody. */
 final class InboxRightsTest {
     @RegisterExtension
     final SchemaFixture database = new SchemaFixture();
@@ -16,20 +16,18 @@ final class InboxRightsTest {
     @BeforeEach
     void createRoles() throws SQLException {
         database.execute("create role \"inbox Program\"");
-        database.execute("create role inbox_report");
-        database.migrator(Component.outbox("jobs_outbox")).migrate();
-        database.execute(database.migrator(Component.outbox("jobs_outbox")).grants("inbox Program"));
-        database.execute("grant usage on schema %s to inbox_report");
-        database.execute("grant select on %s.jobs_outbox to inbox_report");
-        database.execute("revoke execute on all functions in schema %s from public");
+        database.execute("create role inbox_stranger");
         database.execute("alter default privileges revoke execute on functions from public");
+        database.migrator(Component.outbox("jobs_outbox")).migrate();
+        database.execute(database.migrator(Component.outbox("jobs_outbox")).grants("inbox_stranger"));
         database.migrator(Component.inbox("jobs_inbox")).migrate();
+        database.execute(database.migrator(Component.inbox("jobs_inbox")).grants("inbox Program"));
     }
 
     @AfterEach
     void dropRoles() throws SQLException {
         database.execute("alter default privileges grant execute on functions to public");
-        for (String role : new String[] {"\"inbox Program\"", "inbox_report"}) {
+        for (String role : new String[] {"\"inbox Program\"", "inbox_stranger"}) {
             database.execute("drop owned by " + role);
             database.execute("drop role " + role);
         }
@@ -49,7 +47,7 @@ final class InboxRightsTest {
     }
 
     @Test
-    void whoMayDoAllToTheOutboxMayUseTheInbox() throws SQLException {
+    void theProgramMayUseTheInbox() throws SQLException {
         for (String right : new String[] {"select", "insert", "update", "delete"}) {
             assertThat(may("inbox Program", right)).as(right).isTrue();
         }
@@ -58,8 +56,8 @@ final class InboxRightsTest {
     }
 
     @Test
-    void whoMayOnlyReadTheOutboxGetsNothing() throws SQLException {
-        assertThat(may("inbox_report", "select")).isFalse();
-        assertThat(mayCall("inbox_report")).isFalse();
+    void whoMayUseTheOutboxOnlyMayNotUseTheInbox() throws SQLException {
+        assertThat(may("inbox_stranger", "select")).isFalse();
+        assertThat(mayCall("inbox_stranger")).isFalse();
     }
 }

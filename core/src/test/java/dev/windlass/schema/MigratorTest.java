@@ -12,22 +12,13 @@ import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxOptions;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.Callable;
-import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /** How the schema comes into being. */
 final class MigratorTest {
-    private static final int MIGRATORS = 8;
-
     @RegisterExtension
     final SchemaFixture database = new SchemaFixture();
 
@@ -99,10 +90,7 @@ final class MigratorTest {
     @Test
     @Shows("OBX-110")
     void ofManyMigratorsAtOnceOneWorksAndAllSucceed() throws Exception {
-        race(() -> {
-            database.migrator().migrate();
-            return true;
-        });
+        database.migrateManyTimesAtOnce(database.migrator());
 
         assertThat(database.installed()).contains("outbox").doesNotHaveDuplicates();
         database.migrator().check();
@@ -113,10 +101,7 @@ final class MigratorTest {
         PGSimpleDataSource strict = (PGSimpleDataSource) database.owner;
         strict.setOptions("-c default_transaction_isolation=serializable");
         try {
-            race(() -> {
-                database.migrator().migrate();
-                return true;
-            });
+            database.migrateManyTimesAtOnce(database.migrator());
         } finally {
             strict.setOptions(null);
         }
@@ -187,21 +172,5 @@ final class MigratorTest {
     void checkingAnUpToDateSchemaIsSilent() {
         database.migrator().migrate();
         assertThatCode(() -> database.migrator().check()).doesNotThrowAnyException();
-    }
-
-    private static <T> void race(Callable<T> work) throws Exception {
-        ExecutorService threads = Executors.newFixedThreadPool(MIGRATORS);
-        try {
-            CyclicBarrier start = new CyclicBarrier(MIGRATORS);
-            List<Callable<T>> tasks = new ArrayList<>(Collections.nCopies(MIGRATORS, () -> {
-                start.await();
-                return work.call();
-            }));
-            for (Future<T> result : threads.invokeAll(tasks)) {
-                result.get();
-            }
-        } finally {
-            threads.shutdownNow();
-        }
     }
 }

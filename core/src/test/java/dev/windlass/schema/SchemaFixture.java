@@ -10,15 +10,25 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
+import org.postgresql.ds.PGSimpleDataSource;
 
 /** A name for a schema that does not exist yet, dropped after the test; and what is in it. */
 final class SchemaFixture implements BeforeEachCallback, AfterEachCallback {
+    private static final int MIGRATORS = 8;
+    private static final String PROGRAM = "windlass_program";
+
     final DataSource owner = EmbeddedPostgres.shared().dataSource();
     String schema = "";
 
@@ -43,6 +53,40 @@ final class SchemaFixture implements BeforeEachCallback, AfterEachCallback {
 
     Migrator migrator(Component component) {
         return new Migrator(new Database(owner, new PostgresDialect(), schema, "test"), List.of(component));
+    }
+
+    /** Many threads with one wish. */
+    void migrateManyTimesAtOnce(Migrator migrator) throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(MIGRATORS);
+        try {
+            CyclicBarrier start = new CyclicBarrier(MIGRATORS);
+            Callable<Boolean> migration = () -> {
+                start.await();
+                migrator.migrate();
+                return true;
+            };
+            for (Future<Boolean> result : threads.invokeAll(Collections.nCopies(MIGRATORS, migration))) {
+                result.get();
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    /** A database user with the rights that the grant script gives now, and no more. */
+    PGSimpleDataSource program() throws SQLException {
+        execute("""
+                do $$ begin
+                    if not exists (select from pg_roles where rolname = '{role}') then
+                        create role {role} login password '{role}';
+                    end if;
+                end $$""".replace("{role}", PROGRAM));
+        execute(migrator().grants(PROGRAM));
+        PGSimpleDataSource source = new PGSimpleDataSource();
+        source.setUrl(EmbeddedPostgres.shared().jdbcUrl());
+        source.setUser(PROGRAM);
+        source.setPassword(PROGRAM);
+        return source;
     }
 
     void execute(String sql) throws SQLException {

@@ -12,12 +12,7 @@ final class SqlFilesTest {
 
     @Test
     void theSchemaFileIsTheMigrationOfAnEmptyDatabase() throws IOException {
-        Repository.holds("sql/postgresql/windlass-4.sql", migrator.fullSql());
-    }
-
-    @Test
-    void theUpgradeFileIsTheMigrationOfADatabaseOfTheVersionBefore() throws IOException {
-        Repository.holds("sql/postgresql/windlass-3-to-4.sql", migrator.upgradeSql(3));
+        Repository.holds("sql/postgresql/windlass-1.sql", migrator.fullSql());
     }
 
     @Test

@@ -31,7 +31,7 @@ final class SqlExampleTest {
 
     @Test
     void everyAnswerThatTheStoryPromisesIsGiven() throws Exception {
-        Run.execute(Files.readString(ROOT.resolve("sql/postgresql/windlass-4.sql")));
+        Run.execute(Files.readString(ROOT.resolve("sql/postgresql/windlass-1.sql")));
         Run.execute(Files.readString(ROOT.resolve("sql/postgresql/grants.sql")));
         SqlScript story = SqlScript.read(STORY);
         assertThat(story.answers()).hasSizeGreaterThan(40);
@@ -50,23 +50,10 @@ final class SqlExampleTest {
     @Test
     void psqlInstallsTheSchemaAndTellsTheSameStory() throws Exception {
         Tool.needed("psql");
-        psql(EmbeddedPostgres.shared().user(), "--single-transaction", ROOT.resolve("sql/postgresql/windlass-4.sql"));
+        psql(EmbeddedPostgres.shared().user(), "--single-transaction", ROOT.resolve("sql/postgresql/windlass-1.sql"));
         psql(EmbeddedPostgres.shared().user(), "--single-transaction", ROOT.resolve("sql/postgresql/grants.sql"));
 
         assertThat(psql(USER, "--quiet", STORY).lines())
-                .containsSubsequence(SqlScript.read(STORY).answers());
-    }
-
-    @Test
-    void psqlUpgradesASchemaOfTheFirstVersionStepByStep() throws Exception {
-        Tool.needed("psql");
-        String owner = EmbeddedPostgres.shared().user();
-        psql(owner, "--single-transaction", ROOT.resolve("sql/postgresql/windlass-1.sql"));
-        psql(owner, "--single-transaction", ROOT.resolve("sql/postgresql/windlass-1-to-2.sql"));
-        psql(owner, "--single-transaction", ROOT.resolve("sql/postgresql/windlass-2-to-3.sql"));
-        psql(owner, "--single-transaction", ROOT.resolve("sql/postgresql/windlass-3-to-4.sql"));
-
-        assertThat(psql(owner, "--quiet", STORY).lines())
                 .containsSubsequence(SqlScript.read(STORY).answers());
     }
 

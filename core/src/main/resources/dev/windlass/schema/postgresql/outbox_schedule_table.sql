@@ -1,10 +1,7 @@
--- Version 4: timers, and jobs with their runs.
+-- Timers, and jobs with their runs.
 --
 -- What is due becomes a message of the outbox, under its own id, in the transaction that ends it here: a timer is deleted, the
 -- run of a job is handed over and ends with its message.
-alter table {schema}.{outbox}
-    add column run        boolean not null default false, -- a run of a job; others pay nothing for jobs
-    add column claimed_at timestamptz;                    -- when the attempt began that is going on, or was the last
 
 -- Timers that are not done. A cancelled one, and one that is done, is gone.
 create table {schema}.{outbox_timer} (
@@ -36,33 +33,33 @@ create index {outbox_timer_leased} on {schema}.{outbox_timer} (locked_until) whe
 create index {outbox_timer_listed} on {schema}.{outbox_timer} (topic, due_at, id);
 create unique index {outbox_timer_key} on {schema}.{outbox_timer} (topic, unique_key) where unique_key is not null;
 
--- Jobs. A tick is a moment at which a job is to run; it fires a little later if the job has a jitter. Programs compute ticks: cron is
--- not known here. The version changes with whatever changes here, and who plans the next tick compares it: so one tick is
--- taken once, whoever tries.
+-- Jobs. A tick is a moment at which a job is to run; it fires a little later if the job has a jitter. Programs compute ticks:
+-- cron is not known here. The version changes with whatever changes here, and who plans the next tick compares it: so one tick
+-- is taken once, whoever tries.
 create table {schema}.{outbox_job} (
-    name            varchar(255) collate "C" not null,
     version         bigint       not null,
-    topic           varchar(255) collate "C" not null,
-    payload         text         not null,
-    cron            varchar(255),                      -- either this, in a zone,
-    zone            varchar(64),
-    period          interval,                          -- or ticks at this distance, counted from the anchor
-    anchor_at       timestamptz,
-    misfire         smallint     not null,             -- ticks that were missed: 0 one run, 1 a run for each, 2 none
-    misfire_runs    integer,                           -- how many runs at most
-    misfire_after   interval,                          -- how late a tick is missed
-    overlap         smallint     not null,             -- while a run is unfinished: 0 others may begin, 1 ticks are skipped
-    jitter          interval     not null,
+    created_at      timestamptz  not null,
+    updated_at      timestamptz  not null,
     next_tick_at    timestamptz,                       -- null while it is paused
     fires_at        timestamptz,
     paused_at       timestamptz,
-    last_run_id     uuid,
-    skipped_ticks   bigint       not null default 0,   -- by the rules for misfires and overlaps
     last_skipped_at timestamptz,
-    problem         varchar(2048),                     -- why its ticks cannot be computed or taken; others go on
+    skipped_ticks   bigint       not null default 0,   -- by the rules for misfires and overlaps
+    period          interval,                          -- either ticks at this distance,
+    anchor_at       timestamptz,                       -- counted from this moment,
+    jitter          interval     not null,
+    misfire_after   interval,                          -- how late a tick is missed
+    misfire_runs    integer,                           -- how many runs at most
+    misfire         smallint     not null,             -- ticks that were missed: 0 one run, 1 a run for each, 2 none
+    overlap         smallint     not null,             -- while a run is unfinished: 0 others may begin, 1 ticks are skipped
+    last_run_id     uuid,
+    name            varchar(255) collate "C" not null,
+    topic           varchar(255) collate "C" not null,
+    cron            varchar(255),                      -- or those of this expression
+    zone            varchar(64),                       -- in this time zone
     job_set         varchar(255) collate "C",          -- the set of jobs in a program that it belongs to
-    created_at      timestamptz  not null,
-    updated_at      timestamptz  not null,
+    problem         varchar(2048),                     -- why its ticks cannot be computed or taken; others go on
+    payload         text         not null,
     constraint {outbox_job_pk} primary key (name),
     constraint {outbox_job_text_check} check (btrim(name) <> '' and btrim(topic) <> ''),
     constraint {outbox_job_ticks_check} check ((cron is null) = (zone is null) and (cron is null) <> (period is null)
@@ -102,9 +99,7 @@ create table {schema}.{outbox_job_set} (
 -- A run that was handed over has the id of its message, which knows the rest until it ends.
 create table {schema}.{outbox_job_run} (
     id              uuid         not null,
-    job_name        varchar(255) collate "C" not null, -- no foreign key: what has run stays known when the job is deleted
     tick_at         timestamptz  not null,             -- the moment it stands for; that of the call when it was triggered
-    triggered       boolean      not null,
     created_at      timestamptz  not null,
     next_attempt_at timestamptz  not null,
     claimed_at      timestamptz,
@@ -114,7 +109,9 @@ create table {schema}.{outbox_job_run} (
     retry_count     integer      not null default 0,
     lease_expiries  integer      not null default 0,
     status          smallint     not null default 0,
+    triggered       boolean      not null,
     handed_over     boolean      not null default false, -- it became a message, which had its id
+    job_name        varchar(255) collate "C" not null, -- no foreign key: what has run stays known when the job is deleted
     last_error      varchar(2048),
     constraint {outbox_job_run_pk} primary key (id),
     constraint {outbox_job_run_lease_check} check ((status = 1) = (owner_token is not null)
