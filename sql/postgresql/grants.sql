@@ -2,6 +2,7 @@
 -- What a program that runs Windlass needs, and no more: run this as the owner of the schema, after the migration.
 grant usage on schema "windlass" to "windlass_app";
 grant select on "windlass".windlass_version to "windlass_app";
+grant select, update on "windlass".windlass_watch to "windlass_app";
 grant select, insert, update, delete
    on "windlass"."outbox", "windlass"."outbox_join", "windlass"."outbox_join_member", "windlass"."outbox_key",
       "windlass"."outbox_key_freed", "windlass"."outbox_dedup", "windlass"."outbox_timer", "windlass"."outbox_job",
@@ -13,7 +14,9 @@ grant execute on all functions in schema "windlass" to "windlass_app";
 -- What a program needs for the inbox, and no more: run this as the owner of the schema, after the migration.
 grant usage on schema "windlass" to "windlass_app";
 grant select on "windlass".windlass_version to "windlass_app";
+grant select, update on "windlass".windlass_watch to "windlass_app";
 grant select, insert, update, delete on "windlass"."inbox" to "windlass_app";
+grant select, insert, delete on "windlass"."inbox_failure", "windlass"."inbox_pause" to "windlass_app";
 grant execute on all functions in schema "windlass" to "windlass_app";
 -- What a program that uses leases needs, and no more: run this as the owner of the schema, after the migration.
 grant usage on schema "windlass" to "windlass_app";

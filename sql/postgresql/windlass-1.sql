@@ -19,6 +19,13 @@ create table if not exists "windlass".windlass_version (
     primary key (table_name, component, version)
 );
 
+-- When somebody last looked after each queue, and until when no lease of it is taken for expired. See reap.
+create table if not exists "windlass".windlass_watch (
+    queue       varchar(63) not null primary key,
+    seen_at     timestamptz not null,
+    quiet_until timestamptz not null
+) with (fillfactor = 50);
+
 -- The outbox. One state machine:
 --
 --   4 waiting --(its turn has come)--> 0 ready --claim--> 1 in progress --ack--> 2 done
@@ -28,8 +35,9 @@ create table if not exists "windlass".windlass_version (
 --
 --   0 ready, 4 waiting --cancel--> 5 cancelled          4 waiting --expire--> 3 failed
 --
--- The check constraints are the invariants: a message has an owner and a lease exactly while it is in progress, and an
--- end exactly when it has ended.
+-- The check constraints are the invariants: a message has a lease exactly while it is in progress, and an end exactly when
+-- it has ended. The token of the last owner stays with a message that has ended: who repeats an ack whose answer was lost is
+-- told that it holds.
 --
 -- An ordering key is held by one message at most: the one that is ready or in progress, or that failed and keeps its successors
 -- waiting. All others of that key wait, outside the index that claims read.
@@ -47,11 +55,14 @@ create table "windlass"."outbox" (
     owner_token       uuid,
     retry_count       integer      not null default 0,
     lease_expiries    integer      not null default 0,   -- apart from retries: a neighbour may have killed the process
+    crashes           smallint     not null default 0,   -- leases that ran out after the start of the handler was written down
     requeues          smallint     not null default 0,
     status            smallint     not null default 0,
-    holds_key         boolean      not null default false,
-    joined            boolean      not null default false, -- a member of a join; other messages pay nothing for joins
-    run               boolean      not null default false, -- a run of a job; others pay nothing for jobs
+    started           boolean      not null default false, -- the start of its handler was written down, in this attempt
+    awaited           boolean      not null default false, -- something has to be done when it ends; others pay nothing for it
+    blocks_key        boolean      not null default false, -- it failed, and others of its key wait until somebody decides
+    joined            boolean      not null default false, -- a member of a join
+    run               boolean      not null default false, -- a run of a job
     topic             varchar(255) collate "C" not null, -- byte order: cheap to compare, and case-sensitive everywhere
     ordering_key      varchar(255) collate "C",
     correlation_id    varchar(255),
@@ -60,15 +71,16 @@ create table "windlass"."outbox" (
     headers           jsonb,
     payload           text         not null,
     constraint "outbox_pk" primary key (id),
-    constraint "outbox_topic_check" check (btrim(topic) <> ''),
+    constraint "outbox_topic_check" check (btrim(topic, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and topic = rtrim(topic)),
     constraint "outbox_headers_check" check (jsonb_typeof(headers) = 'object'), -- or no claim that meets it can be read
-    constraint "outbox_lease_check" check ((status = 1) = (owner_token is not null)
-                                       and (status = 1) = (locked_until is not null)),
+    constraint "outbox_lease_check" check ((status = 1) = (locked_until is not null)
+                                       and (status <> 1 or owner_token is not null)
+                                       and (owner_token is null or status not in (0, 4))),
     constraint "outbox_end_check" check ((status in (2, 3, 5)) = (ended_at is not null) and status between 0 and 5),
     constraint "outbox_key_check" check ((ordering_key is null) = (ordering_sequence is null)
-                                     and case when ordering_key is null then status <> 4 and not holds_key
-                                              when status in (0, 1) then holds_key
-                                              else status = 3 or not holds_key end)
+                                     and (ordering_key is not null or status <> 4)
+                                     and (ordering_key is null and not run and not joined or awaited)
+                                     and (not blocks_key or status = 3 and ordering_key is not null))
 ) with (
     -- Every message leaves two or three dead rows behind; the default (a fifth of the table) comes too late for a queue.
     autovacuum_vacuum_scale_factor = 0.02,
@@ -306,22 +318,723 @@ create index "outbox_job_run_leased" on "windlass"."outbox_job_run" (locked_unti
 create index "outbox_job_run_unfinished" on "windlass"."outbox_job_run" (job_name) where ended_at is null;
 create index "outbox_job_run_ended" on "windlass"."outbox_job_run" (ended_at) where ended_at is not null;
 
--- The outbox's verbs. Every change of state is one call of one of these, from Java, psql or any other language.
+-- The verbs of a queue. Every change of state is one call of one of these, from Java, psql or any other language.
 --
 -- What they have in common:
 -- * The database's clock decides; delays arrive as intervals, never as somebody else's now.
--- * Only the holder of the owner token changes a message in progress. A message has a token exactly while it is in
---   progress (the lease check of the table), so a matching token is the check of the state too; naming status = 1 beside
---   it makes the planner scan the index of all leases. Ids that do not match are ignored; the result tells how many, or
---   which, did.
+-- * Only the holder of the owner token changes a message in progress. It has a lease exactly while it is in progress (the
+--   lease check of the table), so the lease is the check of the state; naming status = 1 makes the planner scan all leases.
 -- * Whatever becomes ready is stamped with a time read after the transaction has its number, so that a claimer can prove
 --   that nothing older is still to come (see claim).
 -- * Several rows are locked in the order of their ids, so that two batches cannot deadlock.
--- * Whatever ends a message that holds an ordering key passes the key on in the same transaction.
--- * The planner may believe that the table is empty, because it was when somebody counted; it then joins by reading all of
---   it, a whole backlog perhaps. So rows are found by "id = any (ids)", which is one index scan in the order of the ids
---   whatever the statistics say; a list that brings more than ids is sorted, and hash-joined to what was found.
---   Planning again for each call, as PostgreSQL would, doubles the time of a small ack.
+-- * None waits for a lock that somebody else holds: what is locked is left out, and the answer says so.
+-- * Whatever ends a message for which something has to be done calls ended() in the same transaction.
+
+-- Takes up to p_limit ready and due messages, at most p_places[i] of topic p_topics[i] and about p_bytes of payload, for
+-- p_lease; the first one whatever its size. Without topics, of whatever topic there is, in random order, so that a full one
+-- cannot keep the others waiting. Expired messages are left to expire(); paused topics are left alone.
+--
+-- Under an open snapshot the dead entries of claimed messages stay in the index, and every claim would step over all of
+-- them. So a claimer gives, for each topic, the position (next_attempt_at, id) up to which it knows that nothing is left.
+-- How it knows: let F be the number of a claim's transaction that reached position P. Whoever stamped a message at or before
+-- P did so before that claim read its clock, and had its own transaction number by then, so that number is below F. Once a
+-- later claim from the old bound reaches past P in a snapshot with xmin > F, all of those transactions had ended in that
+-- snapshot, and the claim has seen what they committed. What a claim itself makes ready, and takes, has a later stamp than
+-- it can prove: it gets the time that the claim has read before it had its number.
+create or replace function "windlass"."outbox_claim"(
+    p_owner     uuid,
+    p_lease     interval,
+    p_limit     integer,
+    p_topics    text[] default null,
+    p_places    integer[] default null,
+    p_after_ats timestamptz[] default null,
+    p_after_ids uuid[] default null,
+    p_bytes     bigint default null
+) returns setof "windlass"."outbox"
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now    timestamptz := clock_timestamp();
+    v_proved timestamptz := v_now;
+    v_bytes  bigint := coalesce(p_bytes, 9223372036854775807);
+    v_paused text[] := array(select p.topic from "windlass"."outbox_pause" p);
+    v_topics text[];
+begin
+    if exists (select from "windlass"."outbox_key_freed") then
+        perform "windlass"."outbox_settle_keys"();
+        v_now := clock_timestamp();
+    end if;
+    v_topics := coalesce(p_topics, array(select t from "windlass"."outbox_ready_topics"() t order by random()));
+    return query
+    update "windlass"."outbox" m
+       set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,
+           next_attempt_at = least(m.next_attempt_at, v_proved)
+     where m.id = any (array(
+               select s.id
+                 from (select f.id, sum(f.size) over (rows between unbounded preceding and 1 preceding) as before
+                         from unnest(v_topics, p_places, p_after_ats, p_after_ids) as want (topic, places, after_at, after_id)
+                        cross join lateral (
+                              select r.id, octet_length(r.payload) as size
+                                from "windlass"."outbox" r
+                               where r.status = 0
+                                 and r.topic = want.topic
+                                 and r.next_attempt_at <= v_now
+                                 and (r.next_attempt_at, r.id) > (coalesce(want.after_at, '-infinity'),
+                                                                  coalesce(want.after_id, '00000000-0000-0000-0000-000000000000'))
+                                 and (r.expires_at is null or r.expires_at > v_now)
+                               order by r.next_attempt_at, r.id
+                               limit coalesce(want.places, p_limit)
+                                 for update skip locked) f
+                        where want.topic <> all (v_paused)
+                        limit p_limit) s
+                where s.before is null or s.before < v_bytes))
+    returning m.*;
+end
+$sql$;
+
+-- The topics that have ready messages, due or not: one step in the index for each.
+create or replace function "windlass"."outbox_ready_topics"() returns setof text
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set jit = off
+as $sql$
+begin
+    return query
+    with recursive step (topic) as (
+        (select m.topic from "windlass"."outbox" m where m.status = 0 and m.topic is not null order by m.topic limit 1)
+        union all
+        select (select m.topic
+                  from "windlass"."outbox" m
+                 where m.status = 0 and m.topic > step.topic
+                 order by m.topic
+                 limit 1)
+          from step
+         where step.topic is not null)
+    select step.topic::text from step where step.topic is not null;
+end
+$sql$;
+
+-- How many milliseconds until the next ready message of these topics is due, at most a day; zero or less when one is due
+-- now, null when there is none. The bounds are those of claim.
+create or replace function "windlass"."outbox_next_due"(
+    p_topics    text[],
+    p_after_ats timestamptz[],
+    p_after_ids uuid[]
+) returns bigint
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+    v_due bigint;
+begin
+    v_due := (
+        select ceil(extract(epoch from min(least(f.next_attempt_at, v_now + interval '1 day')) - v_now) * 1000)
+          from unnest(p_topics, p_after_ats, p_after_ids) as want (topic, after_at, after_id)
+         cross join lateral (
+               select m.next_attempt_at
+                 from "windlass"."outbox" m
+                where m.status = 0
+                  and m.topic = want.topic
+                  and (m.next_attempt_at, m.id) > (want.after_at, want.after_id)
+                  and (m.expires_at is null or m.expires_at > v_now)
+                order by m.next_attempt_at, m.id
+                limit 1) f
+         where not exists (select from "windlass"."outbox_pause" p where p.topic = want.topic));
+    if exists (select from "windlass"."outbox_key_freed") then -- nobody is told when the one who is writing to a key rolls back
+        return least(v_due, 250);
+    end if;
+    return v_due;
+end
+$sql$;
+
+-- The verbs from here to heartbeat() change messages that their owner holds. They take the ids and the owners, one for each
+-- or one for all, and answer with the number that was changed, the ids that somebody else has locked at this moment, so
+-- that nothing is known of them and they have to be asked for again, and the ids that the owner does not hold.
+
+-- Ends messages as done, or deletes them when nothing is to be kept. One that this owner has ended before counts, unless
+-- p_again says otherwise: whoever acks in the transaction of the work must not do that work twice.
+create or replace function "windlass"."outbox_ack"(
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_processed_by text default null,
+    p_keep         boolean default true,
+    p_notify       boolean default true,
+    p_again        boolean default true,
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+as $sql$
+begin
+    select s.changed, s.locked, s.lost into changed, locked, lost
+      from "windlass"."outbox_settle"(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners, p_processed_by => p_processed_by,
+                                   p_notify => p_notify, p_again => p_again) s;
+end
+$sql$;
+
+-- Returns messages to ready after a failed attempt, which is counted and kept in the history unless p_counted says otherwise. A
+-- null delay means min(2^retry_count s, 60 s).
+create or replace function "windlass"."outbox_abandon"(
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_delays       interval[] default null,
+    p_errors       text[] default null,
+    p_processed_by text default null,
+    p_counted      boolean[] default null,
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+as $sql$
+begin
+    select s.changed, s.locked, s.lost into changed, locked, lost
+      from "windlass"."outbox_settle"('abandon', p_ids, p_owners, p_processed_by => p_processed_by, p_delays => p_delays,
+                                   p_errors => p_errors, p_flags => p_counted) s;
+end
+$sql$;
+
+-- Returns messages to ready without counting an attempt: the owner is shutting down or cannot handle them. Other nodes are
+-- told.
+create or replace function "windlass"."outbox_release"(
+    p_ids    uuid[],
+    p_owners uuid[],
+    p_delay  interval default '0 s',
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+as $sql$
+begin
+    select s.changed, s.locked, s.lost into changed, locked, lost
+      from "windlass"."outbox_settle"('release', p_ids, p_owners, p_delays => array[p_delay]) s;
+end
+$sql$;
+
+-- Ends messages as failed; they are not claimed again. Under an ordering key, the others wait until it is requeued, purged or
+-- passed over, unless p_block says otherwise.
+create or replace function "windlass"."outbox_fail"(
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_errors       text[] default null,
+    p_processed_by text default null,
+    p_block        boolean[] default null,
+    p_notify       boolean default true,
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+as $sql$
+begin
+    select s.changed, s.locked, s.lost into changed, locked, lost
+      from "windlass"."outbox_settle"('fail', p_ids, p_owners, p_processed_by => p_processed_by, p_errors => p_errors,
+                                   p_flags => p_block, p_notify => p_notify) s;
+end
+$sql$;
+
+-- Renews the leases that have not run out.
+create or replace function "windlass"."outbox_heartbeat"(
+    p_ids    uuid[],
+    p_owners uuid[],
+    p_lease  interval,
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+as $sql$
+begin
+    select s.changed, s.locked, s.lost into changed, locked, lost
+      from "windlass"."outbox_settle"('heartbeat', p_ids, p_owners, p_delays => array[p_lease]) s;
+end
+$sql$;
+
+-- Writes down that the handlers of these messages start now. If their lease runs out after that, it is held against them.
+create or replace function "windlass"."outbox_start"(
+    p_ids    uuid[],
+    p_owners uuid[],
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+as $sql$
+begin
+    select s.changed, s.locked, s.lost into changed, locked, lost
+      from "windlass"."outbox_settle"('start', p_ids, p_owners) s;
+end
+$sql$;
+
+-- Gives back all that a claim took whose answer was lost or could not be read: to ready, without counting an attempt, or, with
+-- a reason why it cannot be read, as failed. Returns how many; none may mean that the claim is not committed yet.
+create or replace function "windlass"."outbox_give_back"(p_owner uuid, p_error text default null) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids uuid[] := array(select m.id
+                            from "windlass"."outbox" m
+                           where m.status = 1 and m.locked_until > clock_timestamp() and m.owner_token = p_owner);
+begin
+    if cardinality(v_ids) = 0 then
+        return 0;
+    end if;
+    return (select s.changed
+              from "windlass"."outbox_settle"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
+                                           p_errors => case when p_error is not null then array[p_error] end) s);
+end
+$sql$;
+
+-- One of the verbs above, on all rows at once; and if somebody holds one of them, on those that nobody holds. Whatever else has
+-- to be changed along with a message (the next one under its key, a join, a run) may be held by somebody too: then one by one.
+create or replace function "windlass"."outbox_settle"(
+    p_verb         text,
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_processed_by text default null,
+    p_delays       interval[] default null,
+    p_errors       text[] default null,
+    p_flags        boolean[] default null,
+    p_notify       boolean default true,
+    p_again        boolean default true,
+    p_pass_on      boolean default true,
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_nestloop = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_owners uuid[] := case when cardinality(p_owners) = 1 then array_fill(p_owners[1], array[cardinality(p_ids)]) else p_owners end;
+    v_done   uuid[];
+    v_free   uuid[];
+    v_id     uuid;
+begin
+    if cardinality(p_ids) <> cardinality(v_owners) then
+        raise exception 'expected one owner, or one for each of % messages, got %', cardinality(p_ids), cardinality(p_owners)
+            using errcode = 'invalid_parameter_value', hint = 'Give the owner tokens in the order of the ids.';
+    end if;
+    begin
+        v_done := "windlass"."outbox_change"(p_verb, p_ids, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags, p_notify,
+                                          p_pass_on);
+    exception
+        when lock_not_available then
+            v_free := array(select m.id from "windlass"."outbox" m where m.id = any (p_ids) order by m.id for update skip locked);
+            begin
+                v_done := "windlass"."outbox_change"(p_verb, v_free, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags,
+                                                  p_notify, p_pass_on);
+            exception
+                when lock_not_available then
+                    v_done := '{}';
+                    foreach v_id in array v_free loop
+                        begin
+                            v_done := v_done || "windlass"."outbox_change"(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
+                                                                        p_delays, p_errors, p_flags, p_notify, p_pass_on);
+                        exception
+                            when lock_not_available then
+                                null;
+                        end;
+                    end loop;
+            end;
+    end;
+    changed := cardinality(v_done);
+    if changed < cardinality(p_ids) then
+        select count(*) filter (where e.state = 'done'), coalesce(array_agg(e.id) filter (where e.state = 'locked'), '{}'),
+               coalesce(array_agg(e.id) filter (where e.state = 'lost'), '{}')
+          into changed, locked, lost
+          from (select distinct c.id,
+                       case when c.id = any (v_done) then 'done'
+                            when m.owner_token is distinct from c.owner_token then 'lost'
+                            when p_again and m.status + 0 = 2 and p_verb in ('ack', 'delete', 'heartbeat') then 'done'
+                            when p_again and m.status + 0 = 3 and p_verb = 'fail' then 'done'
+                            when m.locked_until is null then 'lost'
+                            when m.locked_until <= clock_timestamp() and p_verb in ('heartbeat', 'start') then 'lost'
+                            else 'locked' end as state
+                  from unnest(p_ids, v_owners) as c (id, owner_token)
+                  left join "windlass"."outbox" m on m.id = c.id and m.id = any (p_ids)) e;
+    else
+        locked := '{}';
+        lost := '{}';
+    end if;
+end
+$sql$;
+
+-- Changes those of p_only that their owners hold; what is said of each stands in the order of p_ids. Fails if somebody holds a
+-- row for longer than a moment. Returns the ids that it changed.
+create or replace function "windlass"."outbox_change"(
+    p_verb         text,
+    p_only         uuid[],
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_processed_by text,
+    p_delays       interval[],
+    p_errors       text[],
+    p_flags        boolean[],
+    p_notify       boolean,
+    p_pass_on      boolean
+) returns uuid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_nestloop = off
+    set enable_mergejoin = off
+    set jit = off
+    set lock_timeout = '5ms'
+as $sql$
+declare
+    v_ids     uuid[];
+    v_awaited uuid[];
+    v_tried   uuid[];
+begin
+    case p_verb
+        when 'ack' then
+            with done as (
+                update "windlass"."outbox" m
+                   set status = 2, locked_until = null, ended_at = clock_timestamp(), processed_by = p_processed_by
+                  from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                returning m.id, m.awaited)
+            select coalesce(array_agg(done.id), '{}'), array_agg(done.id) filter (where done.awaited)
+              into v_ids, v_awaited from done;
+            if v_awaited is not null then
+                perform "windlass"."outbox_ended"(v_awaited, 2::smallint, '{}', p_pass_on, p_notify);
+            end if;
+        when 'delete' then
+            with done as (
+                delete from "windlass"."outbox" m
+                 using (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                   and not m.awaited
+                returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+            select coalesce(array_agg(done.id), '{}'), array_agg(done.id) filter (where done.tried)
+              into v_ids, v_tried from done;
+            if cardinality(v_ids) < cardinality(p_only) then
+                v_awaited := array(
+                    select m.id
+                      from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                      join "windlass"."outbox" m on m.id = c.id
+                     where m.id = any (p_only) and m.owner_token = c.owner_token and m.locked_until is not null
+                       for update of m);
+                if cardinality(v_awaited) > 0 then
+                    perform "windlass"."outbox_ended"(v_awaited, 2::smallint, '{}', p_pass_on, p_notify);
+                    delete from "windlass"."outbox" m where m.id = any (v_awaited);
+                    v_ids := v_ids || v_awaited;
+                    v_tried := v_tried || v_awaited;
+                end if;
+            end if;
+            if v_tried is not null then
+                delete from "windlass"."outbox_failure" h where h.message_id = any (v_tried);
+            end if;
+        when 'abandon' then
+            perform pg_current_xact_id();
+            with failed as (
+                update "windlass"."outbox" m
+                   set status = 0, owner_token = null, locked_until = null,
+                       retry_count = m.retry_count + case when c.counted is false then 0 else 1 end,
+                       next_attempt_at = clock_timestamp()
+                           + coalesce(c.delay, make_interval(secs => least(2 ^ least(m.retry_count, 6), 60))),
+                       last_error = coalesce(left(c.error, 2048), m.last_error)
+                  from (select *
+                          from unnest(p_ids, p_owners, p_delays, p_errors, p_flags) as u (id, owner_token, delay, error, counted)
+                         order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                returning m.id, m.retry_count as attempt, c.error, c.counted is not false as counted),
+            recorded as (
+                insert into "windlass"."outbox_failure" (message_id, failed_at, attempt, node, error)
+                select failed.id, clock_timestamp(), failed.attempt, left(p_processed_by, 100), left(failed.error, 2048)
+                  from failed
+                 where failed.counted)
+            select coalesce(array_agg(failed.id), '{}') into v_ids from failed;
+        when 'release' then
+            perform pg_current_xact_id();
+            with released as (
+                update "windlass"."outbox" m
+                   set status = 0, owner_token = null, locked_until = null,
+                       next_attempt_at = clock_timestamp() + coalesce(p_delays[1], interval '0')
+                  from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                returning m.id)
+            select coalesce(array_agg(released.id), '{}') into v_ids from released;
+            if cardinality(v_ids) > 0 then
+                perform pg_notify('windlass.windlass.outbox', '');
+            end if;
+        when 'fail' then
+            with ended as (
+                update "windlass"."outbox" m
+                   set status = 3, locked_until = null, ended_at = clock_timestamp(), processed_by = p_processed_by,
+                       last_error = coalesce(left(c.error, 2048), m.last_error)
+                  from (select * from unnest(p_ids, p_owners, p_errors) as u (id, owner_token, error) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                returning m.id, m.awaited, m.ended_at, m.retry_count, c.error),
+            recorded as (
+                insert into "windlass"."outbox_failure" (message_id, failed_at, attempt, node, error)
+                select ended.id, ended.ended_at, ended.retry_count + 1, left(p_processed_by, 100), left(ended.error, 2048)
+                  from ended)
+            select coalesce(array_agg(ended.id), '{}'), array_agg(ended.id) filter (where ended.awaited)
+              into v_ids, v_awaited from ended;
+            if v_awaited is not null then
+                perform "windlass"."outbox_ended"(
+                    v_awaited, 3::smallint,
+                    array(select u.id from unnest(p_ids, p_flags) as u (id, block) where u.block is not false),
+                    p_pass_on, p_notify);
+            end if;
+        when 'heartbeat' then
+            with kept as (
+                update "windlass"."outbox" m
+                   set locked_until = clock_timestamp() + p_delays[1]
+                  from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token
+                   and m.locked_until > clock_timestamp()
+                returning m.id)
+            select coalesce(array_agg(kept.id), '{}') into v_ids from kept;
+        when 'start' then
+            with begun as (
+                update "windlass"."outbox" m
+                   set started = true
+                  from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token
+                   and m.locked_until > clock_timestamp()
+                returning m.id)
+            select coalesce(array_agg(begun.id), '{}') into v_ids from begun;
+    end case;
+    return v_ids;
+end
+$sql$;
+
+-- Returns messages whose lease ran out to ready, and tells the nodes. Nothing is reaped in the first p_quiet after the server
+-- started or, if p_watched says that the caller does this all the time, after an interruption in which nobody did: owners
+-- that lived through an outage renew, or write their outcome, first. Returns how many.
+create or replace function "windlass"."outbox_reap"(
+    p_quiet   interval,
+    p_limit   integer default 1000,
+    p_watched boolean default false
+) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now   timestamptz := clock_timestamp();
+    v_count integer;
+begin
+    if v_now < pg_postmaster_start_time() + p_quiet
+       or p_watched and not "windlass"."outbox_is_calm"(p_quiet) then
+        return 0;
+    end if;
+    with reaped as (
+        update "windlass"."outbox" m
+           set status = 0, owner_token = null, locked_until = null, lease_expiries = m.lease_expiries + 1,
+               crashes = m.crashes + m.started::integer, next_attempt_at = clock_timestamp()
+         where m.id = any (array(
+                   select r.id
+                     from "windlass"."outbox" r
+                    where r.status = 1 and r.id is not null and r.locked_until <= v_now
+                    order by r.locked_until
+                    limit p_limit
+                      for update skip locked))
+        returning m.id, m.next_attempt_at, m.retry_count)
+    insert into "windlass"."outbox_failure" (message_id, failed_at, attempt, error)
+    select reaped.id, reaped.next_attempt_at, reaped.retry_count + 1, 'its lease ran out' from reaped;
+    get diagnostics v_count = row_count;
+    if v_count > 0 then
+        perform pg_notify('windlass.windlass.outbox', '');
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- Whether living owners have had the time to renew: for half of p_quiet somebody has been here again and again, and the last
+-- interruption lies p_quiet back. A server that was away, or has become the primary, was not here.
+create or replace function "windlass"."outbox_is_calm"(p_quiet interval) returns boolean
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now   timestamptz := clock_timestamp();
+    v_watch "windlass".windlass_watch;
+begin
+    select w.* into v_watch from "windlass".windlass_watch w where w.queue = 'outbox';
+    if v_watch.seen_at < v_now - p_quiet / 2 then
+        v_watch.quiet_until := greatest(v_watch.quiet_until, v_now + p_quiet);
+    end if;
+    if v_watch.seen_at < v_now - p_quiet / 10 then
+        perform 1 from "windlass".windlass_watch w where w.queue = 'outbox' for update skip locked;
+        if found then
+            update "windlass".windlass_watch w
+               set seen_at = v_now, quiet_until = greatest(w.quiet_until, v_watch.quiet_until)
+             where w.queue = 'outbox';
+        end if;
+    end if;
+    return v_watch.quiet_until <= v_now;
+end
+$sql$;
+
+-- Ends messages whose expiry has passed as failed, ready ones and such that wait for their turn. Returns how many.
+create or replace function "windlass"."outbox_expire"(p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+    v_ids uuid[];
+begin
+    v_ids := array(select r.id
+                     from "windlass"."outbox" r
+                    where r.status = 0 and r.expires_at is not null and r.expires_at <= v_now
+                    order by r.expires_at
+                    limit p_limit
+                      for update skip locked);
+    v_ids := v_ids || array(select r.id
+                              from "windlass"."outbox" r
+                             where r.status = 4 and r.expires_at is not null and r.expires_at <= v_now
+                             order by r.expires_at
+                             limit p_limit - cardinality(v_ids)
+                               for update skip locked);
+    return "windlass"."outbox_end_unclaimed"(v_ids, 3::smallint, 'expired before it was handled');
+end
+$sql$;
+
+-- Ends messages that nobody has claimed; the caller has locked them. Returns how many.
+create or replace function "windlass"."outbox_end_unclaimed"(p_ids uuid[], p_status smallint, p_reason text) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_waiting uuid[] := array(select m.id from "windlass"."outbox" m where m.id = any (p_ids) and m.status + 0 = 4);
+    v_count   integer;
+    v_awaited uuid[];
+begin
+    with ended as (
+        update "windlass"."outbox" m
+           set status = p_status, ended_at = clock_timestamp(), last_error = coalesce(p_reason, m.last_error)
+         where m.id = any (p_ids)
+        returning m.id, m.awaited)
+    select count(*), array_agg(ended.id) filter (where ended.awaited) into v_count, v_awaited from ended;
+    if v_awaited is not null then
+        perform "windlass"."outbox_ended"(array(select unnest(v_awaited) except select unnest(v_waiting)), p_status, '{}', true, true);
+        perform "windlass"."outbox_ended"(array(select unnest(v_awaited) intersect select unnest(v_waiting)), p_status, '{}', false,
+                                       true);
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- Locks those of the ids that are in one of these states, in the order of their ids. Whoever has one locked is waited for;
+-- but a message that is not in these states afterwards is not kept locked, as PostgreSQL would: its owner could not renew it.
+create or replace function "windlass"."outbox_lock"(p_ids uuid[], p_states integer[]) returns uuid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids  uuid[];
+    v_held uuid[];
+begin
+    loop
+        v_ids := array(select m.id
+                         from "windlass"."outbox" m
+                        where m.id = any (p_ids) and m.status + 0 = any (p_states)
+                        order by m.id
+                          for update skip locked);
+        v_held := array(select m.id
+                          from "windlass"."outbox" m
+                         where m.id = any (p_ids) and m.status + 0 = any (p_states) and m.id <> all (v_ids));
+        if cardinality(v_held) = 0 then
+            return v_ids;
+        end if;
+        begin
+            perform 1 from "windlass"."outbox" m where m.id = any (v_held) order by m.id for update;
+            raise exception using errcode = 'WL000'; -- lets go of what this block has locked
+        exception
+            when sqlstate 'WL000' then
+                null;
+        end;
+    end loop;
+end
+$sql$;
+
+-- Deletes what has been done or cancelled for longer than p_keep. Returns how many.
+create or replace function "windlass"."outbox_clean"(p_keep interval, p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_before timestamptz := clock_timestamp() - p_keep;
+    v_ids    uuid[];
+    v_count  integer;
+    v_tried  uuid[];
+begin
+    v_ids := array(select r.id
+                     from "windlass"."outbox" r
+                    where r.status = 2 and r.id is not null and r.ended_at < v_before
+                    order by r.ended_at
+                    limit p_limit
+                      for update skip locked);
+    v_ids := v_ids || array(select r.id
+                              from "windlass"."outbox" r
+                             where r.status = 5 and r.id is not null and r.ended_at < v_before
+                             order by r.ended_at
+                             limit p_limit - cardinality(v_ids)
+                               for update skip locked);
+    with cleaned as (
+        delete from "windlass"."outbox" m
+         where m.id = any (v_ids)
+        returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+    select count(*), array_agg(cleaned.id) filter (where cleaned.tried) into v_count, v_tried from cleaned;
+    if v_tried is not null then
+        delete from "windlass"."outbox_failure" h where h.message_id = any (v_tried);
+    end if;
+    return v_count;
+end
+$sql$;
+
+insert into "windlass".windlass_watch (queue, seen_at, quiet_until)
+values ('outbox', clock_timestamp(), '-infinity')
+on conflict do nothing;
+
+-- The outbox: writing messages, and what has to be done when one ends. Its verbs are those of a queue.
 
 -- Writes one message. Returns its id; under a deduplication key that is taken, the id of the message that took it.
 --
@@ -373,10 +1086,10 @@ begin
     v_now := clock_timestamp();
     insert into "windlass"."outbox"
         (id, created_at, next_attempt_at, due_at, expires_at, status, topic, correlation_id, headers, payload,
-         ordering_key, ordering_sequence, holds_key)
+         ordering_key, ordering_sequence, awaited)
     values (v_id, v_now, greatest(v_now, coalesce(p_due_at, v_now + p_delay)), coalesce(p_due_at, v_now + p_delay),
             p_expires_at, case when v_head is false then 4 else 0 end, p_topic, nullif(p_correlation_id, ''), p_headers, p_payload,
-            p_ordering_key, v_sequence, v_head is true);
+            p_ordering_key, v_sequence, p_ordering_key is not null);
     if p_notify then
         perform pg_notify('windlass.windlass.outbox', p_topic);
     end if;
@@ -425,10 +1138,10 @@ begin
     v_now := clock_timestamp();
     insert into "windlass"."outbox"
         (id, created_at, next_attempt_at, due_at, expires_at, status, topic, correlation_id, headers, payload,
-         ordering_key, ordering_sequence, holds_key)
+         ordering_key, ordering_sequence, awaited)
     select e.id, v_now, greatest(v_now, coalesce(e.due_at, v_now + e.delay)), coalesce(e.due_at, v_now + e.delay),
            e.expires_at, case when e.head is false then 4 else 0 end, e.topic, nullif(e.correlation_id, ''),
-           e.headers::jsonb, e.payload, e.ordering_key, e.sequence, e.head is true
+           e.headers::jsonb, e.payload, e.ordering_key, e.sequence, e.ordering_key is not null
       from unnest(v_ids, p_topics, p_payloads, p_correlation_ids, p_headers, p_due_ats, p_delays, p_expires_ats,
                   p_ordering_keys, v_sequences, v_heads, v_firsts)
            as e (id, topic, payload, correlation_id, headers, due_at, delay, expires_at, ordering_key, sequence, head, first)
@@ -444,6 +1157,216 @@ begin
 end
 $sql$;
 
+-- A new id, time-ordered (version 7): 48 bits of time, the rest random.
+create or replace function "windlass"."outbox_new_id"() returns uuid
+    language plpgsql
+as $sql$
+begin
+    return encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
+               placing substring(int8send(floor(extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
+               52, 1), 53, 1), 'hex')::uuid;
+end
+$sql$;
+
+-- Does what has to be done when messages end, in the same transaction: their joins and runs learn of it, and the keys they
+-- held are passed on, unless p_pass_on says that the caller does that. Those of p_blocking go on to hold theirs. Called
+-- after their rows have been changed, or locked and not deleted yet.
+create or replace function "windlass"."outbox_ended"(
+    p_ids      uuid[],
+    p_status   smallint,
+    p_blocking uuid[],
+    p_pass_on  boolean,
+    p_notify   boolean
+) returns void
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_joined uuid[];
+    v_runs   uuid[];
+    v_keys   text[];
+    v_blocks uuid[];
+begin
+    select array_agg(m.id) filter (where m.joined), array_agg(m.id) filter (where m.run),
+           array_agg(m.ordering_key) filter (where m.ordering_key is not null and m.id <> all (p_blocking)),
+           array_agg(m.id) filter (where m.ordering_key is not null and m.id = any (p_blocking))
+      into v_joined, v_runs, v_keys, v_blocks
+      from "windlass"."outbox" m
+     where m.id = any (p_ids);
+    if v_joined is not null then
+        perform "windlass"."outbox_join_count"(v_joined, case when p_status = 2 then 1 else 2 end::smallint);
+    end if;
+    if v_runs is not null then
+        perform "windlass"."outbox_job_runs_ended"(v_runs, p_status);
+    end if;
+    if v_blocks is not null then
+        update "windlass"."outbox" m set blocks_key = true where m.id = any (v_blocks);
+    end if;
+    if v_keys is not null and p_pass_on then
+        perform "windlass"."outbox_pass_on"(v_keys, p_notify);
+    end if;
+end
+$sql$;
+
+-- Acks, and whoever has room takes the next message of each key with it, for p_lease, if it is due and of one of
+-- p_topics: it goes from waiting to in progress without having been ready, which saves a version of its row and a claim. Only
+-- for those who have found nothing else ready: the next of a key would otherwise overtake what has been ready for longer.
+--
+-- Returns the messages that it took, each with the answer of the ack and the number of keys whose next message it did not
+-- take; when it took none, one row with these alone.
+create or replace function "windlass"."outbox_ack_next"(
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_processed_by text,
+    p_keep         boolean,
+    p_notify       boolean,
+    p_owner        uuid,
+    p_lease        interval,
+    p_topics       text[],
+    p_bytes        bigint default null
+) returns table (
+    id              uuid,
+    topic           varchar,
+    payload         text,
+    correlation_id  varchar,
+    headers         jsonb,
+    created_at      timestamptz,
+    due_at          timestamptz,
+    expires_at      timestamptz,
+    next_attempt_at timestamptz,
+    retry_count     integer,
+    lease_expiries  integer,
+    crashes         smallint,
+    requeues        smallint,
+    last_error      varchar,
+    ordering_key    varchar,
+    changed         integer,
+    locked          uuid[],
+    lost            uuid[],
+    left_keys       integer
+)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now    timestamptz;
+    v_bytes  bigint := coalesce(p_bytes, 9223372036854775807);
+    v_topics text[];
+    v_held   uuid[];
+    v_keys   text[];
+    v_ids    uuid[];
+    v_taken  text[];
+    v_left   text[];
+begin
+    select array_agg(m.id), array_agg(m.ordering_key) into v_held, v_keys
+      from "windlass"."outbox" m
+     where m.id = any (p_ids) and m.ordering_key is not null;
+    select s.changed, s.locked, s.lost into changed, locked, lost
+      from "windlass"."outbox_settle"(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners,
+                                    p_processed_by => p_processed_by, p_again => false, p_pass_on => false) s;
+    if cardinality(locked) + cardinality(lost) > 0 then
+        v_keys := array(select k.ordering_key
+                          from unnest(v_held, v_keys) as k (id, ordering_key)
+                         where k.id <> all (locked) and k.id <> all (lost));
+    end if;
+    if coalesce(cardinality(v_keys), 0) = 0 then
+        left_keys := 0;
+        return next;
+        return;
+    end if;
+    v_topics := array(select unnest(p_topics) except select p.topic from "windlass"."outbox_pause" p);
+    v_ids := "windlass"."outbox_first_waiting"(v_keys);
+    v_now := clock_timestamp();
+    select array_agg(s.id), coalesce(array_agg(s.ordering_key), '{}') into v_ids, v_taken
+      from (select f.id, f.ordering_key, sum(f.size) over (rows between unbounded preceding and 1 preceding) as before
+              from (select l.id, l.ordering_key, octet_length(l.payload) as size
+                      from "windlass"."outbox" l
+                     where l.id = any (v_ids)
+                       and l.status + 0 = 4 -- naming status = 4 would invite the index of all that wait
+                       and l.topic = any (v_topics)
+                       and l.next_attempt_at <= v_now
+                       and (l.expires_at is null or l.expires_at > v_now)
+                       and l.retry_count + l.lease_expiries + l.requeues = 0 -- others have to be looked at before they start
+                       for update skip locked) f) s
+     where coalesce(s.before, 0) < v_bytes;
+    v_left := case when cardinality(v_taken) = cardinality(v_keys) then '{}'
+                   else array(select unnest(v_keys) except select unnest(v_taken)) end;
+    left_keys := cardinality(v_left);
+    if left_keys > 0 then
+        perform "windlass"."outbox_pass_on"(v_left, p_notify);
+    end if;
+    return query
+    update "windlass"."outbox" m
+       set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,
+           next_attempt_at = v_now
+     where m.id = any (v_ids)
+    returning m.id, m.topic, m.payload, m.correlation_id, m.headers, m.created_at, m.due_at, m.expires_at,
+              m.next_attempt_at, m.retry_count, m.lease_expiries, m.crashes, m.requeues, m.last_error, m.ordering_key,
+              changed, locked, lost, left_keys;
+    if not found then
+        return next;
+    end if;
+end
+$sql$;
+
+-- One message, in whatever state.
+create or replace function "windlass"."outbox_find"(p_id uuid) returns setof "windlass"."outbox"
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    return query select m.* from "windlass"."outbox" m where m.id = p_id;
+end
+$sql$;
+
+-- Counts ended messages into the joins they are members of, each membership once: p_status 1 completed, 2 failed. Called
+-- by whatever ends a message, after its row is locked; joins are locked in the order of their ids.
+create or replace function "windlass"."outbox_join_count"(p_message_ids uuid[], p_status smallint) returns void
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+begin
+    perform 1
+       from "windlass"."outbox_join" j
+      where j.join_id in (select c.join_id
+                            from "windlass"."outbox_join_member" c
+                           where c.message_id = any (p_message_ids) and c.status = 0)
+      order by j.join_id
+        for update;
+    with counted as (
+        update "windlass"."outbox_join_member" c
+           set status = p_status
+         where c.message_id = any (p_message_ids) and c.status = 0
+        returning c.join_id),
+    steps as (
+        select counted.join_id, count(*)::integer as n from counted group by counted.join_id)
+    update "windlass"."outbox_join" j
+       set completed_steps = j.completed_steps + case p_status when 1 then steps.n else 0 end,
+           failed_steps = j.failed_steps + case p_status when 2 then steps.n else 0 end,
+           last_updated_at = clock_timestamp()
+      from steps
+     where j.join_id = steps.join_id;
+end
+$sql$;
+
+-- Order inside a key. A key is held by one message at most: the one that is ready or in progress, or that failed and keeps its
+-- successors waiting. Whatever ends it passes the key on in the same transaction.
+
 -- Takes the rows of these ordering keys until the end of the transaction, in the order of the keys. Returns, in the order of the
 -- arrays, whether a message found its key free, and its number in the sequence; nulls for those without a key, and for those
 -- that are not first under their deduplication key.
@@ -456,6 +1379,8 @@ create or replace function "windlass"."outbox_hold_keys"(
 )
     language plpgsql
     set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
     set enable_nestloop = off
     set enable_mergejoin = off
     set jit = off
@@ -490,16 +1415,163 @@ begin
 end
 $sql$;
 
--- A new id, time-ordered (version 7): 48 bits of time, the rest random.
-create or replace function "windlass"."outbox_new_id"() returns uuid
+-- Refuses a blank ordering key, and the nil id, which stands for nobody in the table of keys.
+create or replace function "windlass"."outbox_check_key"(p_key text, p_id uuid) returns void
     language plpgsql
 as $sql$
 begin
-    return encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
-               placing substring(int8send(floor(extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
-               52, 1), 53, 1), 'hex')::uuid;
+    if p_id = '00000000-0000-0000-0000-000000000000' then
+        raise exception 'expected the id of a message, got the nil UUID'
+            using errcode = 'invalid_parameter_value', hint = 'Leave p_id out to get a new one.';
+    end if;
+    if btrim(p_key) = '' then
+        raise exception 'expected an ordering key, got blank text'
+            using errcode = 'invalid_parameter_value', hint = 'Null means that order does not matter.';
+    end if;
 end
 $sql$;
+
+-- Whoever held these keys has ended: the next in line takes its place, and a key that nobody waits for is forgotten. Who
+-- writes to a key just now cannot be waited for, and what he writes cannot be seen yet: such keys are noted, and the
+-- claims that follow look after them.
+create or replace function "windlass"."outbox_pass_on"(p_keys text[], p_notify boolean) returns void
+    language plpgsql
+as $sql$
+declare
+    v_left text[] := "windlass"."outbox_hand_over"(p_keys, p_notify);
+begin
+    if cardinality(v_left) > 0 then
+        insert into "windlass"."outbox_key_freed" (ordering_key) select unnest(v_left) on conflict do nothing;
+        perform pg_notify('windlass.windlass.outbox', '');
+    end if;
+end
+$sql$;
+
+-- Passes on or forgets keys that nobody holds, without waiting for anybody. Returns those that somebody is writing to, or
+-- whose next message somebody has locked.
+--
+-- Who writes to a key holds its row. So what is seen to wait can be promoted without the row, which under a key that is
+-- always being written to is never free; but that nothing waits is known only to who has locked it.
+create or replace function "windlass"."outbox_hand_over"(p_keys text[], p_notify boolean) returns text[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_left      text[] := "windlass"."outbox_promote"(p_keys, p_notify);
+    v_mine      text[];
+    v_locked    text[];
+    v_forgotten text[];
+begin
+    if cardinality(v_left) = 0 then
+        return v_left;
+    end if;
+    v_mine := array(select k.ordering_key
+                      from "windlass"."outbox_key" k
+                     where k.ordering_key = any (v_left)
+                     order by k.ordering_key
+                       for update skip locked);
+    v_locked := "windlass"."outbox_promote"(v_mine, p_notify);
+    with forgotten as (
+        delete from "windlass"."outbox_key" k
+         where k.ordering_key = any (v_locked)
+           and (select w.id
+                  from "windlass"."outbox" w
+                 where w.status = 4 and w.ordering_key = k.ordering_key
+                 order by w.ordering_sequence
+                 limit 1) is null -- "not exists" becomes a join that reads all that wait, under whatever key
+        returning k.ordering_key)
+    select coalesce(array_agg(forgotten.ordering_key), '{}') into v_forgotten from forgotten;
+    return array(select l.ordering_key
+                   from unnest(v_left) as l (ordering_key)
+                  where l.ordering_key <> all (v_forgotten)
+                    and (l.ordering_key <> all (v_mine) or l.ordering_key = any (v_locked)));
+end
+$sql$;
+
+-- Makes the first that waits for each of these keys ready; nobody holds them. Tells the nodes if p_notify says so.
+-- Returns the keys where it could not: nobody is seen to wait, or somebody has locked the first, to cancel it perhaps.
+-- Whoever ends messages must not wait for him.
+create or replace function "windlass"."outbox_promote"(p_keys text[], p_notify boolean) returns text[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_keys   text[];
+    v_topics text[];
+    v_ids    uuid[];
+begin
+    perform pg_current_xact_id();
+    v_ids := "windlass"."outbox_first_waiting"(p_keys);
+    with next as (
+        update "windlass"."outbox" m
+           set status = 0, next_attempt_at = greatest(clock_timestamp(), m.next_attempt_at)
+         where m.id = any (array(
+                   select l.id
+                     from "windlass"."outbox" l
+                    where l.id = any (v_ids)
+                      and l.status + 0 = 4 -- naming status = 4 would invite the index of all that wait
+                      for update skip locked))
+        returning m.ordering_key, m.topic)
+    select coalesce(array_agg(next.ordering_key), '{}'), array_agg(distinct next.topic) into v_keys, v_topics from next;
+    if p_notify then
+        perform pg_notify('windlass.windlass.outbox', t.topic) from unnest(v_topics) as t (topic);
+    end if;
+    if cardinality(v_keys) = cardinality(p_keys) then
+        return '{}';
+    end if;
+    return array(select unnest(p_keys) except select unnest(v_keys));
+end
+$sql$;
+
+-- The first that waits for each of these keys, where one is seen to.
+create or replace function "windlass"."outbox_first_waiting"(p_keys text[]) returns uuid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    return array(select f.id
+                   from unnest(p_keys) as k (ordering_key)
+                  cross join lateral (
+                        select w.id
+                          from "windlass"."outbox" w
+                         where w.status = 4 and w.ordering_key = k.ordering_key
+                         order by w.ordering_sequence
+                         limit 1) f);
+end
+$sql$;
+
+-- Passes on the keys that pass_on() had to leave. Some of many, at random: those at the front may be the ones that cannot be
+-- passed on yet.
+create or replace function "windlass"."outbox_settle_keys"() returns void
+    language plpgsql
+as $sql$
+declare
+    v_keys text[] := array(select f.ordering_key
+                             from "windlass"."outbox_key_freed" f
+                            order by random()
+                            limit 500
+                              for update skip locked);
+    v_left text[] := "windlass"."outbox_hand_over"(v_keys, true);
+begin
+    delete from "windlass"."outbox_key_freed" f
+     where f.ordering_key = any (v_keys)
+       and (f.ordering_key <> all (v_left)
+            or not exists (select from "windlass"."outbox_key" k where k.ordering_key = f.ordering_key));
+end
+$sql$;
+
+-- Deduplication: a message is written once under a key, for a time.
 
 -- Refuses a deduplication key or a window that cannot be, in words that help. Called only where something is wrong.
 create or replace function "windlass"."outbox_check_dedup"(p_key text, p_window interval) returns void
@@ -517,22 +1589,6 @@ begin
         raise exception 'expected a positive window with the deduplication key "%", got %', p_key, p_window
             using errcode = 'invalid_parameter_value',
                   hint = 'Say for how long the key is to be remembered, for example interval ''1 day''.';
-    end if;
-end
-$sql$;
-
--- Refuses a blank ordering key, and the nil id, which stands for nobody in the table of keys.
-create or replace function "windlass"."outbox_check_key"(p_key text, p_id uuid) returns void
-    language plpgsql
-as $sql$
-begin
-    if p_id = '00000000-0000-0000-0000-000000000000' then
-        raise exception 'expected the id of a message, got the nil UUID'
-            using errcode = 'invalid_parameter_value', hint = 'Leave p_id out to get a new one.';
-    end if;
-    if btrim(p_key) = '' then
-        raise exception 'expected an ordering key, got blank text'
-            using errcode = 'invalid_parameter_value', hint = 'Null means that order does not matter.';
     end if;
 end
 $sql$;
@@ -647,611 +1703,6 @@ begin
 end
 $sql$;
 
--- Takes up to p_limit ready and due messages, at most p_places[i] of topic p_topics[i], for p_lease. Without topics, of
--- whatever topic there is, in random order, so that a full one cannot keep the others waiting. Expired messages are left to
--- expire(); paused topics are left alone.
---
--- Under an open snapshot the dead entries of claimed messages stay in the index, and every claim would step over all of
--- them. So a claimer gives, for each topic, the position (next_attempt_at, id) up to which it knows that nothing is left.
--- How it knows: let F be the number of a claim that reached position P. Whoever stamped a message at or before P did so
--- before that claim read its clock, and had its own transaction number by then, so that number is below F. Once a later
--- claim from the old bound reaches past P in a snapshot with xmin > F, all of those transactions had ended in that
--- snapshot, and the claim has seen what they committed. claim_xid is F, snapshot_xmin is xmin. A claim that first settles
--- keys has its number before it reads the clock again: the positions it reports go no further than the first reading.
-create or replace function "windlass"."outbox_claim"(
-    p_owner     uuid,
-    p_lease     interval,
-    p_limit     integer,
-    p_topics    text[] default null,
-    p_places    integer[] default null,
-    p_after_ats timestamptz[] default null,
-    p_after_ids uuid[] default null
-) returns table (
-    id              uuid,
-    topic           varchar,
-    payload         text,
-    correlation_id  varchar,
-    headers         jsonb,
-    created_at      timestamptz,
-    due_at          timestamptz,
-    expires_at      timestamptz,
-    next_attempt_at timestamptz,
-    retry_count     integer,
-    lease_expiries  integer,
-    last_error      varchar,
-    claim_xid       bigint,
-    snapshot_xmin   bigint,
-    ordering_key    varchar,
-    requeues        smallint
-)
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-declare
-    v_now    timestamptz := clock_timestamp();
-    v_proved timestamptz := v_now;
-    v_topics text[];
-    v_paused text[] := array(select p.topic from "windlass"."outbox_pause" p);
-begin
-    if exists (select from "windlass"."outbox_key_freed") then
-        perform "windlass"."outbox_settle_keys"();
-        v_now := clock_timestamp();
-    end if;
-    v_topics := coalesce(p_topics, array(select t from "windlass"."outbox_ready_topics"() t order by random()));
-    return query
-    update "windlass"."outbox" m
-       set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now
-     where m.id = any (array(
-               select f.id
-                 from unnest(v_topics, p_places, p_after_ats, p_after_ids) as want (topic, places, after_at, after_id)
-                cross join lateral (
-                      select r.id
-                        from "windlass"."outbox" r
-                       where r.status = 0
-                         and r.topic = want.topic
-                         and r.next_attempt_at <= v_now
-                         and (r.next_attempt_at, r.id) > (coalesce(want.after_at, '-infinity'),
-                                                          coalesce(want.after_id, '00000000-0000-0000-0000-000000000000'))
-                         and (r.expires_at is null or r.expires_at > v_now)
-                       order by r.next_attempt_at, r.id
-                       limit coalesce(want.places, p_limit)
-                         for update skip locked) f
-                where want.topic <> all (v_paused)
-                limit p_limit))
-    returning m.id, m.topic, m.payload, m.correlation_id, m.headers, m.created_at, m.due_at, m.expires_at,
-              least(m.next_attempt_at, v_proved), m.retry_count, m.lease_expiries, m.last_error,
-              (select pg_current_xact_id_if_assigned()::text::bigint),
-              (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint), m.ordering_key, m.requeues;
-end
-$sql$;
-
--- The topics that have ready messages, due or not: one step in the index for each.
-create or replace function "windlass"."outbox_ready_topics"() returns setof text
-    language plpgsql
-    stable
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_sort = off
-    set jit = off
-as $sql$
-begin
-    return query
-    with recursive step (topic) as (
-        (select m.topic from "windlass"."outbox" m where m.status = 0 order by m.topic limit 1)
-        union all
-        select (select m.topic
-                  from "windlass"."outbox" m
-                 where m.status = 0 and m.topic > step.topic
-                 order by m.topic
-                 limit 1)
-          from step
-         where step.topic is not null)
-    select step.topic::text from step where step.topic is not null;
-end
-$sql$;
-
--- How many milliseconds until the next ready message of these topics is due, at most a day; zero or less when one is due
--- now, null when there is none. The bounds are those of claim. While a key is noted as freed, somebody has to look again soon:
--- nobody is told when the one who was writing to it rolls back.
-create or replace function "windlass"."outbox_next_due"(
-    p_topics    text[],
-    p_after_ats timestamptz[],
-    p_after_ids uuid[]
-) returns bigint
-    language plpgsql
-    stable
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-declare
-    v_now timestamptz := clock_timestamp();
-    v_due bigint;
-begin
-    v_due := (
-        select ceil(extract(epoch from min(least(f.next_attempt_at, v_now + interval '1 day')) - v_now) * 1000)
-          from unnest(p_topics, p_after_ats, p_after_ids) as want (topic, after_at, after_id)
-         cross join lateral (
-               select m.next_attempt_at
-                 from "windlass"."outbox" m
-                where m.status = 0
-                  and m.topic = want.topic
-                  and (m.next_attempt_at, m.id) > (want.after_at, want.after_id)
-                  and (m.expires_at is null or m.expires_at > v_now)
-                order by m.next_attempt_at, m.id
-                limit 1) f
-         where not exists (select from "windlass"."outbox_pause" p where p.topic = want.topic));
-    if exists (select from "windlass"."outbox_key_freed") then
-        return least(v_due, 250);
-    end if;
-    return v_due;
-end
-$sql$;
-
--- Ends messages as done, or deletes them when nothing is to be kept. Under an ordering key the next one becomes ready, and the
--- nodes are told of it if p_notify says so. Returns how many.
-create or replace function "windlass"."outbox_ack"(
-    p_ids          uuid[],
-    p_owners       uuid[],
-    p_processed_by text default null,
-    p_keep         boolean default true,
-    p_notify       boolean default true
-) returns integer
-    language plpgsql
-as $sql$
-declare
-    v_count integer;
-    v_keys  text[];
-begin
-    select e.ended, e.keys into v_count, v_keys
-      from "windlass"."outbox_end_done"(p_ids, p_owners, p_processed_by, p_keep) e;
-    if v_keys is not null then
-        perform "windlass"."outbox_pass_on"(v_keys, p_notify);
-    end if;
-    return v_count;
-end
-$sql$;
-
--- The same, and whoever has room takes the next message of each key with it, for p_lease, if it is due and of one of
--- p_topics: it goes from waiting to in progress without having been ready, which saves a version of its row and a claim. Only
--- for who has found nothing else ready: the next of a key would otherwise overtake what has been ready for longer.
---
--- Returns the messages as claim() does, each with the number of those that ended and of keys whose next was not taken; when
--- none is taken, one row with these numbers alone.
-create or replace function "windlass"."outbox_ack_next"(
-    p_ids          uuid[],
-    p_owners       uuid[],
-    p_processed_by text,
-    p_keep         boolean,
-    p_notify       boolean,
-    p_owner        uuid,
-    p_lease        interval,
-    p_topics       text[]
-) returns table (
-    id              uuid,
-    topic           varchar,
-    payload         text,
-    correlation_id  varchar,
-    headers         jsonb,
-    created_at      timestamptz,
-    due_at          timestamptz,
-    expires_at      timestamptz,
-    next_attempt_at timestamptz,
-    retry_count     integer,
-    lease_expiries  integer,
-    last_error      varchar,
-    claim_xid       bigint,
-    snapshot_xmin   bigint,
-    ordering_key    varchar,
-    requeues        smallint,
-    acked           integer,
-    left_keys       integer
-)
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-declare
-    v_now    timestamptz;
-    v_topics text[];
-    v_keys   text[];
-    v_ids    uuid[];
-    v_taken  text[];
-    v_left   text[];
-begin
-    select e.ended, e.keys into acked, v_keys
-      from "windlass"."outbox_end_done"(p_ids, p_owners, p_processed_by, p_keep) e;
-    if v_keys is null then
-        left_keys := 0;
-        return next;
-        return;
-    end if;
-    v_topics := array(select unnest(p_topics) except select p.topic from "windlass"."outbox_pause" p);
-    v_ids := "windlass"."outbox_first_waiting"(v_keys);
-    v_now := clock_timestamp();
-    select array_agg(f.id), coalesce(array_agg(f.ordering_key), '{}') into v_ids, v_taken
-      from (select l.id, l.ordering_key
-              from "windlass"."outbox" l
-             where l.id = any (v_ids)
-               and l.ended_at is null and not l.holds_key -- naming status = 4 would invite the index of all that wait
-               and l.topic = any (v_topics)
-               and l.next_attempt_at <= v_now
-               and (l.expires_at is null or l.expires_at > v_now)
-               and l.retry_count + l.lease_expiries + l.requeues = 0 -- others have to be looked at before they are handled
-               for update skip locked) f;
-    v_left := case when cardinality(v_taken) = cardinality(v_keys) then '{}'
-                   else array(select unnest(v_keys) except select unnest(v_taken)) end;
-    left_keys := cardinality(v_left);
-    if left_keys > 0 then
-        perform "windlass"."outbox_pass_on"(v_left, p_notify);
-    end if;
-    return query
-    update "windlass"."outbox" m
-       set status = 1, holds_key = true, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now,
-           next_attempt_at = v_now
-     where m.id = any (v_ids)
-    returning m.id, m.topic, m.payload, m.correlation_id, m.headers, m.created_at, m.due_at, m.expires_at,
-              m.next_attempt_at, m.retry_count, m.lease_expiries, m.last_error, 0::bigint, 0::bigint, m.ordering_key,
-              m.requeues, acked, left_keys;
-    if not found then
-        return next;
-    end if;
-end
-$sql$;
-
--- Ends messages as done, or deletes them. Returns how many, and the ordering keys they held.
-create or replace function "windlass"."outbox_end_done"(
-    p_ids          uuid[],
-    p_owners       uuid[],
-    p_processed_by text,
-    p_keep         boolean,
-    out ended      integer,
-    out keys       text[]
-)
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_nestloop = off
-    set enable_mergejoin = off
-    set jit = off
-as $sql$
-declare
-    v_joined uuid[];
-    v_runs   "windlass"."outbox"[];
-    v_tried  uuid[];
-begin
-    if p_keep then
-        with done as (
-            update "windlass"."outbox" m
-               set status = 2, owner_token = null, locked_until = null, holds_key = false,
-                   ended_at = clock_timestamp(), processed_by = p_processed_by
-              from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
-             where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token
-            returning m.id, m.joined, m.ordering_key, m.run, case when m.run then m end as message)
-        select count(*), array_agg(done.ordering_key) filter (where done.ordering_key is not null),
-               array_agg(done.id) filter (where done.joined), array_agg(done.message) filter (where done.run)
-          into ended, keys, v_joined, v_runs from done;
-    else
-        with done as (
-            delete from "windlass"."outbox" m
-             using (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
-             where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token
-            returning m.id, m.joined, m.ordering_key, m.run, case when m.run then m end as message,
-                      m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
-        select count(*), array_agg(done.ordering_key) filter (where done.ordering_key is not null),
-               array_agg(done.id) filter (where done.joined), array_agg(done.message) filter (where done.run),
-               array_agg(done.id) filter (where done.tried)
-          into ended, keys, v_joined, v_runs, v_tried from done;
-        if v_tried is not null then
-            delete from "windlass"."outbox_failure" h where h.message_id = any (v_tried);
-        end if;
-    end if;
-    if v_joined is not null then
-        perform "windlass"."outbox_join_count"(v_joined, 1::smallint);
-    end if;
-    if v_runs is not null then
-        perform "windlass"."outbox_job_runs_ended"(v_runs);
-    end if;
-end
-$sql$;
-
--- Returns messages to ready after a failed attempt, which is counted and kept in the history unless p_counted says otherwise. A
--- null delay means min(2^retry_count s, 60 s). Returns how many.
-create or replace function "windlass"."outbox_abandon"(
-    p_ids          uuid[],
-    p_owners       uuid[],
-    p_delays       interval[] default null,
-    p_errors       text[] default null,
-    p_processed_by text default null,
-    p_counted      boolean[] default null
-) returns integer
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_nestloop = off
-    set enable_mergejoin = off
-    set jit = off
-as $sql$
-declare
-    v_count integer;
-begin
-    perform pg_current_xact_id();
-    with failed as (
-        update "windlass"."outbox" m
-           set status = 0, owner_token = null, locked_until = null,
-               retry_count = m.retry_count + case when c.counted is false then 0 else 1 end,
-               next_attempt_at = clock_timestamp()
-                   + coalesce(c.delay, make_interval(secs => least(2 ^ least(m.retry_count, 6), 60))),
-               last_error = coalesce(left(c.error, 2048), m.last_error)
-          from (select *
-                  from unnest(p_ids, p_owners, p_delays, p_errors, p_counted)
-                       as u (id, owner_token, delay, error, counted)
-                 order by u.id) c
-         where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token
-        returning m.id, m.retry_count as attempt, c.error, c.counted is not false as counted),
-    recorded as (
-        insert into "windlass"."outbox_failure" (message_id, failed_at, attempt, node, error)
-        select failed.id, clock_timestamp(), failed.attempt, left(p_processed_by, 100), left(failed.error, 2048)
-          from failed
-         where failed.counted)
-    select count(*) into v_count from failed;
-    return v_count;
-end
-$sql$;
-
--- Returns messages to ready without counting an attempt: the owner is shutting down or cannot handle them; another node is
--- told. Returns how many.
-create or replace function "windlass"."outbox_release"(
-    p_ids    uuid[],
-    p_owners uuid[],
-    p_delay  interval default '0 s'
-) returns integer
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_nestloop = off
-    set enable_mergejoin = off
-    set jit = off
-as $sql$
-declare
-    v_count integer;
-begin
-    perform pg_current_xact_id();
-    update "windlass"."outbox" m
-       set status = 0, owner_token = null, locked_until = null, next_attempt_at = clock_timestamp() + p_delay
-      from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
-     where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token;
-    get diagnostics v_count = row_count;
-    if v_count > 0 then
-        perform pg_notify('windlass.windlass.outbox', '');
-    end if;
-    return v_count;
-end
-$sql$;
-
--- Ends messages as failed; they are not claimed again. One that holds an ordering key goes on to hold it, and the others of
--- that key wait until it is requeued, purged or passed over, unless p_block says otherwise. Returns how many.
-create or replace function "windlass"."outbox_fail"(
-    p_ids          uuid[],
-    p_owners       uuid[],
-    p_errors       text[] default null,
-    p_processed_by text default null,
-    p_block        boolean[] default null,
-    p_notify       boolean default true
-) returns integer
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_nestloop = off
-    set enable_mergejoin = off
-    set jit = off
-as $sql$
-declare
-    v_count  integer;
-    v_joined uuid[];
-    v_runs   "windlass"."outbox"[];
-    v_keys   text[];
-begin
-    with ended as (
-        update "windlass"."outbox" m
-           set status = 3, owner_token = null, locked_until = null, ended_at = clock_timestamp(),
-               holds_key = m.holds_key and c.block is not false,
-               processed_by = p_processed_by, last_error = coalesce(left(c.error, 2048), m.last_error)
-          from (select *
-                  from unnest(p_ids, p_owners, p_errors, p_block) as u (id, owner_token, error, block)
-                 order by u.id) c
-         where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token
-        returning m.id, m.joined, m.ended_at, m.retry_count, c.error, m.run, case when m.run then m end as message,
-                  case when not m.holds_key then m.ordering_key end as key),
-    recorded as (
-        insert into "windlass"."outbox_failure" (message_id, failed_at, attempt, node, error)
-        select ended.id, ended.ended_at, ended.retry_count + 1, left(p_processed_by, 100), left(ended.error, 2048) from ended)
-    select count(*), array_agg(ended.id) filter (where ended.joined), array_agg(ended.message) filter (where ended.run),
-           array_agg(ended.key) filter (where ended.key is not null)
-      into v_count, v_joined, v_runs, v_keys from ended;
-    if v_joined is not null then
-        perform "windlass"."outbox_join_count"(v_joined, 2::smallint);
-    end if;
-    if v_runs is not null then
-        perform "windlass"."outbox_job_runs_ended"(v_runs);
-    end if;
-    if v_keys is not null then
-        perform "windlass"."outbox_pass_on"(v_keys, p_notify);
-    end if;
-    return v_count;
-end
-$sql$;
-
--- Renews the leases that have not run out. Returns the ids that were renewed; the owner has lost the others.
-create or replace function "windlass"."outbox_heartbeat"(
-    p_ids    uuid[],
-    p_owners uuid[],
-    p_lease  interval
-) returns setof uuid
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_nestloop = off
-    set enable_mergejoin = off
-    set jit = off
-as $sql$
-begin
-    return query
-    update "windlass"."outbox" m
-       set locked_until = clock_timestamp() + p_lease
-      from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
-     where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until > clock_timestamp()
-    returning m.id;
-end
-$sql$;
-
--- Returns messages whose lease ran out to ready, and tells the nodes. Nothing is reaped in the first p_quiet after the server
--- started: owners that lived through the outage renew, or write their outcome, first. Returns how many.
-create or replace function "windlass"."outbox_reap"(p_quiet interval, p_limit integer default 1000) returns integer
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-as $sql$
-declare
-    v_now   timestamptz := clock_timestamp();
-    v_count integer;
-begin
-    if v_now < pg_postmaster_start_time() + p_quiet then
-        return 0;
-    end if;
-    with reaped as (
-        update "windlass"."outbox" m
-           set status = 0, owner_token = null, locked_until = null, lease_expiries = m.lease_expiries + 1,
-               next_attempt_at = clock_timestamp()
-         where m.id = any (array(
-                   select r.id
-                     from "windlass"."outbox" r
-                    where r.status = 1 and r.locked_until <= v_now
-                    order by r.locked_until
-                    limit p_limit
-                      for update skip locked))
-        returning m.id, m.next_attempt_at, m.retry_count)
-    insert into "windlass"."outbox_failure" (message_id, failed_at, attempt, error)
-    select reaped.id, reaped.next_attempt_at, reaped.retry_count + 1, 'its lease ran out' from reaped;
-    get diagnostics v_count = row_count;
-    if v_count > 0 then
-        perform pg_notify('windlass.windlass.outbox', '');
-    end if;
-    return v_count;
-end
-$sql$;
-
--- Ends messages whose expiry has passed as failed, ready ones and such that wait for their turn. Returns how many.
-create or replace function "windlass"."outbox_expire"(p_limit integer default 1000) returns integer
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-as $sql$
-declare
-    v_now timestamptz := clock_timestamp();
-    v_ids uuid[];
-begin
-    v_ids := array(select r.id
-                     from "windlass"."outbox" r
-                    where r.status = 0 and r.expires_at is not null and r.expires_at <= v_now
-                    order by r.expires_at
-                    limit p_limit
-                      for update skip locked);
-    v_ids := v_ids || array(select r.id
-                              from "windlass"."outbox" r
-                             where r.status = 4 and r.expires_at is not null and r.expires_at <= v_now
-                             order by r.expires_at
-                             limit p_limit - cardinality(v_ids)
-                               for update skip locked);
-    return "windlass"."outbox_end_unclaimed"(v_ids, 3::smallint, 'expired before it was handled');
-end
-$sql$;
-
--- Ends messages that nobody has claimed; the caller has locked them. Those that held a key pass it on. Returns how many.
-create or replace function "windlass"."outbox_end_unclaimed"(p_ids uuid[], p_status smallint, p_reason text) returns integer
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-as $sql$
-declare
-    v_keys   text[] := array(select m.ordering_key from "windlass"."outbox" m where m.id = any (p_ids) and m.holds_key);
-    v_count  integer;
-    v_joined uuid[];
-    v_runs   "windlass"."outbox"[];
-begin
-    with ended as (
-        update "windlass"."outbox" m
-           set status = p_status, holds_key = false, ended_at = clock_timestamp(),
-               last_error = coalesce(p_reason, m.last_error)
-         where m.id = any (p_ids)
-        returning m.id, m.joined, m.run, case when m.run then m end as message)
-    select count(*), array_agg(ended.id) filter (where ended.joined), array_agg(ended.message) filter (where ended.run)
-      into v_count, v_joined, v_runs from ended;
-    if v_joined is not null then
-        perform "windlass"."outbox_join_count"(v_joined, 2::smallint);
-    end if;
-    if v_runs is not null then
-        perform "windlass"."outbox_job_runs_ended"(v_runs);
-    end if;
-    if cardinality(v_keys) > 0 then
-        perform "windlass"."outbox_pass_on"(v_keys, true);
-    end if;
-    return v_count;
-end
-$sql$;
-
--- Deletes what has been done or cancelled for longer than p_keep. Returns how many.
-create or replace function "windlass"."outbox_clean"(p_keep interval, p_limit integer default 1000) returns integer
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-as $sql$
-declare
-    v_before timestamptz := clock_timestamp() - p_keep;
-    v_ids    uuid[];
-    v_count  integer;
-    v_tried  uuid[];
-begin
-    v_ids := array(select r.id
-                     from "windlass"."outbox" r
-                    where r.status = 2 and r.ended_at < v_before
-                    order by r.ended_at
-                    limit p_limit
-                      for update skip locked);
-    v_ids := v_ids || array(select r.id
-                              from "windlass"."outbox" r
-                             where r.status = 5 and r.ended_at < v_before
-                             order by r.ended_at
-                             limit p_limit - cardinality(v_ids)
-                               for update skip locked);
-    with cleaned as (
-        delete from "windlass"."outbox" m
-         where m.id = any (v_ids)
-        returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
-    select count(*), array_agg(cleaned.id) filter (where cleaned.tried) into v_count, v_tried from cleaned;
-    if v_tried is not null then
-        delete from "windlass"."outbox_failure" h where h.message_id = any (v_tried);
-    end if;
-    return v_count;
-end
-$sql$;
-
 -- Deletes deduplication keys whose window is over. Returns how many.
 create or replace function "windlass"."outbox_forget"(p_limit integer default 1000) returns integer
     language plpgsql
@@ -1260,6 +1711,7 @@ create or replace function "windlass"."outbox_forget"(p_limit integer default 10
     set enable_bitmapscan = off
     set enable_hashjoin = off
     set enable_mergejoin = off
+    set jit = off
 as $sql$
 declare
     v_now   timestamptz := clock_timestamp();
@@ -1275,192 +1727,6 @@ begin
                   for update skip locked);
     get diagnostics v_count = row_count;
     return v_count;
-end
-$sql$;
-
--- Whoever held these keys has ended: the next in line takes its place, and a key that nobody waits for is forgotten. Who
--- writes to a key just now cannot be waited for, and what he writes cannot be seen yet: such keys are noted, and the
--- claims that follow look after them.
-create or replace function "windlass"."outbox_pass_on"(p_keys text[], p_notify boolean) returns void
-    language plpgsql
-as $sql$
-declare
-    v_left text[] := "windlass"."outbox_hand_over"(p_keys, p_notify);
-begin
-    if cardinality(v_left) > 0 then
-        insert into "windlass"."outbox_key_freed" (ordering_key) select unnest(v_left) on conflict do nothing;
-        perform pg_notify('windlass.windlass.outbox', '');
-    end if;
-end
-$sql$;
-
--- Passes on or forgets keys that nobody holds, without waiting for anybody. Returns those that somebody is writing to, or
--- whose next message somebody has locked.
---
--- Who writes to a key holds its row. So what is seen to wait can be promoted without the row, which under a key that is
--- always being written to is never free; but that nothing waits is known only to who has locked it.
-create or replace function "windlass"."outbox_hand_over"(p_keys text[], p_notify boolean) returns text[]
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_nestloop = on
-    set enable_hashjoin = off
-    set enable_mergejoin = off
-    set jit = off
-as $sql$
-declare
-    v_left      text[] := "windlass"."outbox_promote"(p_keys, p_notify);
-    v_mine      text[];
-    v_locked    text[];
-    v_forgotten text[];
-begin
-    if cardinality(v_left) = 0 then
-        return v_left;
-    end if;
-    v_mine := array(select k.ordering_key
-                      from "windlass"."outbox_key" k
-                     where k.ordering_key = any (v_left)
-                     order by k.ordering_key
-                       for update skip locked);
-    v_locked := "windlass"."outbox_promote"(v_mine, p_notify);
-    with forgotten as (
-        delete from "windlass"."outbox_key" k
-         where k.ordering_key = any (v_locked)
-           and (select w.id
-                  from "windlass"."outbox" w
-                 where w.status = 4 and w.ordering_key = k.ordering_key
-                 order by w.ordering_sequence
-                 limit 1) is null -- "not exists" becomes a join that reads all that wait, under whatever key
-        returning k.ordering_key)
-    select coalesce(array_agg(forgotten.ordering_key), '{}') into v_forgotten from forgotten;
-    return array(select l.ordering_key
-                   from unnest(v_left) as l (ordering_key)
-                  where l.ordering_key <> all (v_forgotten)
-                    and (l.ordering_key <> all (v_mine) or l.ordering_key = any (v_locked)));
-end
-$sql$;
-
--- Makes the first that waits for each of these keys ready; nobody holds them. Tells the nodes if p_notify says so.
--- Returns the keys where it could not: nobody is seen to wait, or somebody has locked the first, to cancel it perhaps.
--- Whoever ends messages must not wait for him.
-create or replace function "windlass"."outbox_promote"(p_keys text[], p_notify boolean) returns text[]
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-declare
-    v_keys   text[];
-    v_topics text[];
-    v_ids    uuid[];
-begin
-    perform pg_current_xact_id();
-    v_ids := "windlass"."outbox_first_waiting"(p_keys);
-    with next as (
-        update "windlass"."outbox" m
-           set status = 0, holds_key = true, next_attempt_at = greatest(clock_timestamp(), m.next_attempt_at)
-         where m.id = any (array(
-                   select l.id
-                     from "windlass"."outbox" l
-                    where l.id = any (v_ids)
-                      and l.ended_at is null and not l.holds_key -- naming status = 4 would invite the index of all that wait
-                      for update skip locked))
-        returning m.ordering_key, m.topic)
-    select coalesce(array_agg(next.ordering_key), '{}'), array_agg(distinct next.topic) into v_keys, v_topics from next;
-    if p_notify then
-        perform pg_notify('windlass.windlass.outbox', t.topic) from unnest(v_topics) as t (topic);
-    end if;
-    if cardinality(v_keys) = cardinality(p_keys) then
-        return '{}';
-    end if;
-    return array(select unnest(p_keys) except select unnest(v_keys));
-end
-$sql$;
-
--- The first that waits for each of these keys, where one is seen to.
-create or replace function "windlass"."outbox_first_waiting"(p_keys text[]) returns uuid[]
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-begin
-    return array(select f.id
-                   from unnest(p_keys) as k (ordering_key)
-                  cross join lateral (
-                        select w.id
-                          from "windlass"."outbox" w
-                         where w.status = 4 and w.ordering_key = k.ordering_key
-                         order by w.ordering_sequence
-                         limit 1) f);
-end
-$sql$;
-
--- Passes on the keys that pass_on() had to leave. Some of many, at random: those at the front may be the ones that cannot be
--- passed on yet.
-create or replace function "windlass"."outbox_settle_keys"() returns void
-    language plpgsql
-as $sql$
-declare
-    v_keys text[] := array(select f.ordering_key
-                             from "windlass"."outbox_key_freed" f
-                            order by random()
-                            limit 500
-                              for update skip locked);
-    v_left text[] := "windlass"."outbox_hand_over"(v_keys, true);
-begin
-    delete from "windlass"."outbox_key_freed" f
-     where f.ordering_key = any (v_keys)
-       and (f.ordering_key <> all (v_left)
-            or not exists (select from "windlass"."outbox_key" k where k.ordering_key = f.ordering_key));
-end
-$sql$;
-
--- One message, in whatever state.
-create or replace function "windlass"."outbox_find"(p_id uuid) returns setof "windlass"."outbox"
-    language plpgsql
-    stable
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-as $sql$
-begin
-    return query select m.* from "windlass"."outbox" m where m.id = p_id;
-end
-$sql$;
-
--- Counts ended messages into the joins they are members of, each membership once: p_status 1 completed, 2 failed. Called
--- by whatever ends a message, after its row is locked; joins are locked in the order of their ids.
-create or replace function "windlass"."outbox_join_count"(p_message_ids uuid[], p_status smallint) returns void
-    language plpgsql
-    set enable_nestloop = on
-    set enable_hashjoin = off
-    set enable_mergejoin = off
-as $sql$
-begin
-    perform 1
-       from "windlass"."outbox_join" j
-      where j.join_id in (select c.join_id
-                            from "windlass"."outbox_join_member" c
-                           where c.message_id = any (p_message_ids) and c.status = 0)
-      order by j.join_id
-        for update;
-    with counted as (
-        update "windlass"."outbox_join_member" c
-           set status = p_status
-         where c.message_id = any (p_message_ids) and c.status = 0
-        returning c.join_id),
-    steps as (
-        select counted.join_id, count(*)::integer as n from counted group by counted.join_id)
-    update "windlass"."outbox_join" j
-       set completed_steps = j.completed_steps + case p_status when 1 then steps.n else 0 end,
-           failed_steps = j.failed_steps + case p_status when 2 then steps.n else 0 end,
-           last_updated_at = clock_timestamp()
-      from steps
-     where j.join_id = steps.join_id;
 end
 $sql$;
 
@@ -1525,20 +1791,10 @@ $sql$;
 -- Ends messages that nobody has claimed as cancelled. Returns how many; others, claimed or ended, stay as they are.
 create or replace function "windlass"."outbox_cancel"(p_ids uuid[]) returns integer
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
 as $sql$
-declare
-    v_ids uuid[] := array(select m.id
-                            from "windlass"."outbox" m
-                           where m.id = any (p_ids) and m.ended_at is null and m.owner_token is null
-                           order by m.id
-                             for update);
 begin
     perform "windlass"."outbox_check_ids"(p_ids);
-    return "windlass"."outbox_end_unclaimed"(v_ids, 5::smallint, null);
+    return "windlass"."outbox_end_unclaimed"("windlass"."outbox_lock"(p_ids, array[0, 4]), 5::smallint, null);
 end
 $sql$;
 
@@ -1555,30 +1811,25 @@ create or replace function "windlass"."outbox_reschedule"(
     set jit = off
 as $sql$
 declare
-    v_now   timestamptz;
-    v_due   timestamptz;
-    v_count integer;
+    v_ids uuid[];
+    v_now timestamptz;
+    v_due timestamptz;
 begin
     perform "windlass"."outbox_check_ids"(p_ids);
     if p_due_at is not null and p_delay is not null then
         raise exception 'expected a due time or a delay, got both' using errcode = 'invalid_parameter_value';
     end if;
-    perform 1
-       from "windlass"."outbox" m
-      where m.id = any (p_ids) and m.ended_at is null and m.owner_token is null
-      order by m.id
-        for update;
+    v_ids := "windlass"."outbox_lock"(p_ids, array[0, 4]);
     perform pg_current_xact_id();
     v_now := clock_timestamp();
     v_due := coalesce(p_due_at, v_now + p_delay, v_now);
     update "windlass"."outbox" m
        set due_at = v_due, next_attempt_at = greatest(v_now, v_due)
-     where m.id = any (p_ids) and m.ended_at is null and m.owner_token is null;
-    get diagnostics v_count = row_count;
-    if v_count > 0 then
+     where m.id = any (v_ids);
+    if cardinality(v_ids) > 0 then
         perform pg_notify('windlass.windlass.outbox', '');
     end if;
-    return v_count;
+    return cardinality(v_ids);
 end
 $sql$;
 
@@ -1607,7 +1858,7 @@ create or replace function "windlass"."outbox_dead_letters"(
     topic          varchar,
     correlation_id varchar,
     ordering_key   varchar,
-    holds_key      boolean,
+    blocks_key     boolean,
     created_at     timestamptz,
     ended_at       timestamptz,
     processed_by   varchar,
@@ -1633,7 +1884,7 @@ declare
 begin
     if p_topic is null then
         return query
-        select m.id, m.topic, m.correlation_id, m.ordering_key, m.holds_key, m.created_at, m.ended_at, m.processed_by,
+        select m.id, m.topic, m.correlation_id, m.ordering_key, m.blocks_key, m.created_at, m.ended_at, m.processed_by,
                m.retry_count, m.lease_expiries, m.requeues, m.last_error, m.erased_at
           from "windlass"."outbox" m
          where m.status = 3
@@ -1643,7 +1894,7 @@ begin
          limit p_limit;
     else
         return query
-        select m.id, m.topic, m.correlation_id, m.ordering_key, m.holds_key, m.created_at, m.ended_at, m.processed_by,
+        select m.id, m.topic, m.correlation_id, m.ordering_key, m.blocks_key, m.created_at, m.ended_at, m.processed_by,
                m.retry_count, m.lease_expiries, m.requeues, m.last_error, m.erased_at
           from "windlass"."outbox" m
          where m.status = 3 and m.topic = p_topic
@@ -1676,20 +1927,20 @@ as $sql$
 declare
     v_from  timestamptz := coalesce(p_from, '-infinity');
     v_until timestamptz := coalesce(p_until, 'infinity');
+    v_ids   uuid[];
 begin
     if p_ids is not null then
+        v_ids := "windlass"."outbox_lock"(p_ids, array[3]);
         return array(select m.id
                        from "windlass"."outbox" m
-                      where m.id = any (p_ids) and m.status + 0 = 3 -- status = 3 would invite the index of all that failed
-                        and (m.holds_key or not p_holding) and (m.erased_at is null or not p_whole)
-                      order by m.id
-                        for update);
+                      where m.id = any (v_ids)
+                        and (m.blocks_key or not p_holding) and (m.erased_at is null or not p_whole));
     elsif p_topic is not null then
         return array(select m.id
                        from "windlass"."outbox" m
                       where m.status = 3 and m.topic = p_topic and m.ended_at >= v_from and m.ended_at < v_until
                         and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
-                        and (m.holds_key or not p_holding) and (m.erased_at is null or not p_whole)
+                        and (m.blocks_key or not p_holding) and (m.erased_at is null or not p_whole)
                       order by m.ended_at, m.id
                       limit p_limit
                         for update skip locked);
@@ -1698,7 +1949,7 @@ begin
                    from "windlass"."outbox" m
                   where m.status = 3 and m.ended_at >= v_from and m.ended_at < v_until
                     and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
-                    and (m.holds_key or not p_holding) and (m.erased_at is null or not p_whole)
+                    and (m.blocks_key or not p_holding) and (m.erased_at is null or not p_whole)
                   order by m.ended_at, m.id
                   limit p_limit
                     for update skip locked);
@@ -1775,7 +2026,7 @@ begin
     with entry as (
         select m.ordering_key, (array_agg(m.id order by m.ordering_sequence))[1] as first
           from "windlass"."outbox" m
-         where m.id = any (v_ids) and m.ordering_key is not null and not m.holds_key
+         where m.id = any (v_ids) and m.ordering_key is not null and not m.blocks_key
          group by m.ordering_key
          order by m.ordering_key),
     held as (
@@ -1788,9 +2039,9 @@ begin
      where held.free;
     v_now := clock_timestamp();
     update "windlass"."outbox" m
-       set status = case when m.ordering_key is null or m.holds_key or m.id = any (v_heads) then 0 else 4 end,
-           holds_key = m.holds_key or m.id = any (v_heads),
-           next_attempt_at = greatest(v_now, m.due_at), ended_at = null, processed_by = null, lease_expiries = 0,
+       set status = case when m.ordering_key is null or m.blocks_key or m.id = any (v_heads) then 0 else 4 end,
+           blocks_key = false, owner_token = null,
+           next_attempt_at = greatest(v_now, m.due_at), ended_at = null, processed_by = null, lease_expiries = 0, crashes = 0,
            retry_count = case when p_reset then 0 else m.retry_count end,
            requeues = least(m.requeues + 1, 32767),
            expires_at = case when m.expires_at > v_now then m.expires_at end
@@ -1832,7 +2083,7 @@ begin
     v_ids := "windlass"."outbox_pick_failed"(p_ids, p_topic, p_from, "windlass"."outbox_action_until"(p_action, p_until), p_error,
                                            false, false, p_limit);
     reached := (select max(m.ended_at) from "windlass"."outbox" m where m.id = any (v_ids));
-    v_keys := array(select m.ordering_key from "windlass"."outbox" m where m.id = any (v_ids) and m.holds_key);
+    v_keys := array(select m.ordering_key from "windlass"."outbox" m where m.id = any (v_ids) and m.blocks_key);
     delete from "windlass"."outbox" m where m.id = any (v_ids);
     delete from "windlass"."outbox_failure" h where h.message_id = any (v_ids);
     if cardinality(v_keys) > 0 then
@@ -1872,7 +2123,7 @@ begin
                                            true, false, p_limit);
     reached := (select max(m.ended_at) from "windlass"."outbox" m where m.id = any (v_ids));
     with passed as (
-        update "windlass"."outbox" m set holds_key = false where m.id = any (v_ids) returning m.ordering_key)
+        update "windlass"."outbox" m set blocks_key = false where m.id = any (v_ids) returning m.ordering_key)
     select coalesce(array_agg(passed.ordering_key), '{}') into v_keys from passed;
     if cardinality(v_keys) > 0 then
         perform "windlass"."outbox_pass_on"(v_keys, true);
@@ -1903,14 +2154,12 @@ create or replace function "windlass"."outbox_erase"(p_by text, p_ids uuid[]) re
     set jit = off
 as $sql$
 declare
-    v_ids uuid[] := array(select m.id
-                            from "windlass"."outbox" m
-                           where m.id = any (p_ids) and m.ended_at is not null and m.erased_at is null
-                           order by m.id
-                             for update);
+    v_ids uuid[];
 begin
     perform "windlass"."outbox_check_by"(p_by);
     perform "windlass"."outbox_check_ids"(p_ids);
+    v_ids := "windlass"."outbox_lock"(p_ids, array[2, 3, 5]);
+    v_ids := array(select m.id from "windlass"."outbox" m where m.id = any (v_ids) and m.erased_at is null);
     update "windlass"."outbox" m set payload = '', headers = null, erased_at = clock_timestamp() where m.id = any (v_ids);
     perform "windlass"."outbox_record"(null, p_by, 'erase', cardinality(v_ids), p_ids, '{}');
     return cardinality(v_ids);
@@ -2005,6 +2254,7 @@ create or replace function "windlass"."outbox_timer_schedule"(
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set jit = off
 as $sql$
 declare
     v_now timestamptz;
@@ -2132,6 +2382,7 @@ create or replace function "windlass"."outbox_timer_cancel"(p_id uuid) returns b
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set jit = off
 as $sql$
 begin
     delete from "windlass"."outbox_timer" t where t.id = p_id and t.owner_token is null;
@@ -2145,6 +2396,7 @@ create or replace function "windlass"."outbox_timer_cancel_key"(p_topic text, p_
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set jit = off
 as $sql$
 begin
     delete from "windlass"."outbox_timer" t
@@ -2164,6 +2416,7 @@ create or replace function "windlass"."outbox_timer_reschedule"(
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set jit = off
 as $sql$
 declare
     v_now timestamptz;
@@ -2194,6 +2447,7 @@ create or replace function "windlass"."outbox_timer_find"(p_id uuid) returns set
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set jit = off
 as $sql$
 begin
     return query select t.* from "windlass"."outbox_timer" t where t.id = p_id;
@@ -2208,6 +2462,7 @@ create or replace function "windlass"."outbox_timer_find_key"(p_topic text, p_un
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set jit = off
 as $sql$
 begin
     return query select t.* from "windlass"."outbox_timer" t where t.topic = p_topic and t.unique_key = p_unique_key;
@@ -2239,6 +2494,7 @@ create or replace function "windlass"."outbox_timer_list"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set enable_sort = off
+    set jit = off
 as $sql$
 begin
     return query
@@ -2412,6 +2668,7 @@ create or replace function "windlass"."outbox_timer_lock"(p_ids uuid[], p_owner 
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set jit = off
 as $sql$
 begin
     perform 1
@@ -2428,6 +2685,7 @@ create or replace function "windlass"."outbox_timer_ack"(p_ids uuid[], p_owner u
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set jit = off
 as $sql$
 declare
     v_count integer;
@@ -2450,6 +2708,7 @@ create or replace function "windlass"."outbox_timer_abandon"(
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set jit = off
 as $sql$
 declare
     v_count integer;
@@ -2475,6 +2734,7 @@ create or replace function "windlass"."outbox_timer_reap"(p_quiet interval, p_li
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set jit = off
 as $sql$
 declare
     v_now   timestamptz := clock_timestamp();
@@ -2503,30 +2763,35 @@ $sql$;
 
 -- Jobs and their runs. Programs compute the ticks; what is decided here is who takes one, once.
 
--- Ends the runs whose messages have ended; the caller has changed or deleted these in the same transaction. A message that is
--- neither done nor failed nor cancelled was done, and deleted.
-create or replace function "windlass"."outbox_job_runs_ended"(p_messages "windlass"."outbox"[]) returns void
+-- Ends the runs whose messages end; these have been changed in the same transaction, or are about to be deleted.
+create or replace function "windlass"."outbox_job_runs_ended"(p_ids uuid[], p_status smallint) returns void
     language plpgsql
+    set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
+    set enable_bitmapscan = off
     set enable_hashjoin = off
     set enable_mergejoin = off
+    set jit = off
 as $sql$
 begin
     update "windlass"."outbox_job_run" r
-       set status = case when e.ended_at is null then 2 else e.status end, ended_at = coalesce(e.ended_at, clock_timestamp()),
-           claimed_at = e.claimed_at, retry_count = e.retry_count, lease_expiries = e.lease_expiries, last_error = e.last_error
-      from unnest(p_messages) e
-     where r.id = e.id and r.status = 6;
+       set status = p_status, ended_at = clock_timestamp(), claimed_at = m.claimed_at, retry_count = m.retry_count,
+           lease_expiries = m.lease_expiries, last_error = m.last_error
+      from "windlass"."outbox" m
+     where m.id = any (p_ids) and r.id = m.id and r.status + 0 = 6;
 end
 $sql$;
 
 -- Failed messages are to be handled once more, and so are the runs they belong to.
 create or replace function "windlass"."outbox_job_runs_reopened"(p_ids uuid[]) returns void
     language plpgsql
+    set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
 as $sql$
 begin
-    update "windlass"."outbox_job_run" r set status = 6, ended_at = null where r.id = any (p_ids) and r.status = 3;
+    update "windlass"."outbox_job_run" r set status = 6, ended_at = null where r.id = any (p_ids) and r.status + 0 = 3;
 end
 $sql$;
 
@@ -2574,6 +2839,7 @@ create or replace function "windlass"."outbox_job_save"(
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set jit = off
 as $sql$
 declare
     v_now  timestamptz := clock_timestamp();
@@ -2634,6 +2900,7 @@ create or replace function "windlass"."outbox_job_delete"(p_name text, p_raise b
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set jit = off
 as $sql$
 declare
     v_count integer;
@@ -2660,6 +2927,7 @@ create or replace function "windlass"."outbox_job_unfinished"(p_name text) retur
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set jit = off
 as $sql$
 begin
     return (select r.id
@@ -2687,6 +2955,7 @@ create or replace function "windlass"."outbox_job_trigger"(
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set jit = off
 as $sql$
 declare
     v_now timestamptz;
@@ -2740,11 +3009,11 @@ declare
 begin
     perform pg_current_xact_id();
     v_now := clock_timestamp();
-    insert into "windlass"."outbox" (id, created_at, next_attempt_at, due_at, topic, correlation_id, headers, payload, run)
+    insert into "windlass"."outbox" (id, created_at, next_attempt_at, due_at, topic, correlation_id, headers, payload, run, awaited)
     values (p_id, v_now, v_now, p_tick_at, p_job.topic, 'job-run-' || p_id,
             jsonb_build_object('windlass-job', p_job.name, 'windlass-tick',
                 rtrim(rtrim(to_char(p_tick_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0'), '.') || 'Z'),
-            p_job.payload, true);
+            p_job.payload, true, true);
 end
 $sql$;
 
@@ -2754,6 +3023,7 @@ create or replace function "windlass"."outbox_job_pause"(p_name text, p_raise bo
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set jit = off
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
@@ -2787,6 +3057,7 @@ create or replace function "windlass"."outbox_job_resume"(
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set jit = off
 as $sql$
 begin
     update "windlass"."outbox_job" j
@@ -2934,6 +3205,7 @@ create or replace function "windlass"."outbox_job_take_one"(
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set jit = off
 as $sql$
 declare
     v_now     timestamptz;
@@ -2989,6 +3261,7 @@ create or replace function "windlass"."outbox_job_problem"(p_name text, p_versio
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set jit = off
 as $sql$
 begin
     perform 1 from "windlass"."outbox_job" j where j.name = p_name for update skip locked;
@@ -3013,6 +3286,7 @@ create or replace function "windlass"."outbox_job_hand_over"(
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set jit = off
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
@@ -3079,6 +3353,7 @@ create or replace function "windlass"."outbox_job_run_states"(p_ids uuid[])
     set enable_bitmapscan = off
     set enable_hashjoin = off
     set enable_mergejoin = off
+    set jit = off
 as $sql$
 begin
     return query
@@ -3125,6 +3400,7 @@ create or replace function "windlass"."outbox_job_runs"(
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set jit = off
 as $sql$
 begin
     return query
@@ -3317,6 +3593,7 @@ create or replace function "windlass"."outbox_job_run_ack"(p_ids uuid[], p_owner
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set jit = off
 as $sql$
 declare
     v_count integer;
@@ -3340,6 +3617,7 @@ create or replace function "windlass"."outbox_job_run_abandon"(
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set jit = off
 as $sql$
 declare
     v_count integer;
@@ -3364,6 +3642,7 @@ create or replace function "windlass"."outbox_job_run_fail"(p_ids uuid[], p_owne
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set jit = off
 as $sql$
 declare
     v_count integer;
@@ -3383,6 +3662,7 @@ create or replace function "windlass"."outbox_job_run_reap"(p_quiet interval, p_
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set jit = off
 as $sql$
 declare
     v_now   timestamptz := clock_timestamp();
@@ -3417,6 +3697,7 @@ create or replace function "windlass"."outbox_job_run_settle"(p_limit integer de
     set enable_bitmapscan = off
     set enable_hashjoin = off
     set enable_mergejoin = off
+    set jit = off
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - interval '1 minute';
@@ -3447,6 +3728,7 @@ create or replace function "windlass"."outbox_job_run_clean"(p_keep interval, p_
     set enable_bitmapscan = off
     set enable_hashjoin = off
     set enable_mergejoin = off
+    set jit = off
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;
@@ -3488,14 +3770,18 @@ create table "windlass"."inbox" (
     last_seen_at    timestamptz  not null,
     next_attempt_at timestamptz  not null,             -- never earlier than the moment the message became ready
     due_at          timestamptz,                       -- as the user wrote it; retries move next_attempt_at only
-    begun_at        timestamptz,                       -- the last attempt
+    expires_at      timestamptz,
+    claimed_at      timestamptz,                       -- when the attempt began that is going on, or was the last
     locked_until    timestamptz,
     ended_at        timestamptz,
     owner_token     uuid,
-    retry_count     integer      not null default 0,   -- attempts that failed, since it was revived perhaps
+    retry_count     integer      not null default 0,   -- attempts that failed, since it was requeued perhaps
     lease_expiries  integer      not null default 0,   -- attempts nobody heard of again
-    revivals        smallint     not null default 0,
+    crashes         smallint     not null default 0,   -- leases that ran out after the start of the handler was written down
+    requeues        smallint     not null default 0,
     status          smallint     not null default 0,
+    started         boolean      not null default false, -- the start of its handler was written down, in this attempt
+    awaited         boolean      not null default false, -- something has to be done when it ends; others pay nothing for it
     topic           varchar(255) collate "C",
     processed_by    varchar(100),
     last_error      varchar(2048),
@@ -3503,15 +3789,16 @@ create table "windlass"."inbox" (
     headers         jsonb,
     payload         text,
     constraint "inbox_pk" primary key (source, message_id),
-    constraint "inbox_key_check" check (btrim(source) <> '' and btrim(message_id) <> ''),
+    constraint "inbox_key_check" check (btrim(source, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and source = rtrim(source)
+                                      and btrim(message_id, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and message_id = rtrim(message_id)),
     constraint "inbox_queue_check" check ((topic is null) = (id is null) and (topic is null) = (payload is null)
-                                      and btrim(topic) <> ''),
+                                      and btrim(topic, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and topic = rtrim(topic)),
     constraint "inbox_hash_check" check (length(hash) = 32),
     constraint "inbox_headers_check" check (jsonb_typeof(headers) = 'object'), -- or no claim that meets it can be read
     constraint "inbox_lease_check" check ((status = 1) = (locked_until is not null)
-                                      and (status <> 1 or owner_token is not null and begun_at is not null)
+                                      and (status <> 1 or owner_token is not null and claimed_at is not null)
                                       and (status <> 0 or owner_token is null)),
-    constraint "inbox_end_check" check ((status in (2, 3)) = (ended_at is not null) and status between 0 and 3)
+    constraint "inbox_end_check" check ((status in (2, 3, 5)) = (ended_at is not null) and status in (0, 1, 2, 3, 5))
 ) with (
     -- Every message leaves one or two dead rows behind; the default (a fifth of the table) comes too late for a queue.
     autovacuum_vacuum_scale_factor = 0.02,
@@ -3523,9 +3810,739 @@ create table "windlass"."inbox" (
 create unique index "inbox_id" on "windlass"."inbox" (id) where id is not null;
 create index "inbox_ready" on "windlass"."inbox" (topic, next_attempt_at, id) where status = 0 and topic is not null;
 create index "inbox_leased" on "windlass"."inbox" (locked_until) where status = 1 and id is not null;
-create index "inbox_begun" on "windlass"."inbox" (begun_at) where status = 1 and id is null;
+create index "inbox_begun" on "windlass"."inbox" (claimed_at) where status = 1 and id is null;
 create index "inbox_done" on "windlass"."inbox" (ended_at) where status = 2;
 create index "inbox_dead" on "windlass"."inbox" (ended_at, source, message_id) where status = 3;
+create index "inbox_expiring" on "windlass"."inbox" (expires_at) where status = 0 and expires_at is not null;
+create index "inbox_cancelled" on "windlass"."inbox" (ended_at) where status = 5;
+
+-- Attempts at queued messages that failed. Successes write nothing here.
+create table "windlass"."inbox_failure" (
+    message_id uuid          not null,
+    failed_at  timestamptz   not null,
+    attempt    integer       not null,
+    node       varchar(100),                           -- unknown when a lease ran out
+    error      varchar(2048)
+);
+create index "inbox_failure_message" on "windlass"."inbox_failure" (message_id, failed_at);
+
+-- Topics that nobody claims.
+create table "windlass"."inbox_pause" (
+    topic     varchar(255) collate "C" not null,
+    paused_at timestamptz  not null,
+    paused_by varchar(255) not null,
+    reason    varchar(2048),
+    constraint "inbox_pause_pk" primary key (topic)
+);
+
+-- The verbs of a queue. Every change of state is one call of one of these, from Java, psql or any other language.
+--
+-- What they have in common:
+-- * The database's clock decides; delays arrive as intervals, never as somebody else's now.
+-- * Only the holder of the owner token changes a message in progress. It has a lease exactly while it is in progress (the
+--   lease check of the table), so the lease is the check of the state; naming status = 1 makes the planner scan all leases.
+-- * Whatever becomes ready is stamped with a time read after the transaction has its number, so that a claimer can prove
+--   that nothing older is still to come (see claim).
+-- * Several rows are locked in the order of their ids, so that two batches cannot deadlock.
+-- * None waits for a lock that somebody else holds: what is locked is left out, and the answer says so.
+-- * Whatever ends a message for which something has to be done calls ended() in the same transaction.
+
+-- Takes up to p_limit ready and due messages, at most p_places[i] of topic p_topics[i] and about p_bytes of payload, for
+-- p_lease; the first one whatever its size. Without topics, of whatever topic there is, in random order, so that a full one
+-- cannot keep the others waiting. Expired messages are left to expire(); paused topics are left alone.
+--
+-- Under an open snapshot the dead entries of claimed messages stay in the index, and every claim would step over all of
+-- them. So a claimer gives, for each topic, the position (next_attempt_at, id) up to which it knows that nothing is left.
+-- How it knows: let F be the number of a claim's transaction that reached position P. Whoever stamped a message at or before
+-- P did so before that claim read its clock, and had its own transaction number by then, so that number is below F. Once a
+-- later claim from the old bound reaches past P in a snapshot with xmin > F, all of those transactions had ended in that
+-- snapshot, and the claim has seen what they committed. What a claim itself makes ready, and takes, has a later stamp than
+-- it can prove: it gets the time that the claim has read before it had its number.
+create or replace function "windlass"."inbox_claim"(
+    p_owner     uuid,
+    p_lease     interval,
+    p_limit     integer,
+    p_topics    text[] default null,
+    p_places    integer[] default null,
+    p_after_ats timestamptz[] default null,
+    p_after_ids uuid[] default null,
+    p_bytes     bigint default null
+) returns setof "windlass"."inbox"
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now    timestamptz := clock_timestamp();
+    v_proved timestamptz := v_now;
+    v_bytes  bigint := coalesce(p_bytes, 9223372036854775807);
+    v_paused text[] := array(select p.topic from "windlass"."inbox_pause" p);
+    v_topics text[];
+begin
+    v_topics := coalesce(p_topics, array(select t from "windlass"."inbox_ready_topics"() t order by random()));
+    return query
+    update "windlass"."inbox" m
+       set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,
+           next_attempt_at = least(m.next_attempt_at, v_proved)
+     where m.id = any (array(
+               select s.id
+                 from (select f.id, sum(f.size) over (rows between unbounded preceding and 1 preceding) as before
+                         from unnest(v_topics, p_places, p_after_ats, p_after_ids) as want (topic, places, after_at, after_id)
+                        cross join lateral (
+                              select r.id, octet_length(r.payload) as size
+                                from "windlass"."inbox" r
+                               where r.status = 0
+                                 and r.topic = want.topic
+                                 and r.next_attempt_at <= v_now
+                                 and (r.next_attempt_at, r.id) > (coalesce(want.after_at, '-infinity'),
+                                                                  coalesce(want.after_id, '00000000-0000-0000-0000-000000000000'))
+                                 and (r.expires_at is null or r.expires_at > v_now)
+                               order by r.next_attempt_at, r.id
+                               limit coalesce(want.places, p_limit)
+                                 for update skip locked) f
+                        where want.topic <> all (v_paused)
+                        limit p_limit) s
+                where s.before is null or s.before < v_bytes))
+    returning m.*;
+end
+$sql$;
+
+-- The topics that have ready messages, due or not: one step in the index for each.
+create or replace function "windlass"."inbox_ready_topics"() returns setof text
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set jit = off
+as $sql$
+begin
+    return query
+    with recursive step (topic) as (
+        (select m.topic from "windlass"."inbox" m where m.status = 0 and m.topic is not null order by m.topic limit 1)
+        union all
+        select (select m.topic
+                  from "windlass"."inbox" m
+                 where m.status = 0 and m.topic > step.topic
+                 order by m.topic
+                 limit 1)
+          from step
+         where step.topic is not null)
+    select step.topic::text from step where step.topic is not null;
+end
+$sql$;
+
+-- How many milliseconds until the next ready message of these topics is due, at most a day; zero or less when one is due
+-- now, null when there is none. The bounds are those of claim.
+create or replace function "windlass"."inbox_next_due"(
+    p_topics    text[],
+    p_after_ats timestamptz[],
+    p_after_ids uuid[]
+) returns bigint
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+    v_due bigint;
+begin
+    v_due := (
+        select ceil(extract(epoch from min(least(f.next_attempt_at, v_now + interval '1 day')) - v_now) * 1000)
+          from unnest(p_topics, p_after_ats, p_after_ids) as want (topic, after_at, after_id)
+         cross join lateral (
+               select m.next_attempt_at
+                 from "windlass"."inbox" m
+                where m.status = 0
+                  and m.topic = want.topic
+                  and (m.next_attempt_at, m.id) > (want.after_at, want.after_id)
+                  and (m.expires_at is null or m.expires_at > v_now)
+                order by m.next_attempt_at, m.id
+                limit 1) f
+         where not exists (select from "windlass"."inbox_pause" p where p.topic = want.topic));
+    return v_due;
+end
+$sql$;
+
+-- The verbs from here to heartbeat() change messages that their owner holds. They take the ids and the owners, one for each
+-- or one for all, and answer with the number that was changed, the ids that somebody else has locked at this moment, so
+-- that nothing is known of them and they have to be asked for again, and the ids that the owner does not hold.
+
+-- Ends messages as done, or deletes them when nothing is to be kept. One that this owner has ended before counts, unless
+-- p_again says otherwise: whoever acks in the transaction of the work must not do that work twice.
+create or replace function "windlass"."inbox_ack"(
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_processed_by text default null,
+    p_keep         boolean default true,
+    p_notify       boolean default true,
+    p_again        boolean default true,
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+as $sql$
+begin
+    select s.changed, s.locked, s.lost into changed, locked, lost
+      from "windlass"."inbox_settle"(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners, p_processed_by => p_processed_by,
+                                   p_notify => p_notify, p_again => p_again) s;
+end
+$sql$;
+
+-- Returns messages to ready after a failed attempt, which is counted and kept in the history unless p_counted says otherwise. A
+-- null delay means min(2^retry_count s, 60 s).
+create or replace function "windlass"."inbox_abandon"(
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_delays       interval[] default null,
+    p_errors       text[] default null,
+    p_processed_by text default null,
+    p_counted      boolean[] default null,
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+as $sql$
+begin
+    select s.changed, s.locked, s.lost into changed, locked, lost
+      from "windlass"."inbox_settle"('abandon', p_ids, p_owners, p_processed_by => p_processed_by, p_delays => p_delays,
+                                   p_errors => p_errors, p_flags => p_counted) s;
+end
+$sql$;
+
+-- Returns messages to ready without counting an attempt: the owner is shutting down or cannot handle them. Other nodes are
+-- told.
+create or replace function "windlass"."inbox_release"(
+    p_ids    uuid[],
+    p_owners uuid[],
+    p_delay  interval default '0 s',
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+as $sql$
+begin
+    select s.changed, s.locked, s.lost into changed, locked, lost
+      from "windlass"."inbox_settle"('release', p_ids, p_owners, p_delays => array[p_delay]) s;
+end
+$sql$;
+
+-- Ends messages as failed; they are not claimed again. Under an ordering key, the others wait until it is requeued, purged or
+-- passed over, unless p_block says otherwise.
+create or replace function "windlass"."inbox_fail"(
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_errors       text[] default null,
+    p_processed_by text default null,
+    p_block        boolean[] default null,
+    p_notify       boolean default true,
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+as $sql$
+begin
+    select s.changed, s.locked, s.lost into changed, locked, lost
+      from "windlass"."inbox_settle"('fail', p_ids, p_owners, p_processed_by => p_processed_by, p_errors => p_errors,
+                                   p_flags => p_block, p_notify => p_notify) s;
+end
+$sql$;
+
+-- Renews the leases that have not run out.
+create or replace function "windlass"."inbox_heartbeat"(
+    p_ids    uuid[],
+    p_owners uuid[],
+    p_lease  interval,
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+as $sql$
+begin
+    select s.changed, s.locked, s.lost into changed, locked, lost
+      from "windlass"."inbox_settle"('heartbeat', p_ids, p_owners, p_delays => array[p_lease]) s;
+end
+$sql$;
+
+-- Writes down that the handlers of these messages start now. If their lease runs out after that, it is held against them.
+create or replace function "windlass"."inbox_start"(
+    p_ids    uuid[],
+    p_owners uuid[],
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+as $sql$
+begin
+    select s.changed, s.locked, s.lost into changed, locked, lost
+      from "windlass"."inbox_settle"('start', p_ids, p_owners) s;
+end
+$sql$;
+
+-- Gives back all that a claim took whose answer was lost or could not be read: to ready, without counting an attempt, or, with
+-- a reason why it cannot be read, as failed. Returns how many; none may mean that the claim is not committed yet.
+create or replace function "windlass"."inbox_give_back"(p_owner uuid, p_error text default null) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids uuid[] := array(select m.id
+                            from "windlass"."inbox" m
+                           where m.status = 1 and m.locked_until > clock_timestamp() and m.owner_token = p_owner);
+begin
+    if cardinality(v_ids) = 0 then
+        return 0;
+    end if;
+    return (select s.changed
+              from "windlass"."inbox_settle"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
+                                           p_errors => case when p_error is not null then array[p_error] end) s);
+end
+$sql$;
+
+-- One of the verbs above, on all rows at once; and if somebody holds one of them, on those that nobody holds. Whatever else has
+-- to be changed along with a message (the next one under its key, a join, a run) may be held by somebody too: then one by one.
+create or replace function "windlass"."inbox_settle"(
+    p_verb         text,
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_processed_by text default null,
+    p_delays       interval[] default null,
+    p_errors       text[] default null,
+    p_flags        boolean[] default null,
+    p_notify       boolean default true,
+    p_again        boolean default true,
+    p_pass_on      boolean default true,
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_nestloop = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_owners uuid[] := case when cardinality(p_owners) = 1 then array_fill(p_owners[1], array[cardinality(p_ids)]) else p_owners end;
+    v_done   uuid[];
+    v_free   uuid[];
+    v_id     uuid;
+begin
+    if cardinality(p_ids) <> cardinality(v_owners) then
+        raise exception 'expected one owner, or one for each of % messages, got %', cardinality(p_ids), cardinality(p_owners)
+            using errcode = 'invalid_parameter_value', hint = 'Give the owner tokens in the order of the ids.';
+    end if;
+    begin
+        v_done := "windlass"."inbox_change"(p_verb, p_ids, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags, p_notify,
+                                          p_pass_on);
+    exception
+        when lock_not_available then
+            v_free := array(select m.id from "windlass"."inbox" m where m.id = any (p_ids) order by m.id for update skip locked);
+            begin
+                v_done := "windlass"."inbox_change"(p_verb, v_free, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags,
+                                                  p_notify, p_pass_on);
+            exception
+                when lock_not_available then
+                    v_done := '{}';
+                    foreach v_id in array v_free loop
+                        begin
+                            v_done := v_done || "windlass"."inbox_change"(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
+                                                                        p_delays, p_errors, p_flags, p_notify, p_pass_on);
+                        exception
+                            when lock_not_available then
+                                null;
+                        end;
+                    end loop;
+            end;
+    end;
+    changed := cardinality(v_done);
+    if changed < cardinality(p_ids) then
+        select count(*) filter (where e.state = 'done'), coalesce(array_agg(e.id) filter (where e.state = 'locked'), '{}'),
+               coalesce(array_agg(e.id) filter (where e.state = 'lost'), '{}')
+          into changed, locked, lost
+          from (select distinct c.id,
+                       case when c.id = any (v_done) then 'done'
+                            when m.owner_token is distinct from c.owner_token then 'lost'
+                            when p_again and m.status + 0 = 2 and p_verb in ('ack', 'delete', 'heartbeat') then 'done'
+                            when p_again and m.status + 0 = 3 and p_verb = 'fail' then 'done'
+                            when m.locked_until is null then 'lost'
+                            when m.locked_until <= clock_timestamp() and p_verb in ('heartbeat', 'start') then 'lost'
+                            else 'locked' end as state
+                  from unnest(p_ids, v_owners) as c (id, owner_token)
+                  left join "windlass"."inbox" m on m.id = c.id and m.id = any (p_ids)) e;
+    else
+        locked := '{}';
+        lost := '{}';
+    end if;
+end
+$sql$;
+
+-- Changes those of p_only that their owners hold; what is said of each stands in the order of p_ids. Fails if somebody holds a
+-- row for longer than a moment. Returns the ids that it changed.
+create or replace function "windlass"."inbox_change"(
+    p_verb         text,
+    p_only         uuid[],
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_processed_by text,
+    p_delays       interval[],
+    p_errors       text[],
+    p_flags        boolean[],
+    p_notify       boolean,
+    p_pass_on      boolean
+) returns uuid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_nestloop = off
+    set enable_mergejoin = off
+    set jit = off
+    set lock_timeout = '5ms'
+as $sql$
+declare
+    v_ids     uuid[];
+    v_awaited uuid[];
+    v_tried   uuid[];
+begin
+    case p_verb
+        when 'ack' then
+            with done as (
+                update "windlass"."inbox" m
+                   set status = 2, locked_until = null, ended_at = clock_timestamp(), processed_by = p_processed_by
+                  from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                returning m.id, m.awaited)
+            select coalesce(array_agg(done.id), '{}'), array_agg(done.id) filter (where done.awaited)
+              into v_ids, v_awaited from done;
+            if v_awaited is not null then
+                perform "windlass"."inbox_ended"(v_awaited, 2::smallint, '{}', p_pass_on, p_notify);
+            end if;
+        when 'delete' then
+            with done as (
+                delete from "windlass"."inbox" m
+                 using (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                   and not m.awaited
+                returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+            select coalesce(array_agg(done.id), '{}'), array_agg(done.id) filter (where done.tried)
+              into v_ids, v_tried from done;
+            if cardinality(v_ids) < cardinality(p_only) then
+                v_awaited := array(
+                    select m.id
+                      from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                      join "windlass"."inbox" m on m.id = c.id
+                     where m.id = any (p_only) and m.owner_token = c.owner_token and m.locked_until is not null
+                       for update of m);
+                if cardinality(v_awaited) > 0 then
+                    perform "windlass"."inbox_ended"(v_awaited, 2::smallint, '{}', p_pass_on, p_notify);
+                    delete from "windlass"."inbox" m where m.id = any (v_awaited);
+                    v_ids := v_ids || v_awaited;
+                    v_tried := v_tried || v_awaited;
+                end if;
+            end if;
+            if v_tried is not null then
+                delete from "windlass"."inbox_failure" h where h.message_id = any (v_tried);
+            end if;
+        when 'abandon' then
+            perform pg_current_xact_id();
+            with failed as (
+                update "windlass"."inbox" m
+                   set status = 0, owner_token = null, locked_until = null,
+                       retry_count = m.retry_count + case when c.counted is false then 0 else 1 end,
+                       next_attempt_at = clock_timestamp()
+                           + coalesce(c.delay, make_interval(secs => least(2 ^ least(m.retry_count, 6), 60))),
+                       last_error = coalesce(left(c.error, 2048), m.last_error)
+                  from (select *
+                          from unnest(p_ids, p_owners, p_delays, p_errors, p_flags) as u (id, owner_token, delay, error, counted)
+                         order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                returning m.id, m.retry_count as attempt, c.error, c.counted is not false as counted),
+            recorded as (
+                insert into "windlass"."inbox_failure" (message_id, failed_at, attempt, node, error)
+                select failed.id, clock_timestamp(), failed.attempt, left(p_processed_by, 100), left(failed.error, 2048)
+                  from failed
+                 where failed.counted)
+            select coalesce(array_agg(failed.id), '{}') into v_ids from failed;
+        when 'release' then
+            perform pg_current_xact_id();
+            with released as (
+                update "windlass"."inbox" m
+                   set status = 0, owner_token = null, locked_until = null,
+                       next_attempt_at = clock_timestamp() + coalesce(p_delays[1], interval '0')
+                  from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                returning m.id)
+            select coalesce(array_agg(released.id), '{}') into v_ids from released;
+            if cardinality(v_ids) > 0 then
+                perform pg_notify('windlass.windlass.inbox', '');
+            end if;
+        when 'fail' then
+            with ended as (
+                update "windlass"."inbox" m
+                   set status = 3, locked_until = null, ended_at = clock_timestamp(), processed_by = p_processed_by,
+                       last_error = coalesce(left(c.error, 2048), m.last_error)
+                  from (select * from unnest(p_ids, p_owners, p_errors) as u (id, owner_token, error) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                returning m.id, m.awaited, m.ended_at, m.retry_count, c.error),
+            recorded as (
+                insert into "windlass"."inbox_failure" (message_id, failed_at, attempt, node, error)
+                select ended.id, ended.ended_at, ended.retry_count + 1, left(p_processed_by, 100), left(ended.error, 2048)
+                  from ended)
+            select coalesce(array_agg(ended.id), '{}'), array_agg(ended.id) filter (where ended.awaited)
+              into v_ids, v_awaited from ended;
+            if v_awaited is not null then
+                perform "windlass"."inbox_ended"(
+                    v_awaited, 3::smallint,
+                    array(select u.id from unnest(p_ids, p_flags) as u (id, block) where u.block is not false),
+                    p_pass_on, p_notify);
+            end if;
+        when 'heartbeat' then
+            with kept as (
+                update "windlass"."inbox" m
+                   set locked_until = clock_timestamp() + p_delays[1]
+                  from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token
+                   and m.locked_until > clock_timestamp()
+                returning m.id)
+            select coalesce(array_agg(kept.id), '{}') into v_ids from kept;
+        when 'start' then
+            with begun as (
+                update "windlass"."inbox" m
+                   set started = true
+                  from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token
+                   and m.locked_until > clock_timestamp()
+                returning m.id)
+            select coalesce(array_agg(begun.id), '{}') into v_ids from begun;
+    end case;
+    return v_ids;
+end
+$sql$;
+
+-- Returns messages whose lease ran out to ready, and tells the nodes. Nothing is reaped in the first p_quiet after the server
+-- started or, if p_watched says that the caller does this all the time, after an interruption in which nobody did: owners
+-- that lived through an outage renew, or write their outcome, first. Returns how many.
+create or replace function "windlass"."inbox_reap"(
+    p_quiet   interval,
+    p_limit   integer default 1000,
+    p_watched boolean default false
+) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now   timestamptz := clock_timestamp();
+    v_count integer;
+begin
+    if v_now < pg_postmaster_start_time() + p_quiet
+       or p_watched and not "windlass"."inbox_is_calm"(p_quiet) then
+        return 0;
+    end if;
+    with reaped as (
+        update "windlass"."inbox" m
+           set status = 0, owner_token = null, locked_until = null, lease_expiries = m.lease_expiries + 1,
+               crashes = m.crashes + m.started::integer, next_attempt_at = clock_timestamp()
+         where m.id = any (array(
+                   select r.id
+                     from "windlass"."inbox" r
+                    where r.status = 1 and r.id is not null and r.locked_until <= v_now
+                    order by r.locked_until
+                    limit p_limit
+                      for update skip locked))
+        returning m.id, m.next_attempt_at, m.retry_count)
+    insert into "windlass"."inbox_failure" (message_id, failed_at, attempt, error)
+    select reaped.id, reaped.next_attempt_at, reaped.retry_count + 1, 'its lease ran out' from reaped;
+    get diagnostics v_count = row_count;
+    if v_count > 0 then
+        perform pg_notify('windlass.windlass.inbox', '');
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- Whether living owners have had the time to renew: for half of p_quiet somebody has been here again and again, and the last
+-- interruption lies p_quiet back. A server that was away, or has become the primary, was not here.
+create or replace function "windlass"."inbox_is_calm"(p_quiet interval) returns boolean
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now   timestamptz := clock_timestamp();
+    v_watch "windlass".windlass_watch;
+begin
+    select w.* into v_watch from "windlass".windlass_watch w where w.queue = 'inbox';
+    if v_watch.seen_at < v_now - p_quiet / 2 then
+        v_watch.quiet_until := greatest(v_watch.quiet_until, v_now + p_quiet);
+    end if;
+    if v_watch.seen_at < v_now - p_quiet / 10 then
+        perform 1 from "windlass".windlass_watch w where w.queue = 'inbox' for update skip locked;
+        if found then
+            update "windlass".windlass_watch w
+               set seen_at = v_now, quiet_until = greatest(w.quiet_until, v_watch.quiet_until)
+             where w.queue = 'inbox';
+        end if;
+    end if;
+    return v_watch.quiet_until <= v_now;
+end
+$sql$;
+
+-- Ends messages whose expiry has passed as failed, ready ones and such that wait for their turn. Returns how many.
+create or replace function "windlass"."inbox_expire"(p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+    v_ids uuid[];
+begin
+    v_ids := array(select r.id
+                     from "windlass"."inbox" r
+                    where r.status = 0 and r.expires_at is not null and r.expires_at <= v_now
+                    order by r.expires_at
+                    limit p_limit
+                      for update skip locked);
+    v_ids := v_ids || array(select r.id
+                              from "windlass"."inbox" r
+                             where r.status = 4 and r.expires_at is not null and r.expires_at <= v_now
+                             order by r.expires_at
+                             limit p_limit - cardinality(v_ids)
+                               for update skip locked);
+    return "windlass"."inbox_end_unclaimed"(v_ids, 3::smallint, 'expired before it was handled');
+end
+$sql$;
+
+-- Ends messages that nobody has claimed; the caller has locked them. Returns how many.
+create or replace function "windlass"."inbox_end_unclaimed"(p_ids uuid[], p_status smallint, p_reason text) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_waiting uuid[] := array(select m.id from "windlass"."inbox" m where m.id = any (p_ids) and m.status + 0 = 4);
+    v_count   integer;
+    v_awaited uuid[];
+begin
+    with ended as (
+        update "windlass"."inbox" m
+           set status = p_status, ended_at = clock_timestamp(), last_error = coalesce(p_reason, m.last_error)
+         where m.id = any (p_ids)
+        returning m.id, m.awaited)
+    select count(*), array_agg(ended.id) filter (where ended.awaited) into v_count, v_awaited from ended;
+    if v_awaited is not null then
+        perform "windlass"."inbox_ended"(array(select unnest(v_awaited) except select unnest(v_waiting)), p_status, '{}', true, true);
+        perform "windlass"."inbox_ended"(array(select unnest(v_awaited) intersect select unnest(v_waiting)), p_status, '{}', false,
+                                       true);
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- Locks those of the ids that are in one of these states, in the order of their ids. Whoever has one locked is waited for;
+-- but a message that is not in these states afterwards is not kept locked, as PostgreSQL would: its owner could not renew it.
+create or replace function "windlass"."inbox_lock"(p_ids uuid[], p_states integer[]) returns uuid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids  uuid[];
+    v_held uuid[];
+begin
+    loop
+        v_ids := array(select m.id
+                         from "windlass"."inbox" m
+                        where m.id = any (p_ids) and m.status + 0 = any (p_states)
+                        order by m.id
+                          for update skip locked);
+        v_held := array(select m.id
+                          from "windlass"."inbox" m
+                         where m.id = any (p_ids) and m.status + 0 = any (p_states) and m.id <> all (v_ids));
+        if cardinality(v_held) = 0 then
+            return v_ids;
+        end if;
+        begin
+            perform 1 from "windlass"."inbox" m where m.id = any (v_held) order by m.id for update;
+            raise exception using errcode = 'WL000'; -- lets go of what this block has locked
+        exception
+            when sqlstate 'WL000' then
+                null;
+        end;
+    end loop;
+end
+$sql$;
+
+-- Deletes what has been done or cancelled for longer than p_keep. Returns how many.
+create or replace function "windlass"."inbox_clean"(p_keep interval, p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_before timestamptz := clock_timestamp() - p_keep;
+    v_ids    uuid[];
+    v_count  integer;
+    v_tried  uuid[];
+begin
+    v_ids := array(select r.id
+                     from "windlass"."inbox" r
+                    where r.status = 2 and r.id is not null and r.ended_at < v_before
+                    order by r.ended_at
+                    limit p_limit
+                      for update skip locked);
+    v_ids := v_ids || array(select r.id
+                              from "windlass"."inbox" r
+                             where r.status = 5 and r.id is not null and r.ended_at < v_before
+                             order by r.ended_at
+                             limit p_limit - cardinality(v_ids)
+                               for update skip locked);
+    with cleaned as (
+        delete from "windlass"."inbox" m
+         where m.id = any (v_ids)
+        returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+    select count(*), array_agg(cleaned.id) filter (where cleaned.tried) into v_count, v_tried from cleaned;
+    if v_tried is not null then
+        delete from "windlass"."inbox_failure" h where h.message_id = any (v_tried);
+    end if;
+    return v_count;
+end
+$sql$;
+
+insert into "windlass".windlass_watch (queue, seen_at, quiet_until)
+values ('inbox', clock_timestamp(), '-infinity')
+on conflict do nothing;
 
 -- The inbox as a guard: whoever received a message begins it, processes it and marks it, and finds out on the way if
 -- somebody else does or did. The queue's verbs are in the next file.
@@ -3647,7 +4664,7 @@ declare
     v_now timestamptz := clock_timestamp();
 begin
     insert into "windlass"."inbox"
-        (source, message_id, first_seen_at, last_seen_at, next_attempt_at, begun_at, locked_until, owner_token, status, hash)
+        (source, message_id, first_seen_at, last_seen_at, next_attempt_at, claimed_at, locked_until, owner_token, status, hash)
     values (p_source, p_message_id, v_now, v_now, v_now, v_now, v_now + p_lease, p_owner, 1, p_hash);
     return true;
 exception
@@ -3671,6 +4688,7 @@ create or replace function "windlass"."inbox_begin_again"(
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set jit = off
 as $sql$
 declare
     v_now    timestamptz := clock_timestamp();
@@ -3680,7 +4698,7 @@ begin
        set lease_expiries = m.lease_expiries + m.status,
            status = case when used.up then 3 else 1 end,
            owner_token = case when used.up then null else p_owner end,
-           begun_at = case when used.up then m.begun_at else v_now end,
+           claimed_at = case when used.up then m.claimed_at else v_now end,
            locked_until = case when not used.up then v_now + p_lease end,
            ended_at = case when used.up then v_now end,
            last_error = case when used.up and m.status = 1
@@ -3707,6 +4725,7 @@ create or replace function "windlass"."inbox_renew"(
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set jit = off
 as $sql$
 begin
     update "windlass"."inbox" m
@@ -3732,6 +4751,7 @@ create or replace function "windlass"."inbox_mark_done"(
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set jit = off
 as $sql$
 begin
     update "windlass"."inbox" m
@@ -3754,6 +4774,7 @@ create or replace function "windlass"."inbox_mark_dead"(
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set jit = off
 as $sql$
 begin
     update "windlass"."inbox" m
@@ -3779,6 +4800,7 @@ create or replace function "windlass"."inbox_mark_failed"(
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set jit = off
 as $sql$
 declare
     v_now    timestamptz;
@@ -3809,8 +4831,42 @@ begin
 end
 $sql$;
 
+-- Deletes what was processed without the queue, and done for longer than p_keep; also what was begun so long ago, and never
+-- ended. Returns how many.
+create or replace function "windlass"."inbox_clean_guards"(p_keep interval, p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_before timestamptz := clock_timestamp() - p_keep;
+    v_rows   tid[];
+    v_count  integer;
+begin
+    v_rows := array(select r.ctid
+                      from "windlass"."inbox" r
+                     where r.status = 2 and r.id is null and r.ended_at < v_before
+                     order by r.ended_at
+                     limit p_limit
+                       for update skip locked);
+    v_rows := v_rows || array(select r.ctid
+                                from "windlass"."inbox" r
+                               where r.status = 1 and r.id is null and r.claimed_at < v_before and r.locked_until < v_before
+                               order by r.claimed_at
+                               limit p_limit - cardinality(v_rows)
+                                 for update skip locked);
+    delete from "windlass"."inbox" m where m.ctid = any (v_rows);
+    get diagnostics v_count = row_count;
+    return v_count;
+end
+$sql$;
+
 -- The inbox as a queue: messages are stored with a topic, and the dispatcher hands them to handlers. The verbs, and what is
--- said about their plans and their clock, are those of the outbox.
+-- said about their plans and their clock, are those of a queue.
 
 -- A new id, time-ordered (version 7): 48 bits of time, the rest random.
 create or replace function "windlass"."inbox_new_id"() returns uuid
@@ -3947,6 +5003,7 @@ create or replace function "windlass"."inbox_enqueue_known"(
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set jit = off
 as $sql$
 declare
     v_now   timestamptz := clock_timestamp();
@@ -3989,351 +5046,17 @@ begin
 end
 $sql$;
 
--- Takes up to p_limit ready and due messages, at most p_places[i] of topic p_topics[i], for p_lease. Without topics, of
--- whatever topic there is, in random order. The bounds are those of the outbox's claim, and so is their proof.
-create or replace function "windlass"."inbox_claim"(
-    p_owner     uuid,
-    p_lease     interval,
-    p_limit     integer,
-    p_topics    text[] default null,
-    p_places    integer[] default null,
-    p_after_ats timestamptz[] default null,
-    p_after_ids uuid[] default null
-) returns table (
-    id              uuid,
-    source          varchar,
-    message_id      varchar,
-    topic           varchar,
-    payload         text,
-    headers         jsonb,
-    first_seen_at   timestamptz,
-    due_at          timestamptz,
-    next_attempt_at timestamptz,
-    retry_count     integer,
-    lease_expiries  integer,
-    revivals        smallint,
-    last_error      varchar,
-    claim_xid       bigint,
-    snapshot_xmin   bigint
-)
+-- Nothing waits for the end of an inbox message yet.
+create or replace function "windlass"."inbox_ended"(
+    p_ids      uuid[],
+    p_status   smallint,
+    p_blocking uuid[],
+    p_pass_on  boolean,
+    p_notify   boolean
+) returns void
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-declare
-    v_now    timestamptz := clock_timestamp();
-    v_topics text[] := coalesce(p_topics, array(select t from "windlass"."inbox_ready_topics"() t order by random()));
-begin
-    return query
-    update "windlass"."inbox" m
-       set status = 1, owner_token = p_owner, begun_at = v_now, locked_until = v_now + p_lease
-     where m.id = any (array(
-               select f.id
-                 from unnest(v_topics, p_places, p_after_ats, p_after_ids) as want (topic, places, after_at, after_id)
-                cross join lateral (
-                      select r.id
-                        from "windlass"."inbox" r
-                       where r.status = 0
-                         and r.topic = want.topic
-                         and r.next_attempt_at <= v_now
-                         and (r.next_attempt_at, r.id) > (coalesce(want.after_at, '-infinity'),
-                                                          coalesce(want.after_id, '00000000-0000-0000-0000-000000000000'))
-                       order by r.next_attempt_at, r.id
-                       limit coalesce(want.places, p_limit)
-                         for update skip locked) f
-                limit p_limit))
-    returning m.id, m.source, m.message_id, m.topic, m.payload, m.headers, m.first_seen_at, m.due_at, m.next_attempt_at,
-              m.retry_count, m.lease_expiries, m.revivals, m.last_error,
-              (select pg_current_xact_id_if_assigned()::text::bigint),
-              (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint);
-end
-$sql$;
-
--- The topics that have ready messages, due or not: one step in the index for each.
-create or replace function "windlass"."inbox_ready_topics"() returns setof text
-    language plpgsql
-    stable
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_sort = off
-    set jit = off
 as $sql$
 begin
-    return query
-    with recursive step (topic) as (
-        (select m.topic from "windlass"."inbox" m where m.status = 0 and m.topic is not null order by m.topic limit 1)
-        union all
-        select (select m.topic
-                  from "windlass"."inbox" m
-                 where m.status = 0 and m.topic > step.topic
-                 order by m.topic
-                 limit 1)
-          from step
-         where step.topic is not null)
-    select step.topic::text from step where step.topic is not null;
-end
-$sql$;
-
--- How many milliseconds until the next ready message of these topics is due, at most a day; zero or less when one is due
--- now, null when there is none.
-create or replace function "windlass"."inbox_next_due"(
-    p_topics    text[],
-    p_after_ats timestamptz[],
-    p_after_ids uuid[]
-) returns bigint
-    language plpgsql
-    stable
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-declare
-    v_now timestamptz := clock_timestamp();
-begin
-    return (
-        select ceil(extract(epoch from min(least(f.next_attempt_at, v_now + interval '1 day')) - v_now) * 1000)
-          from unnest(p_topics, p_after_ats, p_after_ids) as want (topic, after_at, after_id)
-         cross join lateral (
-               select m.next_attempt_at
-                 from "windlass"."inbox" m
-                where m.status = 0
-                  and m.topic = want.topic
-                  and (m.next_attempt_at, m.id) > (want.after_at, want.after_id)
-                order by m.next_attempt_at, m.id
-                limit 1) f);
-end
-$sql$;
-
--- Ends messages as done. Returns how many this owner has ended: one that he had ended before counts, since his handler's
--- transaction may have done it, or an ack whose answer was lost. Who acks in the transaction of his work says false for
--- p_again, and rolls back if fewer are counted than he gave: what was ended before has had its work.
-create or replace function "windlass"."inbox_ack"(
-    p_ids          uuid[],
-    p_owners       uuid[],
-    p_processed_by text default null,
-    p_again        boolean default true
-) returns integer
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_nestloop = off
-    set enable_mergejoin = off
-    set jit = off
-as $sql$
-declare
-    v_count  integer;
-    v_before integer;
-begin
-    update "windlass"."inbox" m
-       set status = 2, locked_until = null, ended_at = clock_timestamp(), processed_by = p_processed_by
-      from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
-     where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null;
-    get diagnostics v_count = row_count;
-    if p_again and v_count < cardinality(p_ids) then
-        select count(*) into v_before
-          from "windlass"."inbox" m
-          join unnest(p_ids, p_owners) as c (id, owner_token) on m.id = c.id
-         where m.id = any (p_ids) and m.owner_token = c.owner_token and m.status + 0 = 2;
-        return v_before; -- those of this call among them
-    end if;
-    return v_count;
-end
-$sql$;
-
--- Returns messages to ready after a failed attempt, which is counted unless p_counted says otherwise. A null delay means
--- min(2^retry_count s, 60 s). Returns how many.
-create or replace function "windlass"."inbox_abandon"(
-    p_ids     uuid[],
-    p_owners  uuid[],
-    p_delays  interval[] default null,
-    p_errors  text[] default null,
-    p_counted boolean[] default null
-) returns integer
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_nestloop = off
-    set enable_mergejoin = off
-    set jit = off
-as $sql$
-declare
-    v_count integer;
-begin
-    perform pg_current_xact_id();
-    update "windlass"."inbox" m
-       set status = 0, owner_token = null, locked_until = null,
-           retry_count = m.retry_count + case when c.counted is false then 0 else 1 end,
-           next_attempt_at = clock_timestamp()
-               + coalesce(c.delay, make_interval(secs => least(2 ^ least(m.retry_count, 6), 60))),
-           last_error = coalesce(left(c.error, 2048), m.last_error)
-      from (select *
-              from unnest(p_ids, p_owners, p_delays, p_errors, p_counted)
-                   as u (id, owner_token, delay, error, counted)
-             order by u.id) c
-     where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null;
-    get diagnostics v_count = row_count;
-    return v_count;
-end
-$sql$;
-
--- Returns messages to ready without counting an attempt: the owner is shutting down or cannot handle them; another node is
--- told. Returns how many.
-create or replace function "windlass"."inbox_release"(
-    p_ids    uuid[],
-    p_owners uuid[],
-    p_delay  interval default '0 s'
-) returns integer
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_nestloop = off
-    set enable_mergejoin = off
-    set jit = off
-as $sql$
-declare
-    v_count integer;
-begin
-    perform pg_current_xact_id();
-    update "windlass"."inbox" m
-       set status = 0, owner_token = null, locked_until = null, next_attempt_at = clock_timestamp() + p_delay
-      from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
-     where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null;
-    get diagnostics v_count = row_count;
-    if v_count > 0 then
-        perform pg_notify('windlass.windlass.inbox', '');
-    end if;
-    return v_count;
-end
-$sql$;
-
--- Ends messages as dead; they are not claimed again. Returns how many.
-create or replace function "windlass"."inbox_fail"(
-    p_ids          uuid[],
-    p_owners       uuid[],
-    p_errors       text[] default null,
-    p_processed_by text default null
-) returns integer
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_nestloop = off
-    set enable_mergejoin = off
-    set jit = off
-as $sql$
-declare
-    v_count integer;
-begin
-    update "windlass"."inbox" m
-       set status = 3, locked_until = null, ended_at = clock_timestamp(), processed_by = p_processed_by,
-           last_error = coalesce(left(c.error, 2048), m.last_error)
-      from (select * from unnest(p_ids, p_owners, p_errors) as u (id, owner_token, error) order by u.id) c
-     where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null;
-    get diagnostics v_count = row_count;
-    return v_count;
-end
-$sql$;
-
--- Renews the leases that have not run out. Returns the ids that were renewed, and those that this owner has ended as done, in
--- the transaction of a handler that is about to return; the owner has lost the others.
-create or replace function "windlass"."inbox_heartbeat"(
-    p_ids    uuid[],
-    p_owners uuid[],
-    p_lease  interval
-) returns setof uuid
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_nestloop = off
-    set enable_mergejoin = off
-    set jit = off
-as $sql$
-declare
-    v_count integer;
-begin
-    return query
-    update "windlass"."inbox" m
-       set locked_until = clock_timestamp() + p_lease
-      from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
-     where m.id = any (p_ids) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until > clock_timestamp()
-    returning m.id;
-    get diagnostics v_count = row_count;
-    if v_count < cardinality(p_ids) then
-        return query
-        select m.id
-          from "windlass"."inbox" m
-          join unnest(p_ids, p_owners) as c (id, owner_token) on m.id = c.id
-         where m.id = any (p_ids) and m.owner_token = c.owner_token and m.status + 0 = 2;
-    end if;
-end
-$sql$;
-
--- Returns queued messages whose lease ran out to ready, and tells the nodes. Nothing is reaped in the first p_quiet after the
--- server started. Messages that are processed without the queue need none of this: whoever begins one next takes it over.
--- Returns how many.
-create or replace function "windlass"."inbox_reap"(p_quiet interval, p_limit integer default 1000) returns integer
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-as $sql$
-declare
-    v_now   timestamptz := clock_timestamp();
-    v_ids   uuid[];
-begin
-    if v_now < pg_postmaster_start_time() + p_quiet then
-        return 0;
-    end if;
-    v_ids := array(select r.id
-                     from "windlass"."inbox" r
-                    where r.status = 1 and r.id is not null and r.locked_until <= v_now
-                    order by r.locked_until
-                    limit p_limit
-                      for update skip locked);
-    if cardinality(v_ids) = 0 then
-        return 0;
-    end if;
-    perform pg_current_xact_id();
-    update "windlass"."inbox" m
-       set status = 0, owner_token = null, locked_until = null, lease_expiries = m.lease_expiries + 1,
-           next_attempt_at = clock_timestamp()
-     where m.id = any (v_ids);
-    perform pg_notify('windlass.windlass.inbox', '');
-    return cardinality(v_ids);
-end
-$sql$;
-
--- Deletes what has been done for longer than p_keep. Returns how many.
-create or replace function "windlass"."inbox_clean"(p_keep interval, p_limit integer default 1000) returns integer
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_hashjoin = off
-    set enable_mergejoin = off
-as $sql$
-declare
-    v_before timestamptz := clock_timestamp() - p_keep;
-    v_count  integer;
-begin
-    delete from "windlass"."inbox" m
-     where m.ctid = any (array(
-               select r.ctid
-                 from "windlass"."inbox" r
-                where r.status = 2 and r.ended_at < v_before
-                order by r.ended_at
-                limit p_limit
-                  for update skip locked));
-    get diagnostics v_count = row_count;
-    return v_count;
 end
 $sql$;
 
@@ -4346,6 +5069,7 @@ create or replace function "windlass"."inbox_find"(p_source text, p_message_id t
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set jit = off
 as $sql$
 begin
     return query select m.* from "windlass"."inbox" m where m.source = p_source and m.message_id = p_message_id;
@@ -4370,9 +5094,9 @@ create or replace function "windlass"."inbox_dead_letters"(
 as $sql$
 begin
     return query
-    select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.begun_at,
-           m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.revivals, m.status, m.topic,
-           m.processed_by, m.last_error, m.hash, null::jsonb, null::text
+    select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.expires_at, m.claimed_at,
+           m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.crashes, m.requeues, m.status,
+           m.started, m.awaited, m.topic, m.processed_by, m.last_error, m.hash, null::jsonb, null::text
       from "windlass"."inbox" m
      where m.status = 3
        and (p_before_at is null or (m.ended_at, m.source, m.message_id) < (p_before_at, p_before_source, p_before_message_id))
@@ -4399,14 +5123,14 @@ declare
     v_now timestamptz := clock_timestamp();
 begin
     return query
-    select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.begun_at,
-           m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.revivals, m.status, m.topic,
-           m.processed_by, m.last_error, m.hash, null::jsonb, null::text
+    select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.expires_at, m.claimed_at,
+           m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.crashes, m.requeues, m.status,
+           m.started, m.awaited, m.topic, m.processed_by, m.last_error, m.hash, null::jsonb, null::text
       from (select g.* from "windlass"."inbox" g where g.status = 1 and g.id is null
              union all
             select q.* from "windlass"."inbox" q where q.status = 1 and q.id is not null) m
-     where m.locked_until <= v_now or m.begun_at <= v_now - p_older
-     order by m.begun_at, m.source, m.message_id
+     where m.locked_until <= v_now or m.claimed_at <= v_now - p_older
+     order by m.claimed_at, m.source, m.message_id
      limit p_limit;
 end
 $sql$;
@@ -4484,8 +5208,8 @@ begin
     perform pg_current_xact_id();
     v_dead := "windlass"."inbox_pick_dead"(p_sources, p_message_ids, p_source, p_topic, v_until, p_limit, p_all);
     update "windlass"."inbox" m
-       set status = 0, owner_token = null, ended_at = null, processed_by = null, retry_count = 0, lease_expiries = 0,
-           revivals = least(m.revivals + 1, 32767), next_attempt_at = clock_timestamp()
+       set status = 0, owner_token = null, ended_at = null, processed_by = null, retry_count = 0, lease_expiries = 0, crashes = 0,
+           requeues = least(m.requeues + 1, 32767), next_attempt_at = clock_timestamp()
      where m.ctid = any (v_dead);
     get diagnostics v_count = row_count;
     if v_count > 0 then

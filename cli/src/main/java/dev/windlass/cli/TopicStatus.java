@@ -53,7 +53,7 @@ record TopicStatus(
                 union all
                 (select m.topic, m.status, false from %1$s m where m.status = 2 order by m.ended_at desc limit %4$d)
                 union all
-                (select m.topic, m.status, m.holds_key from %1$s m where m.status = 3 order by m.ended_at desc, m.id desc
+                (select m.topic, m.status, m.blocks_key from %1$s m where m.status = 3 order by m.ended_at desc, m.id desc
                   limit %4$d)
                 union all
                 (select m.topic, m.status, false from %1$s m where m.status = 4

@@ -56,6 +56,17 @@ public final class PostgresDialect implements Dialect {
         return "select * from " + invocation(schema, routine, types);
     }
 
+    /**
+     * The routine has run when the first row comes, and what is asked beside the rows is asked then. The snapshot is that of this
+     * statement, which is older than the one that the routine has seen: what had ended in it had ended in that one too.
+     */
+    @Override
+    public String callOfClaim(String schema, String routine, List<SqlType> types) {
+        return "select c.*, (select pg_current_xact_id_if_assigned()::text::bigint) as claim_number,"
+                + " (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint) as snapshot_xmin from "
+                + invocation(schema, routine, types) + " c";
+    }
+
     /** Without a FROM, which would cost a function scan. */
     @Override
     public String callForValue(String schema, String routine, List<SqlType> types) {

@@ -29,7 +29,7 @@ public record InboxEntry(
 
     public InboxEntry {
         Require.present("inbox key", key);
-        Require.text("topic", topic, MAX_TOPIC);
+        Require.name("topic", topic, MAX_TOPIC);
         Require.storable("payload", payload);
         Require.present("map of headers", headers).forEach((name, value) -> {
             Require.text("header name", name, 255);

@@ -8,10 +8,10 @@ public record InboxFilter(@Nullable String source, @Nullable String topic) {
 
     public InboxFilter {
         if (source != null) {
-            Require.text("source", source, 255);
+            Require.name("source", source, 255);
         }
         if (topic != null) {
-            Require.text("topic", topic, InboxEntry.MAX_TOPIC);
+            Require.name("topic", topic, InboxEntry.MAX_TOPIC);
         }
     }
 

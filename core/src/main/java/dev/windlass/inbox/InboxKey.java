@@ -12,8 +12,8 @@ public record InboxKey(String source, String messageId) {
     private static final int MAX = 255;
 
     public InboxKey {
-        Require.text("source", source, MAX);
-        Require.text("message id", messageId, MAX);
+        Require.name("source", source, MAX);
+        Require.name("message id", messageId, MAX);
     }
 
     /** Fit for one line of a log: both texts come from elsewhere. */

@@ -2,14 +2,11 @@ package dev.windlass.inbox;
 
 import static dev.windlass.runtime.Columns.each;
 import static dev.windlass.runtime.Columns.optional;
-import static dev.windlass.runtime.Instants.instant;
-import static dev.windlass.runtime.Instants.optionalInstant;
 
-import dev.windlass.runtime.Claimed;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Headers;
-import dev.windlass.runtime.Position;
-import dev.windlass.runtime.RoutineStore;
+import dev.windlass.runtime.Instants;
+import dev.windlass.runtime.QueueStore;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -21,7 +18,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** The queue's routines, called by name. */
-final class InboxStore extends RoutineStore<Delivery> {
+final class InboxStore extends QueueStore<Delivery> {
 
     InboxStore(Database database, String table, String nodeName, Duration retention) {
         super(database, table, nodeName, retention);
@@ -49,84 +46,48 @@ final class InboxStore extends RoutineStore<Delivery> {
     }
 
     @Override
-    public List<Claimed<Delivery>> claim(
-            Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
-            throws SQLException {
-        return claiming(connection, owner, lease, limit, demands).list(row -> claimed(owner, row));
-    }
-
-    List<Claimed<Delivery>> claimAny(Connection connection, UUID owner, Duration lease, int limit) throws SQLException {
-        return claimingAny(connection, owner, lease, limit).list(row -> claimed(owner, row));
-    }
-
-    private static Claimed<Delivery> claimed(UUID owner, ResultSet row) throws SQLException {
-        UUID id = row.getObject("id", UUID.class);
-        InboxMessage message = new InboxMessage(
-                new InboxWorkItemIdentifier(id),
-                new InboxKey(row.getString("source"), row.getString("message_id")),
-                row.getString("topic"),
-                row.getString("payload"),
-                Headers.read(row.getString("headers")),
-                instant(row, "first_seen_at"),
-                optionalInstant(row, "due_at"),
-                row.getInt("retry_count"),
-                row.getInt("lease_expiries"),
-                row.getInt("revivals"),
-                Optional.ofNullable(row.getString("last_error")));
-        return new Claimed<>(
-                id,
-                owner,
-                message.topic(),
-                message.retryCount(),
-                message.leaseExpiries(),
-                0,
-                message.revivals(),
-                false,
-                message.payload().length(),
-                new Position(instant(row, "next_attempt_at"), id),
-                row.getLong("claim_xid"),
-                row.getLong("snapshot_xmin"),
-                new Delivery(message, owner),
-                null);
-    }
-
-    @Override
-    public Answer ack(Connection connection, List<Held> held) throws SQLException {
-        return ack(connection, held, true);
+    protected Reader<Delivery> reader(ResultSet rows) throws SQLException {
+        int source = rows.findColumn("source");
+        int messageId = rows.findColumn("message_id");
+        int topic = rows.findColumn("topic");
+        int payload = rows.findColumn("payload");
+        int headers = rows.findColumn("headers");
+        int firstSeenAt = rows.findColumn("first_seen_at");
+        int dueAt = rows.findColumn("due_at");
+        int retryCount = rows.findColumn("retry_count");
+        int leaseExpiries = rows.findColumn("lease_expiries");
+        int requeues = rows.findColumn("requeues");
+        int lastError = rows.findColumn("last_error");
+        return (row, id, owner) -> new Delivery(
+                new InboxMessage(
+                        new InboxWorkItemIdentifier(id),
+                        new InboxKey(row.getString(source), row.getString(messageId)),
+                        row.getString(topic),
+                        row.getString(payload),
+                        Headers.read(row.getString(headers)),
+                        Instants.instant(row, firstSeenAt),
+                        Instants.optionalInstant(row, dueAt),
+                        row.getInt(retryCount),
+                        row.getInt(leaseExpiries),
+                        row.getInt(requeues),
+                        Optional.ofNullable(row.getString(lastError))),
+                owner);
     }
 
     /** In the transaction of the work: what was ended before does not count, or the work would be done again. */
-    int ackWithWork(Connection connection, List<Held> held) throws SQLException {
-        return ack(connection, held, false).changed();
+    Answer ackWithWork(Connection connection, List<Held> held) throws SQLException {
+        return ack(connection, held, false);
     }
 
-    private Answer ack(Connection connection, List<Held> held, boolean again) throws SQLException {
-        return Answer.all(call(connection, "ack")
-                .uuids(each(held, Held::id))
-                .uuids(each(held, Held::owner))
-                .text(nodeName)
-                .bool(again)
-                .count());
-    }
-
+    /** Guards among them. */
     @Override
-    public Answer abandon(Connection connection, List<Failure> failures) throws SQLException {
-        return Answer.all(call(connection, "abandon")
-                .uuids(each(failures, failure -> failure.held().id()))
-                .uuids(each(failures, failure -> failure.held().owner()))
-                .durations(optional(failures, Failure::retryAfter))
-                .texts(optional(failures, Failure::error))
-                .bools(each(failures, Failure::counted))
-                .count());
-    }
-
-    @Override
-    public Answer fail(Connection connection, List<Ending> endings) throws SQLException {
-        return Answer.all(call(connection, "fail")
-                .uuids(each(endings, ending -> ending.held().id()))
-                .uuids(each(endings, ending -> ending.held().owner()))
-                .texts(each(endings, Ending::error))
-                .text(nodeName)
-                .count());
+    public int clean(Connection connection, int limit) throws SQLException {
+        int cleaned = super.clean(connection, limit);
+        return cleaned > 0
+                ? cleaned
+                : call(connection, "clean_guards")
+                        .duration(retention)
+                        .integer(limit)
+                        .count();
     }
 }

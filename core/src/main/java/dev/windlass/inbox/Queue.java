@@ -4,12 +4,12 @@ import dev.windlass.FailedHead;
 import dev.windlass.OwnerToken;
 import dev.windlass.runtime.Announcer;
 import dev.windlass.runtime.Claimed;
+import dev.windlass.runtime.Completion;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Dispatcher;
 import dev.windlass.runtime.ErrorText;
 import dev.windlass.runtime.Require;
 import dev.windlass.runtime.TimeOrderedIds;
-import dev.windlass.runtime.WorkStore;
 import dev.windlass.runtime.WorkStore.Ending;
 import dev.windlass.runtime.WorkStore.Failure;
 import dev.windlass.runtime.WorkStore.Held;
@@ -132,42 +132,42 @@ final class Queue {
     }
 
     int ack(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids) {
-        return complete("ack", owner, ids, held -> held, store::ack);
+        return complete("ack", owner, ids, held -> held, Held::id, store::ack);
     }
 
     int ack(Connection connection, OwnerToken owner, Collection<InboxWorkItemIdentifier> ids) {
         Require.present("connection", connection);
         List<Held> held = held(owner, ids);
         try {
-            return held.isEmpty() ? 0 : store.ackWithWork(connection, held);
+            return held.isEmpty() ? 0 : store.ackWithWork(connection, held).changed();
         } catch (SQLException e) {
             throw database.failure("ack " + held.size() + " messages", e);
         }
     }
 
     int abandon(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids) {
-        return complete("abandon", owner, ids, held -> new Failure(held, null, null), store::abandon);
+        return complete("abandon", owner, ids, held -> new Failure(held, null, null), Failure::id, store::abandon);
     }
 
     int abandon(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids, Duration delay, String error) {
         Require.notNegative("delay", delay);
         String text = ErrorText.bounded(Require.storable("error text", error));
-        return complete("abandon", owner, ids, held -> new Failure(held, delay, text), store::abandon);
+        return complete("abandon", owner, ids, held -> new Failure(held, delay, text), Failure::id, store::abandon);
     }
 
     int release(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids) {
-        return complete("release", owner, ids, held -> held, store::release);
+        return complete("release", owner, ids, held -> held, Held::id, store::release);
     }
 
     int fail(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids, String error) {
         String text = ErrorText.bounded(Require.storable("error text", error));
-        return complete("fail", owner, ids, held -> new Ending(held, text, FailedHead.IS_SKIPPED), store::fail);
+        return complete("fail", owner, ids, held -> new Ending(held, text, FailedHead.IS_SKIPPED), Ending::id, store::fail);
     }
 
     int heartbeat(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids, Duration lease) {
         Require.positive("lease", lease);
         return complete(
-                "renew", owner, ids, held -> held, (connection, held) -> store.heartbeat(connection, held, lease));
+                "renew", owner, ids, held -> held, Held::id, (connection, held) -> store.heartbeat(connection, held, lease));
     }
 
     private <T> int complete(
@@ -175,13 +175,10 @@ final class Queue {
             OwnerToken owner,
             Collection<InboxWorkItemIdentifier> ids,
             Function<Held, T> item,
-            Completion<T> completion) {
+            Function<T, UUID> id,
+            Completion.Verb<T> verb) {
         List<T> items = held(owner, ids).stream().map(item).toList();
-        return items.isEmpty()
-                ? 0
-                : database.retrying(
-                        what + " " + items.size() + " messages",
-                        connection -> completion.run(connection, items).changed());
+        return Completion.of(database, what, items, id, verb);
     }
 
     private static List<Held> held(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids) {
@@ -192,16 +189,11 @@ final class Queue {
                 .toList();
     }
 
-    @FunctionalInterface
-    private interface Completion<T> {
-        WorkStore.Answer run(Connection connection, List<T> items) throws SQLException;
-    }
-
     int reapExpired() {
         int reaped = 0;
         int changed;
         do {
-            changed = database.retrying("reap", connection -> store.reap(connection, lease, REAP_BATCH));
+            changed = database.retrying("reap", connection -> store.reap(connection, lease, REAP_BATCH, false));
             reaped += changed;
         } while (changed == REAP_BATCH);
         if (reaped > 0) {

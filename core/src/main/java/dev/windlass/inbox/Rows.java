@@ -23,12 +23,12 @@ final class Rows {
                         .map(bytes -> new ContentHash(HexFormat.of().formatHex(bytes))),
                 instant(row, "first_seen_at"),
                 instant(row, "last_seen_at"),
-                optionalInstant(row, "begun_at"),
+                optionalInstant(row, "claimed_at"),
                 optionalInstant(row, "locked_until"),
                 optionalInstant(row, "ended_at"),
                 row.getInt("retry_count"),
                 row.getInt("lease_expiries"),
-                row.getInt("revivals"),
+                row.getInt("requeues"),
                 Optional.ofNullable(row.getString("processed_by")),
                 Optional.ofNullable(row.getString("last_error")));
     }

@@ -35,7 +35,7 @@ record Claim(String name, int permits, String owner, Duration duration, UUID hol
     }
 
     static String checkName(String name) {
-        return Require.text("lease name", name, MAX_TEXT);
+        return Require.name("lease name", name, MAX_TEXT);
     }
 
     static int checkPermits(int permits) {

@@ -19,7 +19,7 @@ public record DeadLetterFilter(
 
     public DeadLetterFilter {
         if (topic != null) {
-            Require.text("topic", topic, OutboxEntry.MAX_TOPIC);
+            Require.name("topic", topic, OutboxEntry.MAX_TOPIC);
         }
         if (failedFrom != null) {
             Require.instant("time", failedFrom);

@@ -43,13 +43,13 @@ public record OutboxEntry(
      */
     public record Deduplication(String key, Duration window) {
         public Deduplication {
-            Require.text("deduplication key", key, MAX_KEY);
+            Require.name("deduplication key", key, MAX_KEY);
             Require.positive("deduplication window", window);
         }
     }
 
     public OutboxEntry {
-        Require.text("topic", topic, MAX_TOPIC);
+        Require.name("topic", topic, MAX_TOPIC);
         Require.storable("payload", payload);
         correlationId = correlationId == null || correlationId.isEmpty()
                 ? null
@@ -69,7 +69,7 @@ public record OutboxEntry(
             Require.instant("expiry", expiresAt);
         }
         if (orderingKey != null) {
-            Require.text("ordering key", orderingKey, MAX_KEY);
+            Require.name("ordering key", orderingKey, MAX_KEY);
         }
         if (dueTime != null && delay != null) {
             throw new IllegalArgumentException("expected a due time or a delay, got both");

@@ -3,19 +3,18 @@ package dev.windlass.outbox;
 import static dev.windlass.runtime.Columns.each;
 import static dev.windlass.runtime.Columns.optional;
 
-import dev.windlass.FailedHead;
 import dev.windlass.outbox.OutboxEntry.Deduplication;
+import dev.windlass.runtime.Call;
 import dev.windlass.runtime.Claimed;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Headers;
-import dev.windlass.runtime.Position;
-import dev.windlass.runtime.RoutineStore;
+import dev.windlass.runtime.Instants;
+import dev.windlass.runtime.QueueStore;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
@@ -25,11 +24,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.BooleanSupplier;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The outbox's routines, called by name. */
-final class OutboxStore extends RoutineStore<OutboxMessage> {
+final class OutboxStore extends QueueStore<OutboxMessage> {
     private final BooleanSupplier announce;
 
     OutboxStore(Database database, String table, String nodeName, Duration retention, BooleanSupplier announce) {
@@ -101,122 +99,77 @@ final class OutboxStore extends RoutineStore<OutboxMessage> {
     }
 
     @Override
-    public List<Claimed<OutboxMessage>> claim(
-            Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
-            throws SQLException {
-        return claiming(connection, owner, lease, limit, demands).list(row -> claimed(owner, row));
-    }
-
-    List<Claimed<OutboxMessage>> claimAny(Connection connection, UUID owner, Duration lease, int limit)
-            throws SQLException {
-        return claimingAny(connection, owner, lease, limit).list(row -> claimed(owner, row));
-    }
-
-    private static Claimed<OutboxMessage> claimed(UUID owner, ResultSet row) throws SQLException {
-        UUID id = row.getObject(1, UUID.class);
-        OutboxMessage message = new OutboxMessage(
-                new OutboxWorkItemIdentifier(id),
-                row.getString(2),
-                row.getString(3),
-                Headers.read(row.getString(5)),
-                Optional.ofNullable(row.getString(4)),
-                Optional.ofNullable(row.getString(15)),
-                instant(row, 6).orElseThrow(),
-                instant(row, 7),
-                instant(row, 8),
-                OutboxStatus.IN_PROGRESS,
-                row.getInt(10),
-                row.getInt(11),
-                row.getInt(16),
-                Optional.ofNullable(row.getString(12)),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty());
-        return new Claimed<>(
-                id,
-                owner,
-                message.topic(),
-                message.retryCount(),
-                message.leaseExpiries(),
-                0,
-                message.requeues(),
-                message.orderingKey().isPresent(),
-                message.payload().length(),
-                new Position(instant(row, 9).orElseThrow(), id),
-                row.getLong(13),
-                row.getLong(14),
-                message,
-                null);
-    }
-
-    private static Optional<Instant> instant(ResultSet row, int column) throws SQLException {
-        return Optional.ofNullable(row.getObject(column, OffsetDateTime.class)).map(OffsetDateTime::toInstant);
+    protected boolean hasKeys() {
+        return true;
     }
 
     @Override
-    public Answer ack(Connection connection, List<Held> held) throws SQLException {
-        return Answer.all(call(connection, "ack")
-                .uuids(each(held, Held::id))
-                .uuids(each(held, Held::owner))
-                .text(nodeName)
-                .bool(!retention.isZero())
-                .bool(announces(held.stream()))
-                .count());
+    protected Reader<OutboxMessage> reader(ResultSet rows) throws SQLException {
+        int topic = rows.findColumn("topic");
+        int payload = rows.findColumn("payload");
+        int headers = rows.findColumn("headers");
+        int correlationId = rows.findColumn("correlation_id");
+        int orderingKey = rows.findColumn("ordering_key");
+        int createdAt = rows.findColumn("created_at");
+        int dueAt = rows.findColumn("due_at");
+        int expiresAt = rows.findColumn("expires_at");
+        int retryCount = rows.findColumn("retry_count");
+        int leaseExpiries = rows.findColumn("lease_expiries");
+        int requeues = rows.findColumn("requeues");
+        int lastError = rows.findColumn("last_error");
+        return (row, id, owner) -> new OutboxMessage(
+                new OutboxWorkItemIdentifier(id),
+                row.getString(topic),
+                row.getString(payload),
+                Headers.read(row.getString(headers)),
+                Optional.ofNullable(row.getString(correlationId)),
+                Optional.ofNullable(row.getString(orderingKey)),
+                Instants.instant(row, createdAt),
+                Instants.optionalInstant(row, dueAt),
+                Instants.optionalInstant(row, expiresAt),
+                OutboxStatus.IN_PROGRESS,
+                row.getInt(retryCount),
+                row.getInt(leaseExpiries),
+                row.getInt(requeues),
+                Optional.ofNullable(row.getString(lastError)),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty());
+    }
+
+    private static Optional<Instant> instant(ResultSet row, int column) throws SQLException {
+        return Instants.optionalInstant(row, column);
     }
 
     @Override
     public Acked<OutboxMessage> ackAndTake(Connection connection, List<Held> held, Taker taker) throws SQLException {
         List<Claimed<OutboxMessage>> taken = new ArrayList<>();
-        int[] counts = new int[2];
-        call(connection, "ack_next")
-                .uuids(each(held, Held::id))
-                .uuids(each(held, Held::owner))
+        List<Answer> answers = new ArrayList<>(1);
+        int[] leftKeys = new int[1];
+        calling(connection, "ack_next", held)
                 .text(nodeName)
                 .bool(!retention.isZero())
-                .bool(announces(held.stream()))
+                .bool(announces(held))
                 .uuid(taker.owner())
                 .duration(taker.lease())
                 .texts(List.copyOf(taker.topics()))
-                .list(row -> {
-                    counts[0] = row.getInt("acked");
-                    counts[1] = row.getInt("left_keys");
-                    return row.getObject(1) == null || taken.add(claimed(taker.owner(), row));
+                .number(taker.bytes())
+                .rows(rows -> {
+                    Call.RowMapper<Claimed<OutboxMessage>> claimed = claimed(rows, taker.owner(), false);
+                    return row -> {
+                        if (answers.isEmpty()) {
+                            answers.add(answer(row));
+                            leftKeys[0] = row.getInt("left_keys");
+                        }
+                        return row.getObject(1) == null || taken.add(claimed.map(row));
+                    };
                 });
-        return new Acked<>(Answer.all(counts[0]), taken, counts[1] > 0);
-    }
-
-    /** Whether to tell other nodes of what becomes ready when these end. */
-    private boolean announces(Stream<Held> ended) {
-        return ended.anyMatch(Held::ordered) && announce.getAsBoolean();
+        return new Acked<>(answers.get(0), taken, leftKeys[0] > 0);
     }
 
     @Override
-    public Answer abandon(Connection connection, List<Failure> failures) throws SQLException {
-        return Answer.all(call(connection, "abandon")
-                .uuids(each(failures, failure -> failure.held().id()))
-                .uuids(each(failures, failure -> failure.held().owner()))
-                .durations(optional(failures, Failure::retryAfter))
-                .texts(optional(failures, Failure::error))
-                .text(nodeName)
-                .bools(each(failures, Failure::counted))
-                .count());
-    }
-
-    @Override
-    public Answer fail(Connection connection, List<Ending> endings) throws SQLException {
-        return Answer.all(call(connection, "fail")
-                .uuids(each(endings, ending -> ending.held().id()))
-                .uuids(each(endings, ending -> ending.held().owner()))
-                .texts(each(endings, Ending::error))
-                .text(nodeName)
-                .bools(each(endings, ending -> ending.head() == FailedHead.BLOCKS))
-                .bool(announces(endings.stream().map(Ending::held)))
-                .count());
-    }
-
-    @Override
-    public int expire(Connection connection, int limit) throws SQLException {
-        return call(connection, "expire").integer(limit).count();
+    protected boolean announces(List<Held> ended) {
+        return ended.stream().anyMatch(Held::ordered) && announce.getAsBoolean();
     }
 
     @Override

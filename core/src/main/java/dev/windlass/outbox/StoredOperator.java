@@ -81,7 +81,7 @@ final class StoredOperator implements OutboxOperator {
                 row.getString("topic"),
                 Optional.ofNullable(row.getString("correlation_id")),
                 Optional.ofNullable(row.getString("ordering_key")),
-                row.getBoolean("holds_key"),
+                row.getBoolean("blocks_key"),
                 instant(row, "created_at"),
                 instant(row, "ended_at"),
                 Optional.ofNullable(row.getString("processed_by")),
@@ -237,7 +237,7 @@ final class StoredOperator implements OutboxOperator {
 
     @Override
     public boolean pause(String topic, String reason) {
-        Require.text("topic", topic, OutboxEntry.MAX_TOPIC);
+        Require.name("topic", topic, OutboxEntry.MAX_TOPIC);
         String text = ErrorText.bounded(Require.storable("reason", reason));
         boolean paused = database.retrying(
                 "pause topic " + topic,
@@ -255,7 +255,7 @@ final class StoredOperator implements OutboxOperator {
 
     @Override
     public boolean resume(String topic) {
-        Require.text("topic", topic, OutboxEntry.MAX_TOPIC);
+        Require.name("topic", topic, OutboxEntry.MAX_TOPIC);
         boolean resumed = database.retrying(
                 "resume topic " + topic,
                 connection ->

@@ -5,12 +5,12 @@ import dev.windlass.OwnerToken;
 import dev.windlass.PayloadCodec;
 import dev.windlass.runtime.Announcer;
 import dev.windlass.runtime.Claimed;
+import dev.windlass.runtime.Completion;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Dispatcher;
 import dev.windlass.runtime.ErrorText;
 import dev.windlass.runtime.Require;
 import dev.windlass.runtime.TimeOrderedIds;
-import dev.windlass.runtime.WorkStore;
 import dev.windlass.runtime.WorkStore.Ending;
 import dev.windlass.runtime.WorkStore.Failure;
 import dev.windlass.runtime.WorkStore.Held;
@@ -310,24 +310,24 @@ final class StoredOutbox implements Outbox {
 
     @Override
     public int ack(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids) {
-        return complete("ack", owner, ids, held -> held, store::ack);
+        return complete("ack", owner, ids, held -> held, Held::id, store::ack);
     }
 
     @Override
     public int abandon(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids) {
-        return complete("abandon", owner, ids, held -> new Failure(held, null, null), store::abandon);
+        return complete("abandon", owner, ids, held -> new Failure(held, null, null), Failure::id, store::abandon);
     }
 
     @Override
     public int abandon(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids, Duration delay, String error) {
         Require.notNegative("delay", delay);
         String text = bounded(error);
-        return complete("abandon", owner, ids, held -> new Failure(held, delay, text), store::abandon);
+        return complete("abandon", owner, ids, held -> new Failure(held, delay, text), Failure::id, store::abandon);
     }
 
     @Override
     public int release(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids) {
-        return complete("release", owner, ids, held -> held, store::release);
+        return complete("release", owner, ids, held -> held, Held::id, store::release);
     }
 
     @Override
@@ -339,7 +339,7 @@ final class StoredOutbox implements Outbox {
     public int fail(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids, String error, FailedHead head) {
         Require.present("choice for failed heads", head);
         String text = bounded(error);
-        return complete("fail", owner, ids, held -> new Ending(held, text, head), store::fail);
+        return complete("fail", owner, ids, held -> new Ending(held, text, head), Ending::id, store::fail);
     }
 
     private static String bounded(@Nullable String error) {
@@ -350,7 +350,7 @@ final class StoredOutbox implements Outbox {
     public int heartbeat(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids, Duration lease) {
         Require.positive("lease", lease);
         return complete(
-                "renew", owner, ids, held -> held, (connection, held) -> store.heartbeat(connection, held, lease));
+                "renew", owner, ids, held -> held, Held::id, (connection, held) -> store.heartbeat(connection, held, lease));
     }
 
     private <T> int complete(
@@ -358,22 +358,14 @@ final class StoredOutbox implements Outbox {
             OwnerToken owner,
             Collection<OutboxWorkItemIdentifier> ids,
             Function<Held, T> item,
-            Completion<T> completion) {
+            Function<T, UUID> id,
+            Completion.Verb<T> verb) {
         Require.present("owner token", owner);
         List<T> items = Require.elements("work item identifiers", ids).stream()
                 .distinct()
-                .map(id -> item.apply(new Held(id.value(), owner.value(), true)))
+                .map(each -> item.apply(new Held(each.value(), owner.value(), true)))
                 .toList();
-        return items.isEmpty()
-                ? 0
-                : database.retrying(
-                        what + " " + items.size() + " messages",
-                        connection -> completion.run(connection, items).changed());
-    }
-
-    @FunctionalInterface
-    private interface Completion<T> {
-        WorkStore.Answer run(Connection connection, List<T> items) throws SQLException;
+        return Completion.of(database, what, items, id, verb);
     }
 
     @Override
@@ -381,7 +373,7 @@ final class StoredOutbox implements Outbox {
         int reaped = 0;
         int changed;
         do {
-            changed = database.retrying("reap", connection -> store.reap(connection, lease, REAP_BATCH));
+            changed = database.retrying("reap", connection -> store.reap(connection, lease, REAP_BATCH, false));
             reaped += changed;
         } while (changed == REAP_BATCH);
         if (reaped > 0) {

@@ -18,7 +18,7 @@ import dev.windlass.runtime.Require;
 public record Topic<T>(String name, Class<T> type) {
 
     public Topic {
-        Require.text("topic", name, OutboxEntry.MAX_TOPIC);
+        Require.name("topic", name, OutboxEntry.MAX_TOPIC);
         Require.present("payload type", type);
     }
 

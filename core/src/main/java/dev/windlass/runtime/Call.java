@@ -98,6 +98,16 @@ public final class Call {
         return run(dialect.call(schema, routine, types), mapper);
     }
 
+    /** Calls a claim: its rows also tell what proves how far it has come. */
+    public <T> List<T> claimed(RowMappers<T> mappers) throws SQLException {
+        return read(dialect.callOfClaim(schema, routine, types), mappers);
+    }
+
+    /** Calls the routine, and looks up the columns of its result once. */
+    public <T> List<T> rows(RowMappers<T> mappers) throws SQLException {
+        return read(dialect.call(schema, routine, types), mappers);
+    }
+
     /** Calls a routine that answers with one value. */
     public <T> T value(RowMapper<T> mapper) throws SQLException {
         return run(dialect.callForValue(schema, routine, types), mapper).get(0);
@@ -109,11 +119,16 @@ public final class Call {
     }
 
     private <T> List<T> run(String sql, RowMapper<T> mapper) throws SQLException {
+        return read(sql, rows -> mapper);
+    }
+
+    private <T> List<T> read(String sql, RowMappers<T> mappers) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             for (int i = 0; i < types.size(); i++) {
                 dialect.bind(statement, i + 1, types.get(i), values.get(i));
             }
             try (ResultSet rows = statement.executeQuery()) {
+                RowMapper<T> mapper = mappers.of(rows);
                 List<T> result = new ArrayList<>();
                 while (rows.next()) {
                     result.add(mapper.map(rows));
@@ -121,6 +136,12 @@ public final class Call {
                 return result;
             }
         }
+    }
+
+    /** Finds out where the columns of a result are. */
+    @FunctionalInterface
+    public interface RowMappers<T> {
+        RowMapper<T> of(ResultSet rows) throws SQLException;
     }
 
     /** Makes a value of the row the cursor is on. */

@@ -23,6 +23,9 @@ public interface Dialect {
     /** The text of a call of a routine that answers with rows. */
     String call(String schema, String routine, List<SqlType> types);
 
+    /** The text of a call of a claim, whose rows also tell {@code claim_number} and {@code snapshot_xmin}. */
+    String callOfClaim(String schema, String routine, List<SqlType> types);
+
     /** The text of a call of a routine that answers with one value. */
     String callForValue(String schema, String routine, List<SqlType> types);
 

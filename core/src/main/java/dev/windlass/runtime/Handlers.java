@@ -24,7 +24,7 @@ public final class Handlers<H> {
 
     /** Registers one; without options, those of the feature hold. */
     public void add(String topic, H handler, @Nullable HandlerOptions options) {
-        Require.text("topic", topic, MAX_TOPIC);
+        Require.name("topic", topic, MAX_TOPIC);
         Require.present("handler", handler);
         if (registrations.putIfAbsent(topic, new Registration<>(handler, options)) != null) {
             throw new IllegalArgumentException("expected one " + what + " for topic " + topic + ", got a second");

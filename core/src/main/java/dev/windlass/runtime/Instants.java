@@ -15,6 +15,14 @@ public final class Instants {
         return row.getObject(column, OffsetDateTime.class).toInstant();
     }
 
+    public static Instant instant(ResultSet row, int column) throws SQLException {
+        return row.getObject(column, OffsetDateTime.class).toInstant();
+    }
+
+    public static Optional<Instant> optionalInstant(ResultSet row, int column) throws SQLException {
+        return Optional.ofNullable(row.getObject(column, OffsetDateTime.class)).map(OffsetDateTime::toInstant);
+    }
+
     public static Optional<Instant> optionalInstant(ResultSet row, String column) throws SQLException {
         return Optional.ofNullable(row.getObject(column, OffsetDateTime.class)).map(OffsetDateTime::toInstant);
     }

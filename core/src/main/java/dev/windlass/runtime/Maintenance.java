@@ -61,7 +61,7 @@ final class Maintenance<M> {
     }
 
     private void reap() throws SQLException {
-        int reaped = inBatches(connection -> store.reap(connection, lease, BATCH));
+        int reaped = inBatches(connection -> store.reap(connection, lease, BATCH, true));
         if (reaped > 0) {
             log.info("[{}] returned {} messages to ready whose lease had run out", database.name(), reaped);
             telemetry.reaped(database.name(), reaped);

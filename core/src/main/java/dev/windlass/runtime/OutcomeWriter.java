@@ -161,7 +161,7 @@ final class OutcomeWriter<M> {
             return write(done, store::ack);
         }
         long before = System.nanoTime();
-        WorkStore.Taker taker = new WorkStore.Taker(UUID.randomUUID(), lease, topics);
+        WorkStore.Taker taker = new WorkStore.Taker(UUID.randomUUID(), lease, topics, Long.MAX_VALUE);
         WorkStore.Acked<M> acked = database.once(connection -> store.ackAndTake(connection, done, taker));
         anyReady |= acked.anyReady();
         if (!acked.taken().isEmpty()) {

@@ -20,6 +20,19 @@ public final class Require {
 
     private Require() {}
 
+    /**
+     * A name that databases compare: not blank, without spaces at its end, not longer than {@code max}, and can be stored. The
+     * tables refuse the same, by the same measure: characters, not UTF-16 units, and the same blanks.
+     */
+    public static String name(String what, @Nullable String value, int max) {
+        String name = text(what, value, max);
+        if (name.endsWith(" ")) {
+            throw new IllegalArgumentException("expected " + a(what)
+                    + " without spaces at its end, which not every database can tell apart, got \"" + name + "\"");
+        }
+        return name;
+    }
+
     /** A text that is there, not blank, not longer than {@code max}, and can be stored. */
     public static String text(String what, @Nullable String value, int max) {
         if (value == null || value.isBlank()) {
@@ -31,9 +44,10 @@ public final class Require {
 
     /** A text that may be empty, but is not longer than {@code max} and can be stored. */
     public static String optionalText(String what, String value, int max) {
-        if (value.length() > max) {
+        int length = value.codePointCount(0, value.length());
+        if (length > max) {
             throw new IllegalArgumentException(
-                    "expected " + a(what) + " of at most " + max + " characters, got " + value.length());
+                    "expected " + a(what) + " of at most " + max + " characters, got " + length);
         }
         return storable(what, value);
     }

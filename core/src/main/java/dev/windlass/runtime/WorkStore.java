@@ -43,10 +43,18 @@ public interface WorkStore<M> {
         public Failure(Held held, @Nullable Duration retryAfter, @Nullable String error) {
             this(held, retryAfter, error, true);
         }
+
+        public UUID id() {
+            return held.id();
+        }
     }
 
     /** The last attempt: why it failed, and what becomes of those that wait behind. */
-    record Ending(Held held, String error, FailedHead head) {}
+    record Ending(Held held, String error, FailedHead head) {
+        public UUID id() {
+            return held.id();
+        }
+    }
 
     /**
      * Takes ready messages for a lease.
@@ -69,8 +77,8 @@ public interface WorkStore<M> {
 
     Answer ack(Connection connection, List<Held> held) throws SQLException;
 
-    /** For whom to take the next message of each key, and which topics there is room for. */
-    record Taker(UUID owner, Duration lease, Set<String> topics) {}
+    /** For whom to take the next message of each key, which topics there is room for, and for how much payload. */
+    record Taker(UUID owner, Duration lease, Set<String> topics, long bytes) {}
 
     /**
      * What an ack came to.
@@ -94,12 +102,15 @@ public interface WorkStore<M> {
     /** Renews; the lease of those that were changed goes on. */
     Answer heartbeat(Connection connection, List<Held> held, Duration lease) throws SQLException;
 
-    int reap(Connection connection, Duration quiet, int limit) throws SQLException;
+    /**
+     * Returns to ready what its owner has not renewed; nothing while owners may just not have been able to.
+     *
+     * @param watched whether the caller does this all the time, so that an interruption tells of an outage
+     */
+    int reap(Connection connection, Duration quiet, int limit, boolean watched) throws SQLException;
 
-    /** Ends what has expired, in stores that know an expiry. */
-    default int expire(Connection connection, int limit) throws SQLException {
-        return 0;
-    }
+    /** Ends what has expired. */
+    int expire(Connection connection, int limit) throws SQLException;
 
     int clean(Connection connection, int limit) throws SQLException;
 

@@ -33,10 +33,10 @@ public record Job(
     private static final Duration LONGEST_JITTER = Duration.ofDays(1);
 
     public Job {
-        Require.text("job name", name, MAX_TEXT);
+        Require.name("job name", name, MAX_TEXT);
         Require.present("schedule", schedule);
         if (topic != null) {
-            Require.text("topic", topic, MAX_TEXT);
+            Require.name("topic", topic, MAX_TEXT);
         }
         Require.storable("payload", payload);
         Require.present("rule for misfires", misfire);

@@ -27,7 +27,7 @@ public record JobSet(String name, long revision, List<Job> jobs) {
     private static final int MAX_TEXT = 255;
 
     public JobSet {
-        Require.text("name of the set of jobs", name, MAX_TEXT);
+        Require.name("name of the set of jobs", name, MAX_TEXT);
         if (revision < 0) {
             throw new IllegalArgumentException("expected a revision of zero or more, got " + revision);
         }

@@ -231,7 +231,7 @@ final class StoredJobs implements Jobs {
     }
 
     private static void check(String name) {
-        Require.text("job name", name, MAX_TEXT);
+        Require.name("job name", name, MAX_TEXT);
     }
 
     private static String what(String verb, String name) {

@@ -267,8 +267,8 @@ final class StoredTimers implements Timers {
     }
 
     private static void checkKey(String topic, String key) {
-        Require.text("topic", topic, MAX_TEXT);
-        Require.text("timer key", key, MAX_TEXT);
+        Require.name("topic", topic, MAX_TEXT);
+        Require.name("timer key", key, MAX_TEXT);
     }
 
     @Override
@@ -347,7 +347,7 @@ final class StoredTimers implements Timers {
 
     @Override
     public List<Timer> list(String topic, int limit, @Nullable Timer after) {
-        Require.text("topic", topic, MAX_TEXT);
+        Require.name("topic", topic, MAX_TEXT);
         Require.positive("limit", limit);
         return database.retrying(
                 "list timers of topic " + topic, connection -> store.list(connection, topic, limit, after));

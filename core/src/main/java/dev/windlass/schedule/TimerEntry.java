@@ -36,12 +36,12 @@ public record TimerEntry(
      */
     public record Key(String value, boolean replaces) {
         public Key {
-            Require.text("timer key", value, MAX_TEXT);
+            Require.name("timer key", value, MAX_TEXT);
         }
     }
 
     public TimerEntry {
-        Require.text("topic", topic, MAX_TEXT);
+        Require.name("topic", topic, MAX_TEXT);
         Require.storable("payload", payload);
         if (dueTime != null) {
             Require.instant("due time", dueTime);

@@ -129,7 +129,7 @@ public final class Migrator {
         }
         return component.steps().stream()
                 .filter(step -> step.version() > from)
-                .map(step -> "\n" + template.render(step.file(), component))
+                .map(step -> "\n" + template.render(step, component))
                 .collect(Collectors.joining("", "", record(component)));
     }
 

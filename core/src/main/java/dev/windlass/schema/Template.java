@@ -5,13 +5,27 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
-/** A SQL file of an engine, with the names of one installation put in, quoted. */
+/**
+ * A SQL file of an engine, with the names of one installation put in, quoted.
+ *
+ * <p>{@code {outbox_x}} stands for a name of the component, {@code {queue_x}} for one of the queue that a file is rendered for,
+ * {@code {slot:x}} for whole statements of that queue, {@code {plan:x}} for settings of the planner.
+ */
 final class Template {
+    private static final Pattern SLOT = Pattern.compile("(?m)^ *\\{slot:(\\w+)}\\n");
+    private static final Pattern PLAN = Pattern.compile("(?m)^\\{plan:(\\w+)}\\n");
     private static final Pattern PLACEHOLDER = Pattern.compile("\\{(\\w+)}");
+    private static final String QUEUE = "queue";
+
+    /** What Java takes for blanks. */
+    private static final String BLANKS = "E' \\t\\n\\x0b\\f\\r\\x1c\\x1d\\x1e\\x1f\\u1680\\u2000\\u2001\\u2002\\u2003\\u2004\\u2005\\u2006"
+            + "\\u2008\\u2009\\u200a\\u2028\\u2029\\u205f\\u3000'";
 
     private final Dialect dialect;
     private final String schema;
@@ -21,38 +35,77 @@ final class Template {
         this.schema = schema;
     }
 
+    /** A file that belongs to no component. */
     String render(String file) {
-        return fill(read(file), "", "", "");
+        return fill(read(file), new Names("", "", "", null));
     }
 
-    String render(String file, Component component) {
-        return render(file, component, "");
+    String render(Component.Step step, Component component) {
+        Component.Queue queue = step.queue();
+        String text = queue == null ? read(step.file()) : fillSlots(read(step.file()), queue.slots());
+        return fill(fillPlans(text), new Names(component.name(), component.tableName(), "", queue));
     }
 
     String render(String file, Component component, String role) {
-        return fill(read(file), component.name(), component.tableName(), role);
+        return fill(read(file), new Names(component.name(), component.tableName(), role, null));
     }
 
-    private String fill(String text, String component, String table, String role) {
-        return PLACEHOLDER
-                .matcher(text)
-                .replaceAll(match -> Matcher.quoteReplacement(name(match, component, table, role)));
+    private record Names(String component, String table, String role, Component.@Nullable Queue queue) {}
+
+    private String fillSlots(String text, Map<String, String> slots) {
+        return SLOT.matcher(text).replaceAll(match -> {
+            String file = slots.get(match.group(1));
+            return file == null ? "" : Matcher.quoteReplacement(read(file));
+        });
     }
 
-    private String name(MatchResult match, String component, String table, String role) {
+    private String fillPlans(String text) {
+        return text.contains("{plan:")
+                ? PLAN.matcher(text).replaceAll(match -> Matcher.quoteReplacement(plan(match.group(1))))
+                : text;
+    }
+
+    /** The settings that stand below its name in the file of plans. */
+    private String plan(String name) {
+        Matcher settings = Pattern.compile("(?m)^-- \\{plan:" + name + "}.*\\n((?: +set .*\\n)+)")
+                .matcher(read("plans.sql"));
+        if (!settings.find()) {
+            throw new IllegalStateException("unknown placeholder {plan:" + name + "}");
+        }
+        return settings.group(1);
+    }
+
+    private String fill(String text, Names names) {
+        return PLACEHOLDER.matcher(text).replaceAll(match -> Matcher.quoteReplacement(value(match, names)));
+    }
+
+    private String value(MatchResult match, Names names) {
         String key = match.group(1);
         return switch (key) {
             case "schema" -> dialect.quote(schema);
             case "schema_name" -> dialect.literal(schema);
-            case "role" -> dialect.quote(role);
-            case "channel" -> dialect.literal(Channel.of(schema, table));
-            default -> {
-                if (component.isEmpty() || !key.startsWith(component)) {
-                    throw new IllegalStateException("unknown placeholder {" + key + "}");
-                }
-                yield dialect.quote(table + key.substring(component.length()));
-            }
+            case "role" -> dialect.quote(names.role);
+            case "channel" -> dialect.literal(Channel.of(schema, names.table));
+            case "blanks" -> BLANKS;
+            default -> name(key, names);
         };
+    }
+
+    private String name(String key, Names names) {
+        Component.Queue queue = names.queue;
+        if (queue != null && key.equals("signal")) {
+            return dialect.literal(queue.signal());
+        }
+        if (queue != null && key.equals("queue_name")) {
+            return dialect.literal(names.table + queue.suffix());
+        }
+        if (queue != null && key.startsWith(QUEUE)) {
+            return dialect.quote(names.table + queue.suffix() + key.substring(QUEUE.length()));
+        }
+        if (names.component.isEmpty() || !key.startsWith(names.component)) {
+            throw new IllegalStateException("unknown placeholder {" + key + "}");
+        }
+        return dialect.quote(names.table + key.substring(names.component.length()));
     }
 
     private String read(String file) {

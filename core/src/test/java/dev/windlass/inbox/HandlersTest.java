@@ -114,7 +114,7 @@ final class HandlersTest {
         windlass.inbox().enqueue(entry("1"));
         eventually().until(() -> count("status = 3") == 1);
         windlass.inbox().operator("anna").revive(InboxFilter.all());
-        eventually().until(() -> count("status = 2 and revivals = 1") == 1);
+        eventually().until(() -> count("status = 2 and requeues = 1") == 1);
     }
 
     @Test
@@ -193,7 +193,7 @@ final class HandlersTest {
         Windlass windlass = database.start(
                 database.windlass().inbox(SHORT).inboxHandler("a", message -> handled.add(message.payload())));
         database.execute("""
-                insert into %s.inbox (source, message_id, id, first_seen_at, last_seen_at, next_attempt_at, begun_at,
+                insert into %s.inbox (source, message_id, id, first_seen_at, last_seen_at, next_attempt_at, claimed_at,
                                       locked_until, owner_token, status, topic, payload)
                 values ('orders', '1', gen_random_uuid(), now(), now(), now(), now(), now(), gen_random_uuid(), 1, 'a', 'x')""");
         eventually().until(() -> count("status = 2 and lease_expiries = 1") == 1);

@@ -154,7 +154,7 @@ abstract class OperatorConformance extends InboxConformance {
         inbox.claim(OwnerToken.fresh(), LEASE, 1);
         runOutLease("lost");
         database().update("update %s.inbox set locked_until = first_seen_at where status = 1 and topic = 'topic'");
-        database().update("update %s.inbox set begun_at = '2025-01-01T00:00:00Z' where message_id = 'slow'");
+        database().update("update %s.inbox set claimed_at = '2025-01-01T00:00:00Z' where message_id = 'slow'");
         processed("done");
         List<SeenMessage> stuck = operator.stuck(Duration.ofHours(1), 10);
         assertThat(stuck).hasSize(3);

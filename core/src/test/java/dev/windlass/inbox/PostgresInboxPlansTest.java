@@ -49,7 +49,7 @@ final class PostgresInboxPlansTest {
     /** Done, dead, in progress without the queue, and ready for a topic nobody asks for. */
     private static void remember() throws SQLException {
         database.execute("""
-                insert into %s.inbox (source, message_id, id, first_seen_at, last_seen_at, next_attempt_at, begun_at,
+                insert into %s.inbox (source, message_id, id, first_seen_at, last_seen_at, next_attempt_at, claimed_at,
                                       locked_until, ended_at, owner_token, status, topic, payload)
                 select 'orders', 'm' || n, case when n % 4 = 0 then gen_random_uuid() end, now(), now(), now(), now(),
                        case when n % 4 = 1 then now() + interval '1 day' end,

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 /** Whoever ends a message of a key may take the next with it. */
 abstract class AckAndTakeConformance extends OutboxConformance {
     private static final OwnerToken OWNER = OwnerToken.fresh();
-    private static final Taker TAKER = new Taker(UUID.randomUUID(), LEASE, Set.of("topic"));
+    private static final Taker TAKER = new Taker(UUID.randomUUID(), LEASE, Set.of("topic"), Long.MAX_VALUE);
 
     @Test
     void theNextMessageOfTheKeyIsTakenByWhoeverAcks() throws SQLException {

@@ -49,7 +49,7 @@ abstract class DeduplicationConformance extends OutboxConformance {
         assertThat(List.of(
                         outbox.enqueue(entry("a")),
                         outbox.enqueue(entry("A")),
-                        outbox.enqueue(entry("a ")),
+                        outbox.enqueue(entry(" a")),
                         outbox.enqueue(OutboxEntry.of("other", "").withDeduplication("a", HOUR)),
                         enqueue("topic"),
                         enqueue("topic")))

@@ -152,7 +152,7 @@ abstract class FailureHistoryConformance extends OutboxConformance {
                     .texts(Collections.singletonList(error))
                     .text("node-1")
                     .bools(List.of(false))
-                    .count();
+                    .list(row -> row.getInt("changed"));
         }
     }
 

@@ -164,7 +164,7 @@ public final class OrderingHistory {
     /** The messages of each key, in the order of their sequence. Those that were purged are gone, with what they could tell. */
     private Map<String, List<Row>> rows(Connection owner) throws SQLException {
         Map<String, List<Row>> rows = new HashMap<>();
-        try (PreparedStatement statement = owner.prepareStatement("select id, ordering_key, holds_key and status = 3,"
+        try (PreparedStatement statement = owner.prepareStatement("select id, ordering_key, blocks_key and status = 3,"
                         + " floor(extract(epoch from ended_at) * 1000000)::bigint from \"" + schema
                         + "\".outbox where ordering_key is not null order by ordering_sequence");
                 ResultSet row = statement.executeQuery()) {

@@ -116,7 +116,7 @@ abstract class OrderingModelConformance extends OutboxConformance {
                 .isZero();
         assertThat(database().value(Long.class, "select count(*) from %s.outbox_key_freed"))
                 .isZero();
-        assertThat(count("status in (0, 1, 4) or holds_key")).isZero();
+        assertThat(count("status in (0, 1, 4) or blocks_key")).isZero();
     }
 
     private void step() throws SQLException {
@@ -250,7 +250,7 @@ abstract class OrderingModelConformance extends OutboxConformance {
             return;
         }
         Held held = new Held(message.id, OWNER.value(), true);
-        Taker taker = new Taker(OWNER.value(), LEASE, Set.of("topic"));
+        Taker taker = new Taker(OWNER.value(), LEASE, Set.of("topic"), Long.MAX_VALUE);
         Acked<OutboxMessage> acked =
                 database().routines().once(connection -> store(LEASE).ackAndTake(connection, List.of(held), taker));
         say("ack and take", message);

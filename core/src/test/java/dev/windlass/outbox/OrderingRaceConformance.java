@@ -86,7 +86,7 @@ abstract class OrderingRaceConformance extends OutboxConformance {
 
         assertThat(outbox.claim(OwnerToken.fresh(), LEASE, 10)).isEmpty();
         assertThat(history.written()).isPositive();
-        assertThat(count("status in (0, 1, 4) or holds_key")).isZero();
+        assertThat(count("status in (0, 1, 4) or blocks_key")).isZero();
         assertThat(database().value(Long.class, "select count(*) from %s.outbox_key"))
                 .as("keys left over with seed %s", seed)
                 .isZero();
@@ -175,7 +175,7 @@ abstract class OrderingRaceConformance extends OutboxConformance {
                 || routines.once(connection -> {
                     try (Statement statement = connection.createStatement();
                             ResultSet row = statement.executeQuery("select exists (select from \"" + routines.schema()
-                                    + "\".outbox where status in (0, 1, 4) or holds_key)")) {
+                                    + "\".outbox where status in (0, 1, 4) or blocks_key)")) {
                         row.next();
                         return row.getBoolean(1);
                     }
@@ -186,11 +186,11 @@ abstract class OrderingRaceConformance extends OutboxConformance {
         return database()
                 .value(
                         String.class,
-                        "select string_agg(concat_ws(' ', m.ordering_key, m.ordering_sequence, m.status, m.holds_key,"
+                        "select string_agg(concat_ws(' ', m.ordering_key, m.ordering_sequence, m.status, m.blocks_key,"
                                 + " m.next_attempt_at - clock_timestamp(), m.expires_at, k.last_sequence, f.ordering_key), '\n')"
                                 + " from %s.outbox m left join %s.outbox_key k using (ordering_key)"
                                 + " left join %s.outbox_key_freed f using (ordering_key)"
-                                + " where m.status in (0, 1, 4) or m.holds_key");
+                                + " where m.status in (0, 1, 4) or m.blocks_key");
     }
 
     private boolean handle(Random random, OutboxStore store) throws SQLException {

@@ -139,7 +139,7 @@ abstract class OutboxConformance {
                     .update(
                             "insert into %s.outbox_join_member (join_id, message_id) values (?, ?)",
                             join, member.value());
-            database().update("update %s.outbox set joined = ? where id = ?", true, member.value());
+            database().update("update %s.outbox set joined = true, awaited = true where id = ?", member.value());
         }
         return join;
     }

@@ -123,13 +123,12 @@ abstract class RaceConformance extends OutboxConformance {
     }
 
     @Test
-    void oneOfManyAcksOfTheSameMessageCounts() throws Exception {
+    void manyAcksOfOneOwnerEndItsMessageOnce() throws Exception {
         OwnerToken owner = OwnerToken.fresh();
         OutboxWorkItemIdentifier id = claimed(owner);
 
-        assertThat(race(() -> outbox.ack(owner, List.of(id))))
-                .containsOnlyOnce(1)
-                .contains(0);
+        assertThat(race(() -> outbox.ack(owner, List.of(id)))).containsOnly(1);
+        assertThat(race(() -> outbox.ack(OwnerToken.fresh(), List.of(id)))).containsOnly(0);
     }
 
     /** Runs the same on every racer, all starting together, and returns what each returned. */

@@ -156,7 +156,7 @@ final class BoundRaceTest {
                         .integers(List.of(BATCH))
                         .instants(List.of(bound.position().at()))
                         .uuids(List.of(bound.position().id()))
-                        .list(row -> {
+                        .claimed(rows -> row -> {
                             UUID id = row.getObject("id", UUID.class);
                             Position position = new Position(
                                     row.getObject("next_attempt_at", OffsetDateTime.class)
@@ -173,7 +173,7 @@ final class BoundRaceTest {
                                     false,
                                     0,
                                     position,
-                                    row.getLong("claim_xid"),
+                                    row.getLong("claim_number"),
                                     row.getLong("snapshot_xmin"),
                                     id,
                                     null);
@@ -190,7 +190,7 @@ final class BoundRaceTest {
                         .uuids(claimed.stream().map(Claimed::owner).toList())
                         .durations(claimed.stream().map(each -> Duration.ZERO).toList())
                         .texts(null)
-                        .count());
+                        .list(row -> row.getInt("changed")));
     }
 
     private static void enqueue() throws SQLException {

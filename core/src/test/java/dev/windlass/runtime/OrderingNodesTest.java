@@ -83,7 +83,7 @@ final class OrderingNodesTest {
         Random random = new Random(seed);
         eventually().until(() -> {
             letGoOn(random);
-            return database.count("status in (0, 1, 4) or holds_key") == 0;
+            return database.count("status in (0, 1, 4) or blocks_key") == 0;
         });
 
         nothingIsLeftAndTheOrderHeld();
@@ -205,7 +205,7 @@ final class OrderingNodesTest {
     private static List<String> blocking() {
         String ids = database.value(
                 String.class,
-                "select coalesce(string_agg(id::text, ' '), '') from %s.outbox where status = 3 and holds_key");
+                "select coalesce(string_agg(id::text, ' '), '') from %s.outbox where status = 3 and blocks_key");
         return ids.isEmpty() ? List.of() : List.of(ids.split(" "));
     }
 

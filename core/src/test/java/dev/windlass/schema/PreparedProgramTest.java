@@ -95,9 +95,9 @@ final class PreparedProgramTest {
                 () -> call("outbox_ready_topics()"),
                 () -> value("outbox_next_due(array['a'], array['-infinity'::timestamptz], array[?]::uuid[])", OWNER),
                 () -> ack(OWNER),
-                () -> value("outbox_abandon(array[?]::uuid[], array[?]::uuid[], null, null)", OWNER, OWNER),
-                () -> value("outbox_fail(array[?]::uuid[], array[?]::uuid[], null, 'me')", OWNER, OWNER),
-                () -> value("outbox_release(array[?]::uuid[], array[?]::uuid[], '0')", OWNER, OWNER),
+                () -> call("outbox_abandon(array[?]::uuid[], array[?]::uuid[], null, null)", OWNER, OWNER),
+                () -> call("outbox_fail(array[?]::uuid[], array[?]::uuid[], null, 'me')", OWNER, OWNER),
+                () -> call("outbox_release(array[?]::uuid[], array[?]::uuid[], '0')", OWNER, OWNER),
                 () -> value("outbox_reap('0', 10)"),
                 () -> value("outbox_expire(10)"),
                 () -> value("outbox_clean('1 day', 10)"),
@@ -140,7 +140,7 @@ final class PreparedProgramTest {
     }
 
     private List<String> ack(String id) throws SQLException {
-        return value("outbox_ack(array[?]::uuid[], array[?]::uuid[], 'me', true)", id, OWNER);
+        return call("outbox_ack(array[?]::uuid[], array[?]::uuid[], 'me', true)", id, OWNER);
     }
 
     private List<String> call(String call, @Nullable String... arguments) throws SQLException {

@@ -26,9 +26,9 @@ create or replace function {schema}.{inbox_dead_letters}(
 as $sql$
 begin
     return query
-    select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.begun_at,
-           m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.revivals, m.status, m.topic,
-           m.processed_by, m.last_error, m.hash, null::jsonb, null::text
+    select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.expires_at, m.claimed_at,
+           m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.crashes, m.requeues, m.status,
+           m.started, m.awaited, m.topic, m.processed_by, m.last_error, m.hash, null::jsonb, null::text
       from {schema}.{inbox} m
      where m.status = 3
        and (p_before_at is null or (m.ended_at, m.source, m.message_id) < (p_before_at, p_before_source, p_before_message_id))
@@ -52,14 +52,14 @@ declare
     v_now timestamptz := clock_timestamp();
 begin
     return query
-    select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.begun_at,
-           m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.revivals, m.status, m.topic,
-           m.processed_by, m.last_error, m.hash, null::jsonb, null::text
+    select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.expires_at, m.claimed_at,
+           m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.crashes, m.requeues, m.status,
+           m.started, m.awaited, m.topic, m.processed_by, m.last_error, m.hash, null::jsonb, null::text
       from (select g.* from {schema}.{inbox} g where g.status = 1 and g.id is null
              union all
             select q.* from {schema}.{inbox} q where q.status = 1 and q.id is not null) m
-     where m.locked_until <= v_now or m.begun_at <= v_now - p_older
-     order by m.begun_at, m.source, m.message_id
+     where m.locked_until <= v_now or m.claimed_at <= v_now - p_older
+     order by m.claimed_at, m.source, m.message_id
      limit p_limit;
 end
 $sql$;
@@ -131,8 +131,8 @@ begin
     perform pg_current_xact_id();
     v_dead := {schema}.{inbox_pick_dead}(p_sources, p_message_ids, p_source, p_topic, v_until, p_limit, p_all);
     update {schema}.{inbox} m
-       set status = 0, owner_token = null, ended_at = null, processed_by = null, retry_count = 0, lease_expiries = 0,
-           revivals = least(m.revivals + 1, 32767), next_attempt_at = clock_timestamp()
+       set status = 0, owner_token = null, ended_at = null, processed_by = null, retry_count = 0, lease_expiries = 0, crashes = 0,
+           requeues = least(m.requeues + 1, 32767), next_attempt_at = clock_timestamp()
      where m.ctid = any (v_dead);
     get diagnostics v_count = row_count;
     if v_count > 0 then

@@ -115,7 +115,7 @@ declare
     v_now timestamptz := clock_timestamp();
 begin
     insert into {schema}.{inbox}
-        (source, message_id, first_seen_at, last_seen_at, next_attempt_at, begun_at, locked_until, owner_token, status, hash)
+        (source, message_id, first_seen_at, last_seen_at, next_attempt_at, claimed_at, locked_until, owner_token, status, hash)
     values (p_source, p_message_id, v_now, v_now, v_now, v_now, v_now + p_lease, p_owner, 1, p_hash);
     return true;
 exception
@@ -146,7 +146,7 @@ begin
        set lease_expiries = m.lease_expiries + m.status,
            status = case when used.up then 3 else 1 end,
            owner_token = case when used.up then null else p_owner end,
-           begun_at = case when used.up then m.begun_at else v_now end,
+           claimed_at = case when used.up then m.claimed_at else v_now end,
            locked_until = case when not used.up then v_now + p_lease end,
            ended_at = case when used.up then v_now end,
            last_error = case when used.up and m.status = 1
@@ -264,5 +264,34 @@ begin
      where m.source = p_source and m.message_id = p_message_id
     returning m.status into v_status;
     return v_status;
+end
+$sql$;
+
+-- Deletes what was processed without the queue, and done for longer than p_keep; also what was begun so long ago, and never
+-- ended. Returns how many.
+create or replace function {schema}.{inbox_clean_guards}(p_keep interval, p_limit integer default 1000) returns integer
+    language plpgsql
+{plan:each}
+as $sql$
+declare
+    v_before timestamptz := clock_timestamp() - p_keep;
+    v_rows   tid[];
+    v_count  integer;
+begin
+    v_rows := array(select r.ctid
+                      from {schema}.{inbox} r
+                     where r.status = 2 and r.id is null and r.ended_at < v_before
+                     order by r.ended_at
+                     limit p_limit
+                       for update skip locked);
+    v_rows := v_rows || array(select r.ctid
+                                from {schema}.{inbox} r
+                               where r.status = 1 and r.id is null and r.claimed_at < v_before and r.locked_until < v_before
+                               order by r.claimed_at
+                               limit p_limit - cardinality(v_rows)
+                                 for update skip locked);
+    delete from {schema}.{inbox} m where m.ctid = any (v_rows);
+    get diagnostics v_count = row_count;
+    return v_count;
 end
 $sql$;

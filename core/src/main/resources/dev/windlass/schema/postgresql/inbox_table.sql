@@ -18,14 +18,18 @@ create table {schema}.{inbox} (
     last_seen_at    timestamptz  not null,
     next_attempt_at timestamptz  not null,             -- never earlier than the moment the message became ready
     due_at          timestamptz,                       -- as the user wrote it; retries move next_attempt_at only
-    begun_at        timestamptz,                       -- the last attempt
+    expires_at      timestamptz,
+    claimed_at      timestamptz,                       -- when the attempt began that is going on, or was the last
     locked_until    timestamptz,
     ended_at        timestamptz,
     owner_token     uuid,
-    retry_count     integer      not null default 0,   -- attempts that failed, since it was revived perhaps
+    retry_count     integer      not null default 0,   -- attempts that failed, since it was requeued perhaps
     lease_expiries  integer      not null default 0,   -- attempts nobody heard of again
-    revivals        smallint     not null default 0,
+    crashes         smallint     not null default 0,   -- leases that ran out after the start of the handler was written down
+    requeues        smallint     not null default 0,
     status          smallint     not null default 0,
+    started         boolean      not null default false, -- the start of its handler was written down, in this attempt
+    awaited         boolean      not null default false, -- something has to be done when it ends; others pay nothing for it
     topic           varchar(255) collate "C",
     processed_by    varchar(100),
     last_error      varchar(2048),
@@ -33,15 +37,16 @@ create table {schema}.{inbox} (
     headers         jsonb,
     payload         text,
     constraint {inbox_pk} primary key (source, message_id),
-    constraint {inbox_key_check} check (btrim(source) <> '' and btrim(message_id) <> ''),
+    constraint {inbox_key_check} check (btrim(source, {blanks}) <> '' and source = rtrim(source)
+                                      and btrim(message_id, {blanks}) <> '' and message_id = rtrim(message_id)),
     constraint {inbox_queue_check} check ((topic is null) = (id is null) and (topic is null) = (payload is null)
-                                      and btrim(topic) <> ''),
+                                      and btrim(topic, {blanks}) <> '' and topic = rtrim(topic)),
     constraint {inbox_hash_check} check (length(hash) = 32),
     constraint {inbox_headers_check} check (jsonb_typeof(headers) = 'object'), -- or no claim that meets it can be read
     constraint {inbox_lease_check} check ((status = 1) = (locked_until is not null)
-                                      and (status <> 1 or owner_token is not null and begun_at is not null)
+                                      and (status <> 1 or owner_token is not null and claimed_at is not null)
                                       and (status <> 0 or owner_token is null)),
-    constraint {inbox_end_check} check ((status in (2, 3)) = (ended_at is not null) and status between 0 and 3)
+    constraint {inbox_end_check} check ((status in (2, 3, 5)) = (ended_at is not null) and status in (0, 1, 2, 3, 5))
 ) with (
     -- Every message leaves one or two dead rows behind; the default (a fifth of the table) comes too late for a queue.
     autovacuum_vacuum_scale_factor = 0.02,
@@ -53,6 +58,27 @@ create table {schema}.{inbox} (
 create unique index {inbox_id} on {schema}.{inbox} (id) where id is not null;
 create index {inbox_ready} on {schema}.{inbox} (topic, next_attempt_at, id) where status = 0 and topic is not null;
 create index {inbox_leased} on {schema}.{inbox} (locked_until) where status = 1 and id is not null;
-create index {inbox_begun} on {schema}.{inbox} (begun_at) where status = 1 and id is null;
+create index {inbox_begun} on {schema}.{inbox} (claimed_at) where status = 1 and id is null;
 create index {inbox_done} on {schema}.{inbox} (ended_at) where status = 2;
 create index {inbox_dead} on {schema}.{inbox} (ended_at, source, message_id) where status = 3;
+create index {inbox_expiring} on {schema}.{inbox} (expires_at) where status = 0 and expires_at is not null;
+create index {inbox_cancelled} on {schema}.{inbox} (ended_at) where status = 5;
+
+-- Attempts at queued messages that failed. Successes write nothing here.
+create table {schema}.{inbox_failure} (
+    message_id uuid          not null,
+    failed_at  timestamptz   not null,
+    attempt    integer       not null,
+    node       varchar(100),                           -- unknown when a lease ran out
+    error      varchar(2048)
+);
+create index {inbox_failure_message} on {schema}.{inbox_failure} (message_id, failed_at);
+
+-- Topics that nobody claims.
+create table {schema}.{inbox_pause} (
+    topic     varchar(255) collate "C" not null,
+    paused_at timestamptz  not null,
+    paused_by varchar(255) not null,
+    reason    varchar(2048),
+    constraint {inbox_pause_pk} primary key (topic)
+);

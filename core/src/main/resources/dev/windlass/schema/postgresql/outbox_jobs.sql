@@ -226,11 +226,11 @@ declare
 begin
     perform pg_current_xact_id();
     v_now := clock_timestamp();
-    insert into {schema}.{outbox} (id, created_at, next_attempt_at, due_at, topic, correlation_id, headers, payload, run)
+    insert into {schema}.{outbox} (id, created_at, next_attempt_at, due_at, topic, correlation_id, headers, payload, run, awaited)
     values (p_id, v_now, v_now, p_tick_at, p_job.topic, 'job-run-' || p_id,
             jsonb_build_object('windlass-job', p_job.name, 'windlass-tick',
                 rtrim(rtrim(to_char(p_tick_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0'), '.') || 'Z'),
-            p_job.payload, true);
+            p_job.payload, true, true);
 end
 $sql$;
 

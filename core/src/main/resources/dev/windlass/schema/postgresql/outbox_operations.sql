@@ -62,7 +62,7 @@ create or replace function {schema}.{outbox_cancel}(p_ids uuid[]) returns intege
 as $sql$
 begin
     perform {schema}.{outbox_check_ids}(p_ids);
-    return {schema}.{outbox_end_unclaimed}({schema}.{outbox_lock}(p_ids, '{0, 4}'), 5::smallint, null);
+    return {schema}.{outbox_end_unclaimed}({schema}.{outbox_lock}(p_ids, array[0, 4]), 5::smallint, null);
 end
 $sql$;
 
@@ -84,7 +84,7 @@ begin
     if p_due_at is not null and p_delay is not null then
         raise exception 'expected a due time or a delay, got both' using errcode = 'invalid_parameter_value';
     end if;
-    v_ids := {schema}.{outbox_lock}(p_ids, '{0, 4}');
+    v_ids := {schema}.{outbox_lock}(p_ids, array[0, 4]);
     perform pg_current_xact_id();
     v_now := clock_timestamp();
     v_due := coalesce(p_due_at, v_now + p_delay, v_now);
@@ -185,11 +185,13 @@ as $sql$
 declare
     v_from  timestamptz := coalesce(p_from, '-infinity');
     v_until timestamptz := coalesce(p_until, 'infinity');
+    v_ids   uuid[];
 begin
     if p_ids is not null then
+        v_ids := {schema}.{outbox_lock}(p_ids, array[3]);
         return array(select m.id
                        from {schema}.{outbox} m
-                      where m.id = any ({schema}.{outbox_lock}(p_ids, '{3}'))
+                      where m.id = any (v_ids)
                         and (m.blocks_key or not p_holding) and (m.erased_at is null or not p_whole));
     elsif p_topic is not null then
         return array(select m.id
@@ -402,9 +404,8 @@ declare
 begin
     perform {schema}.{outbox_check_by}(p_by);
     perform {schema}.{outbox_check_ids}(p_ids);
-    v_ids := array(select m.id
-                     from {schema}.{outbox} m
-                    where m.id = any ({schema}.{outbox_lock}(p_ids, '{2, 3, 5}')) and m.erased_at is null);
+    v_ids := {schema}.{outbox_lock}(p_ids, array[2, 3, 5]);
+    v_ids := array(select m.id from {schema}.{outbox} m where m.id = any (v_ids) and m.erased_at is null);
     update {schema}.{outbox} m set payload = '', headers = null, erased_at = clock_timestamp() where m.id = any (v_ids);
     perform {schema}.{outbox_record}(null, p_by, 'erase', cardinality(v_ids), p_ids, '{}');
     return cardinality(v_ids);

@@ -7,8 +7,9 @@
 --
 --   0 ready, 4 waiting --cancel--> 5 cancelled          4 waiting --expire--> 3 failed
 --
--- The check constraints are the invariants: a message has an owner and a lease exactly while it is in progress, and an
--- end exactly when it has ended.
+-- The check constraints are the invariants: a message has a lease exactly while it is in progress, and an end exactly when
+-- it has ended. The token of the last owner stays with a message that has ended: who repeats an ack whose answer was lost is
+-- told that it holds.
 --
 -- An ordering key is held by one message at most: the one that is ready or in progress, or that failed and keeps its successors
 -- waiting. All others of that key wait, outside the index that claims read.
@@ -26,11 +27,14 @@ create table {schema}.{outbox} (
     owner_token       uuid,
     retry_count       integer      not null default 0,
     lease_expiries    integer      not null default 0,   -- apart from retries: a neighbour may have killed the process
+    crashes           smallint     not null default 0,   -- leases that ran out after the start of the handler was written down
     requeues          smallint     not null default 0,
     status            smallint     not null default 0,
-    holds_key         boolean      not null default false,
-    joined            boolean      not null default false, -- a member of a join; other messages pay nothing for joins
-    run               boolean      not null default false, -- a run of a job; others pay nothing for jobs
+    started           boolean      not null default false, -- the start of its handler was written down, in this attempt
+    awaited           boolean      not null default false, -- something has to be done when it ends; others pay nothing for it
+    blocks_key        boolean      not null default false, -- it failed, and others of its key wait until somebody decides
+    joined            boolean      not null default false, -- a member of a join
+    run               boolean      not null default false, -- a run of a job
     topic             varchar(255) collate "C" not null, -- byte order: cheap to compare, and case-sensitive everywhere
     ordering_key      varchar(255) collate "C",
     correlation_id    varchar(255),
@@ -39,15 +43,16 @@ create table {schema}.{outbox} (
     headers           jsonb,
     payload           text         not null,
     constraint {outbox_pk} primary key (id),
-    constraint {outbox_topic_check} check (btrim(topic) <> ''),
+    constraint {outbox_topic_check} check (btrim(topic, {blanks}) <> '' and topic = rtrim(topic)),
     constraint {outbox_headers_check} check (jsonb_typeof(headers) = 'object'), -- or no claim that meets it can be read
-    constraint {outbox_lease_check} check ((status = 1) = (owner_token is not null)
-                                       and (status = 1) = (locked_until is not null)),
+    constraint {outbox_lease_check} check ((status = 1) = (locked_until is not null)
+                                       and (status <> 1 or owner_token is not null)
+                                       and (owner_token is null or status not in (0, 4))),
     constraint {outbox_end_check} check ((status in (2, 3, 5)) = (ended_at is not null) and status between 0 and 5),
     constraint {outbox_key_check} check ((ordering_key is null) = (ordering_sequence is null)
-                                     and case when ordering_key is null then status <> 4 and not holds_key
-                                              when status in (0, 1) then holds_key
-                                              else status = 3 or not holds_key end)
+                                     and (ordering_key is not null or status <> 4)
+                                     and (ordering_key is null and not run and not joined or awaited)
+                                     and (not blocks_key or status = 3 and ordering_key is not null))
 ) with (
     -- Every message leaves two or three dead rows behind; the default (a fifth of the table) comes too late for a queue.
     autovacuum_vacuum_scale_factor = 0.02,

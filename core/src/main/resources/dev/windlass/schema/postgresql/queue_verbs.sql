@@ -19,7 +19,8 @@
 -- How it knows: let F be the number of a claim's transaction that reached position P. Whoever stamped a message at or before
 -- P did so before that claim read its clock, and had its own transaction number by then, so that number is below F. Once a
 -- later claim from the old bound reaches past P in a snapshot with xmin > F, all of those transactions had ended in that
--- snapshot, and the claim has seen what they committed.
+-- snapshot, and the claim has seen what they committed. What a claim itself makes ready, and takes, has a later stamp than
+-- it can prove: it gets the time that the claim has read before it had its number.
 create or replace function {schema}.{queue_claim}(
     p_owner     uuid,
     p_lease     interval,
@@ -35,6 +36,7 @@ create or replace function {schema}.{queue_claim}(
 as $sql$
 declare
     v_now    timestamptz := clock_timestamp();
+    v_proved timestamptz := v_now;
     v_bytes  bigint := coalesce(p_bytes, 9223372036854775807);
     v_paused text[] := array(select p.topic from {schema}.{queue_pause} p);
     v_topics text[];
@@ -43,7 +45,8 @@ begin
     v_topics := coalesce(p_topics, array(select t from {schema}.{queue_ready_topics}() t order by random()));
     return query
     update {schema}.{queue} m
-       set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false
+       set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,
+           next_attempt_at = least(m.next_attempt_at, v_proved)
      where m.id = any (array(
                select s.id
                  from (select f.id, sum(f.size) over (rows between unbounded preceding and 1 preceding) as before
@@ -324,7 +327,8 @@ begin
           from (select distinct c.id,
                        case when c.id = any (v_done) then 'done'
                             when m.owner_token is distinct from c.owner_token then 'lost'
-                            when m.status + 0 = 2 and p_again and p_verb in ('ack', 'delete', 'heartbeat') then 'done'
+                            when p_again and m.status + 0 = 2 and p_verb in ('ack', 'delete', 'heartbeat') then 'done'
+                            when p_again and m.status + 0 = 3 and p_verb = 'fail' then 'done'
                             when m.locked_until is null then 'lost'
                             when m.locked_until <= clock_timestamp() and p_verb in ('heartbeat', 'start') then 'lost'
                             else 'locked' end as state
@@ -659,3 +663,7 @@ begin
     return v_count;
 end
 $sql$;
+
+insert into {schema}.windlass_watch (queue, seen_at, quiet_until)
+values ({queue_name}, clock_timestamp(), '-infinity')
+on conflict do nothing;

@@ -18,3 +18,10 @@ create table if not exists {schema}.windlass_version (
     applied_by     varchar(255) not null default current_user,
     primary key (table_name, component, version)
 );
+
+-- When somebody last looked after each queue, and until when no lease of it is taken for expired. See reap.
+create table if not exists {schema}.windlass_watch (
+    queue       varchar(63) not null primary key,
+    seen_at     timestamptz not null,
+    quiet_until timestamptz not null
+) with (fillfactor = 50);

@@ -1,0 +1,63 @@
+package dev.windlass.runtime;
+
+import dev.windlass.WindlassException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Function;
+
+/** A verb on messages that a program has claimed itself: repeated after transient errors, and for what others have locked. */
+public final class Completion {
+    private static final long PATIENCE_NANOS = Duration.ofSeconds(2).toNanos();
+    private static final Duration PAUSE = Duration.ofMillis(20);
+
+    private Completion() {}
+
+    /** Something that is done to all items in one call. */
+    @FunctionalInterface
+    public interface Verb<T> {
+        WorkStore.Answer run(Connection connection, List<T> items) throws SQLException;
+    }
+
+    /**
+     * Returns how many were changed.
+     *
+     * @throws WindlassException if some stay locked by somebody else: it is not known what becomes of these
+     */
+    public static <T> int of(Database database, String verb, List<T> items, Function<T, UUID> id, Verb<T> run) {
+        long start = System.nanoTime();
+        int changed = 0;
+        for (List<T> left = items; !left.isEmpty(); ) {
+            List<T> now = left;
+            WorkStore.Answer answer = database.retrying(
+                    verb + " " + now.size() + " messages", connection -> run.run(connection, now));
+            changed += answer.changed();
+            left = new ArrayList<>(now);
+            left.removeIf(item -> !answer.locked().contains(id.apply(item)));
+            if (!left.isEmpty()) {
+                pause(database, verb, left.size(), start);
+            }
+        }
+        return changed;
+    }
+
+    private static void pause(Database database, String verb, int locked, long start) {
+        if (System.nanoTime() - start > PATIENCE_NANOS) {
+            throw locked(database, verb, locked);
+        }
+        try {
+            Thread.sleep(PAUSE.toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw locked(database, verb, locked);
+        }
+    }
+
+    private static WindlassException locked(Database database, String verb, int count) {
+        return new WindlassException("[" + database.name() + "] could not " + verb + " " + count
+                + " messages, because another transaction keeps them locked; the others are done, try these again");
+    }
+}

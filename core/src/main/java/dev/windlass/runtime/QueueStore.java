@@ -1,0 +1,241 @@
+package dev.windlass.runtime;
+
+import static dev.windlass.runtime.Columns.each;
+import static dev.windlass.runtime.Columns.optional;
+
+import dev.windlass.FailedHead;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The verbs that every queue has alike: routines named after its table. A feature adds how a message is read from a row, and what
+ * only its own queue can do.
+ */
+public abstract class QueueStore<M> implements WorkStore<M> {
+    private static final Logger log = LoggerFactory.getLogger(QueueStore.class);
+
+    protected final String nodeName;
+    protected final Duration retention;
+    private final Database database;
+    private final String queue;
+
+    protected QueueStore(Database database, String queue, String nodeName, Duration retention) {
+        this.database = database;
+        this.queue = queue;
+        this.nodeName = nodeName;
+        this.retention = retention;
+    }
+
+    protected final Call call(Connection connection, String routine) {
+        return database.call(connection, queue + "_" + routine);
+    }
+
+    /** Reads messages of the rows of one result; the columns are looked up once. */
+    protected interface Reader<M> {
+        M read(ResultSet row, UUID id, UUID owner) throws SQLException;
+    }
+
+    protected abstract Reader<M> reader(ResultSet rows) throws SQLException;
+
+    /** Whether messages have ordering keys. */
+    protected boolean hasKeys() {
+        return false;
+    }
+
+    @Override
+    public List<Claimed<M>> claim(
+            Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
+            throws SQLException {
+        return call(connection, "claim")
+                .uuid(owner)
+                .duration(lease)
+                .integer(limit)
+                .texts(each(demands, Demand::topic))
+                .integers(each(demands, Demand::places))
+                .instants(each(demands, demand -> demand.after().at()))
+                .uuids(each(demands, demand -> demand.after().id()))
+                .number(bytes)
+                .claimed(rows -> claimed(rows, owner, true));
+    }
+
+    /** Of whatever topic there is, for those who work by themselves. */
+    public final List<Claimed<M>> claimAny(Connection connection, UUID owner, Duration lease, int limit)
+            throws SQLException {
+        return call(connection, "claim")
+                .uuid(owner)
+                .duration(lease)
+                .integer(limit)
+                .claimed(rows -> claimed(rows, owner, true));
+    }
+
+    /**
+     * What a claim took, row by row; one that cannot be read is set aside alone.
+     *
+     * @param proved whether the rows bring what proves how far the claim has come
+     */
+    protected final Call.RowMapper<Claimed<M>> claimed(ResultSet rows, UUID owner, boolean proved) throws SQLException {
+        Reader<M> reader = reader(rows);
+        int id = rows.findColumn("id");
+        int topic = rows.findColumn("topic");
+        int payload = rows.findColumn("payload");
+        int retries = rows.findColumn("retry_count");
+        int expiries = rows.findColumn("lease_expiries");
+        int crashes = rows.findColumn("crashes");
+        int requeues = rows.findColumn("requeues");
+        int nextAttempt = rows.findColumn("next_attempt_at");
+        int key = hasKeys() ? rows.findColumn("ordering_key") : 0;
+        int number = proved ? rows.findColumn("claim_number") : 0;
+        int xmin = proved ? rows.findColumn("snapshot_xmin") : 0;
+        return row -> {
+            UUID value = row.getObject(id, UUID.class);
+            M message = null;
+            String problem = null;
+            int size = 0;
+            try {
+                message = reader.read(row, value, owner);
+                size = Objects.requireNonNull(row.getString(payload)).length();
+            } catch (SQLException | RuntimeException e) {
+                problem = "it cannot be read: " + e.getClass().getName();
+                log.debug("[{}] message {} cannot be read", database.name(), value, e);
+            }
+            return new Claimed<>(
+                    value,
+                    owner,
+                    row.getString(topic),
+                    row.getInt(retries),
+                    row.getInt(expiries),
+                    row.getInt(crashes),
+                    row.getInt(requeues),
+                    key > 0 && row.getString(key) != null,
+                    size,
+                    new Position(Instants.instant(row, nextAttempt), value),
+                    number == 0 ? 0 : row.getLong(number),
+                    xmin == 0 ? 0 : row.getLong(xmin),
+                    message,
+                    problem);
+        };
+    }
+
+    @Override
+    public int giveBack(Connection connection, UUID owner, @Nullable String problem) throws SQLException {
+        return call(connection, "give_back").uuid(owner).text(problem).count();
+    }
+
+    /** A call of a verb on messages that this owner holds. */
+    protected final Call calling(Connection connection, String verb, List<Held> held) {
+        return call(connection, verb).uuids(each(held, Held::id)).uuids(each(held, Held::owner));
+    }
+
+    protected static Answer answer(Call call) throws SQLException {
+        return call.list(QueueStore::answer).get(0);
+    }
+
+    protected static Answer answer(ResultSet row) throws SQLException {
+        return new Answer(row.getInt("changed"), ids(row, "locked"), ids(row, "lost"));
+    }
+
+    private static Set<UUID> ids(ResultSet row, String column) throws SQLException {
+        return Set.of((UUID[]) row.getArray(column).getArray());
+    }
+
+    @Override
+    public Answer start(Connection connection, List<Held> held) throws SQLException {
+        return answer(calling(connection, "start", held));
+    }
+
+    @Override
+    public Answer ack(Connection connection, List<Held> held) throws SQLException {
+        return ack(connection, held, true);
+    }
+
+    /**
+     * Ends messages as done.
+     *
+     * @param again whether those count that were ended before
+     */
+    protected final Answer ack(Connection connection, List<Held> held, boolean again) throws SQLException {
+        return answer(calling(connection, "ack", held)
+                .text(nodeName)
+                .bool(!retention.isZero())
+                .bool(announces(held))
+                .bool(again));
+    }
+
+    /** Whether to tell other nodes of what becomes ready when these end. */
+    protected boolean announces(List<Held> ended) {
+        return false;
+    }
+
+    @Override
+    public Answer abandon(Connection connection, List<Failure> failures) throws SQLException {
+        return answer(calling(connection, "abandon", each(failures, Failure::held))
+                .durations(optional(failures, Failure::retryAfter))
+                .texts(optional(failures, Failure::error))
+                .text(nodeName)
+                .bools(each(failures, Failure::counted)));
+    }
+
+    @Override
+    public Answer release(Connection connection, List<Held> held) throws SQLException {
+        return answer(calling(connection, "release", held));
+    }
+
+    @Override
+    public Answer fail(Connection connection, List<Ending> endings) throws SQLException {
+        List<Held> held = each(endings, Ending::held);
+        return answer(calling(connection, "fail", held)
+                .texts(each(endings, Ending::error))
+                .text(nodeName)
+                .bools(each(endings, ending -> ending.head() == FailedHead.BLOCKS))
+                .bool(announces(held)));
+    }
+
+    @Override
+    public Answer heartbeat(Connection connection, List<Held> held, Duration lease) throws SQLException {
+        return answer(calling(connection, "heartbeat", held).duration(lease));
+    }
+
+    @Override
+    public int reap(Connection connection, Duration quiet, int limit, boolean watched) throws SQLException {
+        return call(connection, "reap")
+                .duration(quiet)
+                .integer(limit)
+                .bool(watched)
+                .count();
+    }
+
+    @Override
+    public int expire(Connection connection, int limit) throws SQLException {
+        return call(connection, "expire").integer(limit).count();
+    }
+
+    @Override
+    public int clean(Connection connection, int limit) throws SQLException {
+        return call(connection, "clean").duration(retention).integer(limit).count();
+    }
+
+    @Override
+    public Optional<Duration> nextDue(Connection connection, List<Demand> demands) throws SQLException {
+        return call(connection, "next_due")
+                .texts(each(demands, Demand::topic))
+                .instants(each(demands, demand -> demand.after().at()))
+                .uuids(each(demands, demand -> demand.after().id()))
+                .value(row -> Optional.ofNullable(row.getObject(1, Long.class)).map(Duration::ofMillis));
+    }
+
+    @Override
+    public Set<String> readyTopics(Connection connection) throws SQLException {
+        return new HashSet<>(call(connection, "ready_topics").list(row -> row.getString(1)));
+    }
+}
