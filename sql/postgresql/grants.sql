@@ -8,7 +8,10 @@ grant select, insert, update, delete
       "windlass"."outbox_key_freed", "windlass"."outbox_dedup", "windlass"."outbox_timer", "windlass"."outbox_job",
       "windlass"."outbox_job_set", "windlass"."outbox_job_run"
    to "windlass_app";
-grant select, insert, delete on "windlass"."outbox_failure", "windlass"."outbox_pause" to "windlass_app";
+grant select, insert, delete
+   on "windlass"."outbox_failure", "windlass"."outbox_pause", "windlass"."outbox_timer_failure",
+      "windlass"."outbox_job_run_failure"
+   to "windlass_app";
 grant select, insert, update (messages) on "windlass"."outbox_action" to "windlass_app";
 grant execute on all functions in schema "windlass" to "windlass_app";
 -- What a program needs for the inbox, and no more: run this as the owner of the schema, after the migration.

@@ -192,35 +192,58 @@ create table "windlass"."outbox_action" (
 -- What is due becomes a message of the outbox, under its own id, in the transaction that ends it here: a timer is deleted, the
 -- run of a job is handed over and ends with its message.
 
--- Timers that are not done. A cancelled one, and one that is done, is gone.
+-- Timers that are not done: 0 ready, 1 in progress, 3 failed. A cancelled one, and one that is done, is gone.
 create table "windlass"."outbox_timer" (
-    id              uuid         not null,             -- and of the message it becomes
+    id              uuid         not null,
+    message_id      uuid,                              -- of the message it becomes, if that is not its own: see schedule
     created_at      timestamptz  not null,
     due_at          timestamptz  not null,             -- as the user wrote it; retries move next_attempt_at only
     next_attempt_at timestamptz  not null,             -- never earlier than the moment the timer was written
+    claimed_at      timestamptz,
     locked_until    timestamptz,
+    ended_at        timestamptz,
     owner_token     uuid,
     retry_count     integer      not null default 0,
     lease_expiries  integer      not null default 0,
+    crashes         smallint     not null default 0,
+    requeues        smallint     not null default 0,
+    status          smallint     not null default 0,
+    started         boolean      not null default false,
+    awaited         boolean      not null default false,
     topic           varchar(255) collate "C" not null,
-    unique_key      varchar(255) collate "C",          -- of one timer of its topic at most
+    unique_key      varchar(255) collate "C",          -- of one timer of its topic at most that has not failed
     correlation_id  varchar(255),
+    processed_by    varchar(100),
     last_error      varchar(2048),
     headers         jsonb,
     payload         text         not null,
     constraint "outbox_timer_pk" primary key (id),
-    constraint "outbox_timer_topic_check" check (btrim(topic) <> ''),
-    constraint "outbox_timer_key_check" check (btrim(unique_key) <> ''),
+    constraint "outbox_timer_topic_check" check (btrim(topic, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and topic = rtrim(topic)),
+    constraint "outbox_timer_key_check" check (btrim(unique_key, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and unique_key = rtrim(unique_key)),
     constraint "outbox_timer_headers_check" check (jsonb_typeof(headers) = 'object'),
-    constraint "outbox_timer_lease_check" check ((owner_token is null) = (locked_until is null))
+    constraint "outbox_timer_lease_check" check ((status = 1) = (locked_until is not null)
+                                             and (status <> 1 or owner_token is not null)
+                                             and (status <> 0 or owner_token is null)),
+    constraint "outbox_timer_end_check" check ((status = 3) = (ended_at is not null) and status in (0, 1, 3))
 ) with (
     autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1, autovacuum_analyze_scale_factor = 0.05
 );
 
-create index "outbox_timer_due" on "windlass"."outbox_timer" (next_attempt_at, id) where owner_token is null;
-create index "outbox_timer_leased" on "windlass"."outbox_timer" (locked_until) where owner_token is not null;
+create index "outbox_timer_due" on "windlass"."outbox_timer" (next_attempt_at, id) where status = 0;
+create index "outbox_timer_leased" on "windlass"."outbox_timer" (locked_until) where status = 1;
 create index "outbox_timer_listed" on "windlass"."outbox_timer" (topic, due_at, id);
-create unique index "outbox_timer_key" on "windlass"."outbox_timer" (topic, unique_key) where unique_key is not null;
+create unique index "outbox_timer_key" on "windlass"."outbox_timer" (topic, unique_key)
+    where unique_key is not null and status < 2;
+
+-- Attempts at timers that failed, where programs claim them.
+create table "windlass"."outbox_timer_failure" (
+    message_id uuid          not null,
+    failed_at  timestamptz   not null,
+    attempt    integer       not null,
+    node       varchar(100),
+    error      varchar(2048)
+);
+create index "outbox_timer_failure_message" on "windlass"."outbox_timer_failure" (message_id, failed_at);
 
 -- Jobs. A tick is a moment at which a job is to run; it fires a little later if the job has a jitter. Programs compute ticks:
 -- cron is not known here. The version changes with whatever changes here, and who plans the next tick compares it: so one tick
@@ -250,20 +273,21 @@ create table "windlass"."outbox_job" (
     problem         varchar(2048),                     -- why its ticks cannot be computed or taken; others go on
     payload         text         not null,
     constraint "outbox_job_pk" primary key (name),
-    constraint "outbox_job_text_check" check (btrim(name) <> '' and btrim(topic) <> ''),
+    constraint "outbox_job_text_check" check (btrim(name, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and name = rtrim(name)
+                                          and btrim(topic, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and topic = rtrim(topic)),
     constraint "outbox_job_ticks_check" check ((cron is null) = (zone is null) and (cron is null) <> (period is null)
                                            and (period is null) = (anchor_at is null)
-                                           and period between '1 second' and '36500 days'
+                                           and extract(epoch from period) between 1 and 3153600000 -- 36500 days
                                            and date_trunc('milliseconds', period) = period),
     constraint "outbox_job_misfire_check" check (misfire between 0 and 2 and (misfire = 1) = (misfire_runs is not null)
                                              and (misfire = 2) = (misfire_after is not null)
                                              and misfire_runs between 1 and 10000
-                                             and misfire_after between '1 millisecond' and '36500 days'
+                                             and extract(epoch from misfire_after) between 0.001 and 3153600000
                                              and date_trunc('milliseconds', misfire_after) = misfire_after),
     constraint "outbox_job_overlap_check" check (overlap between 0 and 1),
     constraint "outbox_job_next_check" check ((next_tick_at is null) = (paused_at is not null)
                                           and (next_tick_at is null) = (fires_at is null)),
-    constraint "outbox_job_jitter_check" check (jitter between '0' and '1 day' and date_trunc('milliseconds', jitter) = jitter)
+    constraint "outbox_job_jitter_check" check (extract(epoch from jitter) between 0 and 86400 and date_trunc('milliseconds', jitter) = jitter)
 ) with (fillfactor = 50);
 
 create index "outbox_job_due" on "windlass"."outbox_job" (fires_at) where fires_at is not null;
@@ -297,14 +321,20 @@ create table "windlass"."outbox_job_run" (
     owner_token     uuid,
     retry_count     integer      not null default 0,
     lease_expiries  integer      not null default 0,
+    crashes         smallint     not null default 0,
+    requeues        smallint     not null default 0,
     status          smallint     not null default 0,
+    started         boolean      not null default false,
+    awaited         boolean      not null default false,
     triggered       boolean      not null,
     handed_over     boolean      not null default false, -- it became a message, which had its id
     job_name        varchar(255) collate "C" not null, -- no foreign key: what has run stays known when the job is deleted
+    processed_by    varchar(100),
     last_error      varchar(2048),
     constraint "outbox_job_run_pk" primary key (id),
-    constraint "outbox_job_run_lease_check" check ((status = 1) = (owner_token is not null)
-                                               and (status = 1) = (locked_until is not null)),
+    constraint "outbox_job_run_lease_check" check ((status = 1) = (locked_until is not null)
+                                               and (status <> 1 or owner_token is not null)
+                                               and (status not in (0, 6) or owner_token is null)),
     constraint "outbox_job_run_end_check" check ((status in (2, 3, 5)) = (ended_at is not null) and status in (0, 1, 2, 3, 5, 6)
                                              and (status <> 6 or handed_over))
 ) with (
@@ -318,17 +348,17 @@ create index "outbox_job_run_leased" on "windlass"."outbox_job_run" (locked_unti
 create index "outbox_job_run_unfinished" on "windlass"."outbox_job_run" (job_name) where ended_at is null;
 create index "outbox_job_run_ended" on "windlass"."outbox_job_run" (ended_at) where ended_at is not null;
 
--- The verbs of a queue. Every change of state is one call of one of these, from Java, psql or any other language.
---
--- What they have in common:
--- * The database's clock decides; delays arrive as intervals, never as somebody else's now.
--- * Only the holder of the owner token changes a message in progress. It has a lease exactly while it is in progress (the
---   lease check of the table), so the lease is the check of the state; naming status = 1 makes the planner scan all leases.
--- * Whatever becomes ready is stamped with a time read after the transaction has its number, so that a claimer can prove
---   that nothing older is still to come (see claim).
--- * Several rows are locked in the order of their ids, so that two batches cannot deadlock.
--- * None waits for a lock that somebody else holds: what is locked is left out, and the answer says so.
--- * Whatever ends a message for which something has to be done calls ended() in the same transaction.
+-- Attempts at runs that failed, where programs claim them.
+create table "windlass"."outbox_job_run_failure" (
+    message_id uuid          not null,
+    failed_at  timestamptz   not null,
+    attempt    integer       not null,
+    node       varchar(100),
+    error      varchar(2048)
+);
+create index "outbox_job_run_failure_message" on "windlass"."outbox_job_run_failure" (message_id, failed_at);
+
+-- A queue whose messages are claimed by topic. What its verbs have in common stands with those for messages in progress.
 
 -- Takes up to p_limit ready and due messages, at most p_places[i] of topic p_topics[i] and about p_bytes of payload, for
 -- p_lease; the first one whatever its size. Without topics, of whatever topic there is, in random order, so that a full one
@@ -459,6 +489,112 @@ begin
     return v_due;
 end
 $sql$;
+
+-- Ends messages whose expiry has passed as failed, ready ones and such that wait for their turn. Returns how many.
+create or replace function "windlass"."outbox_expire"(p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+    v_ids uuid[];
+begin
+    v_ids := array(select r.id
+                     from "windlass"."outbox" r
+                    where r.status = 0 and r.expires_at is not null and r.expires_at <= v_now
+                    order by r.expires_at
+                    limit p_limit
+                      for update skip locked);
+    v_ids := v_ids || array(select r.id
+                              from "windlass"."outbox" r
+                             where r.status = 4 and r.expires_at is not null and r.expires_at <= v_now
+                             order by r.expires_at
+                             limit p_limit - cardinality(v_ids)
+                               for update skip locked);
+    return "windlass"."outbox_end_unclaimed"(v_ids, 3::smallint, 'expired before it was handled');
+end
+$sql$;
+
+-- Ends messages that nobody has claimed; the caller has locked them. Returns how many.
+create or replace function "windlass"."outbox_end_unclaimed"(p_ids uuid[], p_status smallint, p_reason text) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_waiting uuid[] := array(select m.id from "windlass"."outbox" m where m.id = any (p_ids) and m.status + 0 = 4);
+    v_count   integer;
+    v_awaited uuid[];
+begin
+    with ended as (
+        update "windlass"."outbox" m
+           set status = p_status, ended_at = clock_timestamp(), last_error = coalesce(p_reason, m.last_error)
+         where m.id = any (p_ids)
+        returning m.id, m.awaited)
+    select count(*), array_agg(ended.id) filter (where ended.awaited) into v_count, v_awaited from ended;
+    if v_awaited is not null then
+        perform "windlass"."outbox_ended"(array(select unnest(v_awaited) except select unnest(v_waiting)), p_status, '{}', true, true);
+        perform "windlass"."outbox_ended"(array(select unnest(v_awaited) intersect select unnest(v_waiting)), p_status, '{}', false,
+                                       true);
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- Deletes what has been done or cancelled for longer than p_keep. Returns how many.
+create or replace function "windlass"."outbox_clean"(p_keep interval, p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_before timestamptz := clock_timestamp() - p_keep;
+    v_ids    uuid[];
+    v_count  integer;
+    v_tried  uuid[];
+begin
+    v_ids := array(select r.id
+                     from "windlass"."outbox" r
+                    where r.status = 2 and r.id is not null and r.ended_at < v_before
+                    order by r.ended_at
+                    limit p_limit
+                      for update skip locked);
+    v_ids := v_ids || array(select r.id
+                              from "windlass"."outbox" r
+                             where r.status = 5 and r.id is not null and r.ended_at < v_before
+                             order by r.ended_at
+                             limit p_limit - cardinality(v_ids)
+                               for update skip locked);
+    with cleaned as (
+        delete from "windlass"."outbox" m
+         where m.id = any (v_ids)
+        returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+    select count(*), array_agg(cleaned.id) filter (where cleaned.tried) into v_count, v_tried from cleaned;
+    if v_tried is not null then
+        delete from "windlass"."outbox_failure" h where h.message_id = any (v_tried);
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- The verbs of a queue. Every change of state is one call of one of these, from Java, psql or any other language.
+--
+-- What they have in common:
+-- * The database's clock decides; delays arrive as intervals, never as somebody else's now.
+-- * Only the holder of the owner token changes a message in progress. It has a lease exactly while it is in progress (the
+--   lease check of the table), so the lease is the check of the state; naming status = 1 makes the planner scan all leases.
+-- * Whatever becomes ready is stamped with a time read after the transaction has its number, so that a claimer can prove
+--   that nothing older is still to come (see claim).
+-- * Several rows are locked in the order of their ids, so that two batches cannot deadlock.
+-- * None waits for a lock that somebody else holds: what is locked is left out, and the answer says so.
+-- * Whatever ends a message for which something has to be done calls ended() in the same transaction.
 
 -- The verbs from here to heartbeat() change messages that their owner holds. They take the ids and the owners, one for each
 -- or one for all, and answer with the number that was changed, the ids that somebody else has locked at this moment, so
@@ -900,62 +1036,6 @@ begin
 end
 $sql$;
 
--- Ends messages whose expiry has passed as failed, ready ones and such that wait for their turn. Returns how many.
-create or replace function "windlass"."outbox_expire"(p_limit integer default 1000) returns integer
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-declare
-    v_now timestamptz := clock_timestamp();
-    v_ids uuid[];
-begin
-    v_ids := array(select r.id
-                     from "windlass"."outbox" r
-                    where r.status = 0 and r.expires_at is not null and r.expires_at <= v_now
-                    order by r.expires_at
-                    limit p_limit
-                      for update skip locked);
-    v_ids := v_ids || array(select r.id
-                              from "windlass"."outbox" r
-                             where r.status = 4 and r.expires_at is not null and r.expires_at <= v_now
-                             order by r.expires_at
-                             limit p_limit - cardinality(v_ids)
-                               for update skip locked);
-    return "windlass"."outbox_end_unclaimed"(v_ids, 3::smallint, 'expired before it was handled');
-end
-$sql$;
-
--- Ends messages that nobody has claimed; the caller has locked them. Returns how many.
-create or replace function "windlass"."outbox_end_unclaimed"(p_ids uuid[], p_status smallint, p_reason text) returns integer
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-declare
-    v_waiting uuid[] := array(select m.id from "windlass"."outbox" m where m.id = any (p_ids) and m.status + 0 = 4);
-    v_count   integer;
-    v_awaited uuid[];
-begin
-    with ended as (
-        update "windlass"."outbox" m
-           set status = p_status, ended_at = clock_timestamp(), last_error = coalesce(p_reason, m.last_error)
-         where m.id = any (p_ids)
-        returning m.id, m.awaited)
-    select count(*), array_agg(ended.id) filter (where ended.awaited) into v_count, v_awaited from ended;
-    if v_awaited is not null then
-        perform "windlass"."outbox_ended"(array(select unnest(v_awaited) except select unnest(v_waiting)), p_status, '{}', true, true);
-        perform "windlass"."outbox_ended"(array(select unnest(v_awaited) intersect select unnest(v_waiting)), p_status, '{}', false,
-                                       true);
-    end if;
-    return v_count;
-end
-$sql$;
-
 -- Locks those of the ids that are in one of these states, in the order of their ids. Whoever has one locked is waited for;
 -- but a message that is not in these states afterwards is not kept locked, as PostgreSQL would: its owner could not renew it.
 create or replace function "windlass"."outbox_lock"(p_ids uuid[], p_states integer[]) returns uuid[]
@@ -992,8 +1072,146 @@ begin
 end
 $sql$;
 
--- Deletes what has been done or cancelled for longer than p_keep. Returns how many.
-create or replace function "windlass"."outbox_clean"(p_keep interval, p_limit integer default 1000) returns integer
+insert into "windlass".windlass_watch (queue, seen_at, quiet_until)
+values ('outbox', clock_timestamp(), '-infinity')
+on conflict do nothing;
+
+-- The verbs of a queue. Every change of state is one call of one of these, from Java, psql or any other language.
+--
+-- What they have in common:
+-- * The database's clock decides; delays arrive as intervals, never as somebody else's now.
+-- * Only the holder of the owner token changes a message in progress. It has a lease exactly while it is in progress (the
+--   lease check of the table), so the lease is the check of the state; naming status = 1 makes the planner scan all leases.
+-- * Whatever becomes ready is stamped with a time read after the transaction has its number, so that a claimer can prove
+--   that nothing older is still to come (see claim).
+-- * Several rows are locked in the order of their ids, so that two batches cannot deadlock.
+-- * None waits for a lock that somebody else holds: what is locked is left out, and the answer says so.
+-- * Whatever ends a message for which something has to be done calls ended() in the same transaction.
+
+-- The verbs from here to heartbeat() change messages that their owner holds. They take the ids and the owners, one for each
+-- or one for all, and answer with the number that was changed, the ids that somebody else has locked at this moment, so
+-- that nothing is known of them and they have to be asked for again, and the ids that the owner does not hold.
+
+-- Ends messages as done, or deletes them when nothing is to be kept. One that this owner has ended before counts, unless
+-- p_again says otherwise: whoever acks in the transaction of the work must not do that work twice.
+create or replace function "windlass"."outbox_timer_ack"(
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_processed_by text default null,
+    p_keep         boolean default false,
+    p_notify       boolean default true,
+    p_again        boolean default true,
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+as $sql$
+begin
+    select s.changed, s.locked, s.lost into changed, locked, lost
+      from "windlass"."outbox_timer_settle"(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners, p_processed_by => p_processed_by,
+                                   p_notify => p_notify, p_again => p_again) s;
+end
+$sql$;
+
+-- Returns messages to ready after a failed attempt, which is counted and kept in the history unless p_counted says otherwise. A
+-- null delay means min(2^retry_count s, 60 s).
+create or replace function "windlass"."outbox_timer_abandon"(
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_delays       interval[] default null,
+    p_errors       text[] default null,
+    p_processed_by text default null,
+    p_counted      boolean[] default null,
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+as $sql$
+begin
+    select s.changed, s.locked, s.lost into changed, locked, lost
+      from "windlass"."outbox_timer_settle"('abandon', p_ids, p_owners, p_processed_by => p_processed_by, p_delays => p_delays,
+                                   p_errors => p_errors, p_flags => p_counted) s;
+end
+$sql$;
+
+-- Returns messages to ready without counting an attempt: the owner is shutting down or cannot handle them. Other nodes are
+-- told.
+create or replace function "windlass"."outbox_timer_release"(
+    p_ids    uuid[],
+    p_owners uuid[],
+    p_delay  interval default '0 s',
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+as $sql$
+begin
+    select s.changed, s.locked, s.lost into changed, locked, lost
+      from "windlass"."outbox_timer_settle"('release', p_ids, p_owners, p_delays => array[p_delay]) s;
+end
+$sql$;
+
+-- Ends messages as failed; they are not claimed again. Under an ordering key, the others wait until it is requeued, purged or
+-- passed over, unless p_block says otherwise.
+create or replace function "windlass"."outbox_timer_fail"(
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_errors       text[] default null,
+    p_processed_by text default null,
+    p_block        boolean[] default null,
+    p_notify       boolean default true,
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+as $sql$
+begin
+    select s.changed, s.locked, s.lost into changed, locked, lost
+      from "windlass"."outbox_timer_settle"('fail', p_ids, p_owners, p_processed_by => p_processed_by, p_errors => p_errors,
+                                   p_flags => p_block, p_notify => p_notify) s;
+end
+$sql$;
+
+-- Renews the leases that have not run out.
+create or replace function "windlass"."outbox_timer_heartbeat"(
+    p_ids    uuid[],
+    p_owners uuid[],
+    p_lease  interval,
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+as $sql$
+begin
+    select s.changed, s.locked, s.lost into changed, locked, lost
+      from "windlass"."outbox_timer_settle"('heartbeat', p_ids, p_owners, p_delays => array[p_lease]) s;
+end
+$sql$;
+
+-- Writes down that the handlers of these messages start now. If their lease runs out after that, it is held against them.
+create or replace function "windlass"."outbox_timer_start"(
+    p_ids    uuid[],
+    p_owners uuid[],
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+as $sql$
+begin
+    select s.changed, s.locked, s.lost into changed, locked, lost
+      from "windlass"."outbox_timer_settle"('start', p_ids, p_owners) s;
+end
+$sql$;
+
+-- Gives back all that a claim took whose answer was lost or could not be read: to ready, without counting an attempt, or, with
+-- a reason why it cannot be read, as failed. Returns how many; none may mean that the claim is not committed yet.
+create or replace function "windlass"."outbox_timer_give_back"(p_owner uuid, p_error text default null) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -1001,37 +1219,845 @@ create or replace function "windlass"."outbox_clean"(p_keep interval, p_limit in
     set jit = off
 as $sql$
 declare
-    v_before timestamptz := clock_timestamp() - p_keep;
-    v_ids    uuid[];
-    v_count  integer;
-    v_tried  uuid[];
+    v_ids uuid[] := array(select m.id
+                            from "windlass"."outbox_timer" m
+                           where m.status = 1 and m.locked_until > clock_timestamp() and m.owner_token = p_owner);
 begin
-    v_ids := array(select r.id
-                     from "windlass"."outbox" r
-                    where r.status = 2 and r.id is not null and r.ended_at < v_before
-                    order by r.ended_at
+    if cardinality(v_ids) = 0 then
+        return 0;
+    end if;
+    return (select s.changed
+              from "windlass"."outbox_timer_settle"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
+                                           p_errors => case when p_error is not null then array[p_error] end) s);
+end
+$sql$;
+
+-- One of the verbs above, on all rows at once; and if somebody holds one of them, on those that nobody holds. Whatever else has
+-- to be changed along with a message (the next one under its key, a join, a run) may be held by somebody too: then one by one.
+create or replace function "windlass"."outbox_timer_settle"(
+    p_verb         text,
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_processed_by text default null,
+    p_delays       interval[] default null,
+    p_errors       text[] default null,
+    p_flags        boolean[] default null,
+    p_notify       boolean default true,
+    p_again        boolean default true,
+    p_pass_on      boolean default true,
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_nestloop = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_owners uuid[] := case when cardinality(p_owners) = 1 then array_fill(p_owners[1], array[cardinality(p_ids)]) else p_owners end;
+    v_done   uuid[];
+    v_free   uuid[];
+    v_id     uuid;
+begin
+    if cardinality(p_ids) <> cardinality(v_owners) then
+        raise exception 'expected one owner, or one for each of % messages, got %', cardinality(p_ids), cardinality(p_owners)
+            using errcode = 'invalid_parameter_value', hint = 'Give the owner tokens in the order of the ids.';
+    end if;
+    begin
+        v_done := "windlass"."outbox_timer_change"(p_verb, p_ids, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags, p_notify,
+                                          p_pass_on);
+    exception
+        when lock_not_available then
+            v_free := array(select m.id from "windlass"."outbox_timer" m where m.id = any (p_ids) order by m.id for update skip locked);
+            begin
+                v_done := "windlass"."outbox_timer_change"(p_verb, v_free, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags,
+                                                  p_notify, p_pass_on);
+            exception
+                when lock_not_available then
+                    v_done := '{}';
+                    foreach v_id in array v_free loop
+                        begin
+                            v_done := v_done || "windlass"."outbox_timer_change"(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
+                                                                        p_delays, p_errors, p_flags, p_notify, p_pass_on);
+                        exception
+                            when lock_not_available then
+                                null;
+                        end;
+                    end loop;
+            end;
+    end;
+    changed := cardinality(v_done);
+    if changed < cardinality(p_ids) then
+        select count(*) filter (where e.state = 'done'), coalesce(array_agg(e.id) filter (where e.state = 'locked'), '{}'),
+               coalesce(array_agg(e.id) filter (where e.state = 'lost'), '{}')
+          into changed, locked, lost
+          from (select distinct c.id,
+                       case when c.id = any (v_done) then 'done'
+                            when m.owner_token is distinct from c.owner_token then 'lost'
+                            when p_again and m.status + 0 = 2 and p_verb in ('ack', 'delete', 'heartbeat') then 'done'
+                            when p_again and m.status + 0 = 3 and p_verb = 'fail' then 'done'
+                            when m.locked_until is null then 'lost'
+                            when m.locked_until <= clock_timestamp() and p_verb in ('heartbeat', 'start') then 'lost'
+                            else 'locked' end as state
+                  from unnest(p_ids, v_owners) as c (id, owner_token)
+                  left join "windlass"."outbox_timer" m on m.id = c.id and m.id = any (p_ids)) e;
+    else
+        locked := '{}';
+        lost := '{}';
+    end if;
+end
+$sql$;
+
+-- Changes those of p_only that their owners hold; what is said of each stands in the order of p_ids. Fails if somebody holds a
+-- row for longer than a moment. Returns the ids that it changed.
+create or replace function "windlass"."outbox_timer_change"(
+    p_verb         text,
+    p_only         uuid[],
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_processed_by text,
+    p_delays       interval[],
+    p_errors       text[],
+    p_flags        boolean[],
+    p_notify       boolean,
+    p_pass_on      boolean
+) returns uuid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_nestloop = off
+    set enable_mergejoin = off
+    set jit = off
+    set lock_timeout = '5ms'
+as $sql$
+declare
+    v_ids     uuid[];
+    v_awaited uuid[];
+    v_tried   uuid[];
+begin
+    case p_verb
+        when 'ack' then
+            with done as (
+                update "windlass"."outbox_timer" m
+                   set status = 2, locked_until = null, ended_at = clock_timestamp(), processed_by = p_processed_by
+                  from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                returning m.id, m.awaited)
+            select coalesce(array_agg(done.id), '{}'), array_agg(done.id) filter (where done.awaited)
+              into v_ids, v_awaited from done;
+            if v_awaited is not null then
+                perform "windlass"."outbox_timer_ended"(v_awaited, 2::smallint, '{}', p_pass_on, p_notify);
+            end if;
+        when 'delete' then
+            with done as (
+                delete from "windlass"."outbox_timer" m
+                 using (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                   and not m.awaited
+                returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+            select coalesce(array_agg(done.id), '{}'), array_agg(done.id) filter (where done.tried)
+              into v_ids, v_tried from done;
+            if cardinality(v_ids) < cardinality(p_only) then
+                v_awaited := array(
+                    select m.id
+                      from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                      join "windlass"."outbox_timer" m on m.id = c.id
+                     where m.id = any (p_only) and m.owner_token = c.owner_token and m.locked_until is not null
+                       for update of m);
+                if cardinality(v_awaited) > 0 then
+                    perform "windlass"."outbox_timer_ended"(v_awaited, 2::smallint, '{}', p_pass_on, p_notify);
+                    delete from "windlass"."outbox_timer" m where m.id = any (v_awaited);
+                    v_ids := v_ids || v_awaited;
+                    v_tried := v_tried || v_awaited;
+                end if;
+            end if;
+            if v_tried is not null then
+                delete from "windlass"."outbox_timer_failure" h where h.message_id = any (v_tried);
+            end if;
+        when 'abandon' then
+            perform pg_current_xact_id();
+            with failed as (
+                update "windlass"."outbox_timer" m
+                   set status = 0, owner_token = null, locked_until = null,
+                       retry_count = m.retry_count + case when c.counted is false then 0 else 1 end,
+                       next_attempt_at = clock_timestamp()
+                           + coalesce(c.delay, make_interval(secs => least(2 ^ least(m.retry_count, 6), 60))),
+                       last_error = coalesce(left(c.error, 2048), m.last_error)
+                  from (select *
+                          from unnest(p_ids, p_owners, p_delays, p_errors, p_flags) as u (id, owner_token, delay, error, counted)
+                         order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                returning m.id, m.retry_count as attempt, c.error, c.counted is not false as counted),
+            recorded as (
+                insert into "windlass"."outbox_timer_failure" (message_id, failed_at, attempt, node, error)
+                select failed.id, clock_timestamp(), failed.attempt, left(p_processed_by, 100), left(failed.error, 2048)
+                  from failed
+                 where failed.counted)
+            select coalesce(array_agg(failed.id), '{}') into v_ids from failed;
+        when 'release' then
+            perform pg_current_xact_id();
+            with released as (
+                update "windlass"."outbox_timer" m
+                   set status = 0, owner_token = null, locked_until = null,
+                       next_attempt_at = clock_timestamp() + coalesce(p_delays[1], interval '0')
+                  from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                returning m.id)
+            select coalesce(array_agg(released.id), '{}') into v_ids from released;
+            if cardinality(v_ids) > 0 then
+                perform pg_notify('windlass.windlass.outbox', 'timers');
+            end if;
+        when 'fail' then
+            with ended as (
+                update "windlass"."outbox_timer" m
+                   set status = 3, locked_until = null, ended_at = clock_timestamp(), processed_by = p_processed_by,
+                       last_error = coalesce(left(c.error, 2048), m.last_error)
+                  from (select * from unnest(p_ids, p_owners, p_errors) as u (id, owner_token, error) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                returning m.id, m.awaited, m.ended_at, m.retry_count, c.error),
+            recorded as (
+                insert into "windlass"."outbox_timer_failure" (message_id, failed_at, attempt, node, error)
+                select ended.id, ended.ended_at, ended.retry_count + 1, left(p_processed_by, 100), left(ended.error, 2048)
+                  from ended)
+            select coalesce(array_agg(ended.id), '{}'), array_agg(ended.id) filter (where ended.awaited)
+              into v_ids, v_awaited from ended;
+            if v_awaited is not null then
+                perform "windlass"."outbox_timer_ended"(
+                    v_awaited, 3::smallint,
+                    array(select u.id from unnest(p_ids, p_flags) as u (id, block) where u.block is not false),
+                    p_pass_on, p_notify);
+            end if;
+        when 'heartbeat' then
+            with kept as (
+                update "windlass"."outbox_timer" m
+                   set locked_until = clock_timestamp() + p_delays[1]
+                  from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token
+                   and m.locked_until > clock_timestamp()
+                returning m.id)
+            select coalesce(array_agg(kept.id), '{}') into v_ids from kept;
+        when 'start' then
+            with begun as (
+                update "windlass"."outbox_timer" m
+                   set started = true
+                  from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token
+                   and m.locked_until > clock_timestamp()
+                returning m.id)
+            select coalesce(array_agg(begun.id), '{}') into v_ids from begun;
+    end case;
+    return v_ids;
+end
+$sql$;
+
+-- Returns messages whose lease ran out to ready, and tells the nodes. Nothing is reaped in the first p_quiet after the server
+-- started or, if p_watched says that the caller does this all the time, after an interruption in which nobody did: owners
+-- that lived through an outage renew, or write their outcome, first. Returns how many.
+create or replace function "windlass"."outbox_timer_reap"(
+    p_quiet   interval,
+    p_limit   integer default 1000,
+    p_watched boolean default false
+) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now   timestamptz := clock_timestamp();
+    v_count integer;
+begin
+    if v_now < pg_postmaster_start_time() + p_quiet
+       or p_watched and not "windlass"."outbox_timer_is_calm"(p_quiet) then
+        return 0;
+    end if;
+    with reaped as (
+        update "windlass"."outbox_timer" m
+           set status = 0, owner_token = null, locked_until = null, lease_expiries = m.lease_expiries + 1,
+               crashes = m.crashes + m.started::integer, next_attempt_at = clock_timestamp()
+         where m.id = any (array(
+                   select r.id
+                     from "windlass"."outbox_timer" r
+                    where r.status = 1 and r.id is not null and r.locked_until <= v_now
+                    order by r.locked_until
                     limit p_limit
-                      for update skip locked);
-    v_ids := v_ids || array(select r.id
-                              from "windlass"."outbox" r
-                             where r.status = 5 and r.id is not null and r.ended_at < v_before
-                             order by r.ended_at
-                             limit p_limit - cardinality(v_ids)
-                               for update skip locked);
-    with cleaned as (
-        delete from "windlass"."outbox" m
-         where m.id = any (v_ids)
-        returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
-    select count(*), array_agg(cleaned.id) filter (where cleaned.tried) into v_count, v_tried from cleaned;
-    if v_tried is not null then
-        delete from "windlass"."outbox_failure" h where h.message_id = any (v_tried);
+                      for update skip locked))
+        returning m.id, m.next_attempt_at, m.retry_count)
+    insert into "windlass"."outbox_timer_failure" (message_id, failed_at, attempt, error)
+    select reaped.id, reaped.next_attempt_at, reaped.retry_count + 1, 'its lease ran out' from reaped;
+    get diagnostics v_count = row_count;
+    if v_count > 0 then
+        perform pg_notify('windlass.windlass.outbox', 'timers');
     end if;
     return v_count;
 end
 $sql$;
 
+-- Whether living owners have had the time to renew: for half of p_quiet somebody has been here again and again, and the last
+-- interruption lies p_quiet back. A server that was away, or has become the primary, was not here.
+create or replace function "windlass"."outbox_timer_is_calm"(p_quiet interval) returns boolean
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now   timestamptz := clock_timestamp();
+    v_watch "windlass".windlass_watch;
+begin
+    select w.* into v_watch from "windlass".windlass_watch w where w.queue = 'outbox_timer';
+    if v_watch.seen_at < v_now - p_quiet / 2 then
+        v_watch.quiet_until := greatest(v_watch.quiet_until, v_now + p_quiet);
+    end if;
+    if v_watch.seen_at < v_now - p_quiet / 10 then
+        perform 1 from "windlass".windlass_watch w where w.queue = 'outbox_timer' for update skip locked;
+        if found then
+            update "windlass".windlass_watch w
+               set seen_at = v_now, quiet_until = greatest(w.quiet_until, v_watch.quiet_until)
+             where w.queue = 'outbox_timer';
+        end if;
+    end if;
+    return v_watch.quiet_until <= v_now;
+end
+$sql$;
+
+-- Locks those of the ids that are in one of these states, in the order of their ids. Whoever has one locked is waited for;
+-- but a message that is not in these states afterwards is not kept locked, as PostgreSQL would: its owner could not renew it.
+create or replace function "windlass"."outbox_timer_lock"(p_ids uuid[], p_states integer[]) returns uuid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids  uuid[];
+    v_held uuid[];
+begin
+    loop
+        v_ids := array(select m.id
+                         from "windlass"."outbox_timer" m
+                        where m.id = any (p_ids) and m.status + 0 = any (p_states)
+                        order by m.id
+                          for update skip locked);
+        v_held := array(select m.id
+                          from "windlass"."outbox_timer" m
+                         where m.id = any (p_ids) and m.status + 0 = any (p_states) and m.id <> all (v_ids));
+        if cardinality(v_held) = 0 then
+            return v_ids;
+        end if;
+        begin
+            perform 1 from "windlass"."outbox_timer" m where m.id = any (v_held) order by m.id for update;
+            raise exception using errcode = 'WL000'; -- lets go of what this block has locked
+        exception
+            when sqlstate 'WL000' then
+                null;
+        end;
+    end loop;
+end
+$sql$;
+
 insert into "windlass".windlass_watch (queue, seen_at, quiet_until)
-values ('outbox', clock_timestamp(), '-infinity')
+values ('outbox_timer', clock_timestamp(), '-infinity')
+on conflict do nothing;
+
+-- The verbs of a queue. Every change of state is one call of one of these, from Java, psql or any other language.
+--
+-- What they have in common:
+-- * The database's clock decides; delays arrive as intervals, never as somebody else's now.
+-- * Only the holder of the owner token changes a message in progress. It has a lease exactly while it is in progress (the
+--   lease check of the table), so the lease is the check of the state; naming status = 1 makes the planner scan all leases.
+-- * Whatever becomes ready is stamped with a time read after the transaction has its number, so that a claimer can prove
+--   that nothing older is still to come (see claim).
+-- * Several rows are locked in the order of their ids, so that two batches cannot deadlock.
+-- * None waits for a lock that somebody else holds: what is locked is left out, and the answer says so.
+-- * Whatever ends a message for which something has to be done calls ended() in the same transaction.
+
+-- The verbs from here to heartbeat() change messages that their owner holds. They take the ids and the owners, one for each
+-- or one for all, and answer with the number that was changed, the ids that somebody else has locked at this moment, so
+-- that nothing is known of them and they have to be asked for again, and the ids that the owner does not hold.
+
+-- Ends messages as done, or deletes them when nothing is to be kept. One that this owner has ended before counts, unless
+-- p_again says otherwise: whoever acks in the transaction of the work must not do that work twice.
+create or replace function "windlass"."outbox_job_run_ack"(
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_processed_by text default null,
+    p_keep         boolean default true,
+    p_notify       boolean default true,
+    p_again        boolean default true,
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+as $sql$
+begin
+    select s.changed, s.locked, s.lost into changed, locked, lost
+      from "windlass"."outbox_job_run_settle"(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners, p_processed_by => p_processed_by,
+                                   p_notify => p_notify, p_again => p_again) s;
+end
+$sql$;
+
+-- Returns messages to ready after a failed attempt, which is counted and kept in the history unless p_counted says otherwise. A
+-- null delay means min(2^retry_count s, 60 s).
+create or replace function "windlass"."outbox_job_run_abandon"(
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_delays       interval[] default null,
+    p_errors       text[] default null,
+    p_processed_by text default null,
+    p_counted      boolean[] default null,
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+as $sql$
+begin
+    select s.changed, s.locked, s.lost into changed, locked, lost
+      from "windlass"."outbox_job_run_settle"('abandon', p_ids, p_owners, p_processed_by => p_processed_by, p_delays => p_delays,
+                                   p_errors => p_errors, p_flags => p_counted) s;
+end
+$sql$;
+
+-- Returns messages to ready without counting an attempt: the owner is shutting down or cannot handle them. Other nodes are
+-- told.
+create or replace function "windlass"."outbox_job_run_release"(
+    p_ids    uuid[],
+    p_owners uuid[],
+    p_delay  interval default '0 s',
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+as $sql$
+begin
+    select s.changed, s.locked, s.lost into changed, locked, lost
+      from "windlass"."outbox_job_run_settle"('release', p_ids, p_owners, p_delays => array[p_delay]) s;
+end
+$sql$;
+
+-- Ends messages as failed; they are not claimed again. Under an ordering key, the others wait until it is requeued, purged or
+-- passed over, unless p_block says otherwise.
+create or replace function "windlass"."outbox_job_run_fail"(
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_errors       text[] default null,
+    p_processed_by text default null,
+    p_block        boolean[] default null,
+    p_notify       boolean default true,
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+as $sql$
+begin
+    select s.changed, s.locked, s.lost into changed, locked, lost
+      from "windlass"."outbox_job_run_settle"('fail', p_ids, p_owners, p_processed_by => p_processed_by, p_errors => p_errors,
+                                   p_flags => p_block, p_notify => p_notify) s;
+end
+$sql$;
+
+-- Renews the leases that have not run out.
+create or replace function "windlass"."outbox_job_run_heartbeat"(
+    p_ids    uuid[],
+    p_owners uuid[],
+    p_lease  interval,
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+as $sql$
+begin
+    select s.changed, s.locked, s.lost into changed, locked, lost
+      from "windlass"."outbox_job_run_settle"('heartbeat', p_ids, p_owners, p_delays => array[p_lease]) s;
+end
+$sql$;
+
+-- Writes down that the handlers of these messages start now. If their lease runs out after that, it is held against them.
+create or replace function "windlass"."outbox_job_run_start"(
+    p_ids    uuid[],
+    p_owners uuid[],
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+as $sql$
+begin
+    select s.changed, s.locked, s.lost into changed, locked, lost
+      from "windlass"."outbox_job_run_settle"('start', p_ids, p_owners) s;
+end
+$sql$;
+
+-- Gives back all that a claim took whose answer was lost or could not be read: to ready, without counting an attempt, or, with
+-- a reason why it cannot be read, as failed. Returns how many; none may mean that the claim is not committed yet.
+create or replace function "windlass"."outbox_job_run_give_back"(p_owner uuid, p_error text default null) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids uuid[] := array(select m.id
+                            from "windlass"."outbox_job_run" m
+                           where m.status = 1 and m.locked_until > clock_timestamp() and m.owner_token = p_owner);
+begin
+    if cardinality(v_ids) = 0 then
+        return 0;
+    end if;
+    return (select s.changed
+              from "windlass"."outbox_job_run_settle"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
+                                           p_errors => case when p_error is not null then array[p_error] end) s);
+end
+$sql$;
+
+-- One of the verbs above, on all rows at once; and if somebody holds one of them, on those that nobody holds. Whatever else has
+-- to be changed along with a message (the next one under its key, a join, a run) may be held by somebody too: then one by one.
+create or replace function "windlass"."outbox_job_run_settle"(
+    p_verb         text,
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_processed_by text default null,
+    p_delays       interval[] default null,
+    p_errors       text[] default null,
+    p_flags        boolean[] default null,
+    p_notify       boolean default true,
+    p_again        boolean default true,
+    p_pass_on      boolean default true,
+    out changed integer,
+    out locked  uuid[],
+    out lost    uuid[]
+)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_nestloop = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_owners uuid[] := case when cardinality(p_owners) = 1 then array_fill(p_owners[1], array[cardinality(p_ids)]) else p_owners end;
+    v_done   uuid[];
+    v_free   uuid[];
+    v_id     uuid;
+begin
+    if cardinality(p_ids) <> cardinality(v_owners) then
+        raise exception 'expected one owner, or one for each of % messages, got %', cardinality(p_ids), cardinality(p_owners)
+            using errcode = 'invalid_parameter_value', hint = 'Give the owner tokens in the order of the ids.';
+    end if;
+    begin
+        v_done := "windlass"."outbox_job_run_change"(p_verb, p_ids, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags, p_notify,
+                                          p_pass_on);
+    exception
+        when lock_not_available then
+            v_free := array(select m.id from "windlass"."outbox_job_run" m where m.id = any (p_ids) order by m.id for update skip locked);
+            begin
+                v_done := "windlass"."outbox_job_run_change"(p_verb, v_free, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags,
+                                                  p_notify, p_pass_on);
+            exception
+                when lock_not_available then
+                    v_done := '{}';
+                    foreach v_id in array v_free loop
+                        begin
+                            v_done := v_done || "windlass"."outbox_job_run_change"(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
+                                                                        p_delays, p_errors, p_flags, p_notify, p_pass_on);
+                        exception
+                            when lock_not_available then
+                                null;
+                        end;
+                    end loop;
+            end;
+    end;
+    changed := cardinality(v_done);
+    if changed < cardinality(p_ids) then
+        select count(*) filter (where e.state = 'done'), coalesce(array_agg(e.id) filter (where e.state = 'locked'), '{}'),
+               coalesce(array_agg(e.id) filter (where e.state = 'lost'), '{}')
+          into changed, locked, lost
+          from (select distinct c.id,
+                       case when c.id = any (v_done) then 'done'
+                            when m.owner_token is distinct from c.owner_token then 'lost'
+                            when p_again and m.status + 0 = 2 and p_verb in ('ack', 'delete', 'heartbeat') then 'done'
+                            when p_again and m.status + 0 = 3 and p_verb = 'fail' then 'done'
+                            when m.locked_until is null then 'lost'
+                            when m.locked_until <= clock_timestamp() and p_verb in ('heartbeat', 'start') then 'lost'
+                            else 'locked' end as state
+                  from unnest(p_ids, v_owners) as c (id, owner_token)
+                  left join "windlass"."outbox_job_run" m on m.id = c.id and m.id = any (p_ids)) e;
+    else
+        locked := '{}';
+        lost := '{}';
+    end if;
+end
+$sql$;
+
+-- Changes those of p_only that their owners hold; what is said of each stands in the order of p_ids. Fails if somebody holds a
+-- row for longer than a moment. Returns the ids that it changed.
+create or replace function "windlass"."outbox_job_run_change"(
+    p_verb         text,
+    p_only         uuid[],
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_processed_by text,
+    p_delays       interval[],
+    p_errors       text[],
+    p_flags        boolean[],
+    p_notify       boolean,
+    p_pass_on      boolean
+) returns uuid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_nestloop = off
+    set enable_mergejoin = off
+    set jit = off
+    set lock_timeout = '5ms'
+as $sql$
+declare
+    v_ids     uuid[];
+    v_awaited uuid[];
+    v_tried   uuid[];
+begin
+    case p_verb
+        when 'ack' then
+            with done as (
+                update "windlass"."outbox_job_run" m
+                   set status = 2, locked_until = null, ended_at = clock_timestamp(), processed_by = p_processed_by
+                  from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                returning m.id, m.awaited)
+            select coalesce(array_agg(done.id), '{}'), array_agg(done.id) filter (where done.awaited)
+              into v_ids, v_awaited from done;
+            if v_awaited is not null then
+                perform "windlass"."outbox_job_run_ended"(v_awaited, 2::smallint, '{}', p_pass_on, p_notify);
+            end if;
+        when 'delete' then
+            with done as (
+                delete from "windlass"."outbox_job_run" m
+                 using (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                   and not m.awaited
+                returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+            select coalesce(array_agg(done.id), '{}'), array_agg(done.id) filter (where done.tried)
+              into v_ids, v_tried from done;
+            if cardinality(v_ids) < cardinality(p_only) then
+                v_awaited := array(
+                    select m.id
+                      from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                      join "windlass"."outbox_job_run" m on m.id = c.id
+                     where m.id = any (p_only) and m.owner_token = c.owner_token and m.locked_until is not null
+                       for update of m);
+                if cardinality(v_awaited) > 0 then
+                    perform "windlass"."outbox_job_run_ended"(v_awaited, 2::smallint, '{}', p_pass_on, p_notify);
+                    delete from "windlass"."outbox_job_run" m where m.id = any (v_awaited);
+                    v_ids := v_ids || v_awaited;
+                    v_tried := v_tried || v_awaited;
+                end if;
+            end if;
+            if v_tried is not null then
+                delete from "windlass"."outbox_job_run_failure" h where h.message_id = any (v_tried);
+            end if;
+        when 'abandon' then
+            perform pg_current_xact_id();
+            with failed as (
+                update "windlass"."outbox_job_run" m
+                   set status = 0, owner_token = null, locked_until = null,
+                       retry_count = m.retry_count + case when c.counted is false then 0 else 1 end,
+                       next_attempt_at = clock_timestamp()
+                           + coalesce(c.delay, make_interval(secs => least(2 ^ least(m.retry_count, 6), 60))),
+                       last_error = coalesce(left(c.error, 2048), m.last_error)
+                  from (select *
+                          from unnest(p_ids, p_owners, p_delays, p_errors, p_flags) as u (id, owner_token, delay, error, counted)
+                         order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                returning m.id, m.retry_count as attempt, c.error, c.counted is not false as counted),
+            recorded as (
+                insert into "windlass"."outbox_job_run_failure" (message_id, failed_at, attempt, node, error)
+                select failed.id, clock_timestamp(), failed.attempt, left(p_processed_by, 100), left(failed.error, 2048)
+                  from failed
+                 where failed.counted)
+            select coalesce(array_agg(failed.id), '{}') into v_ids from failed;
+        when 'release' then
+            perform pg_current_xact_id();
+            with released as (
+                update "windlass"."outbox_job_run" m
+                   set status = 0, owner_token = null, locked_until = null,
+                       next_attempt_at = clock_timestamp() + coalesce(p_delays[1], interval '0')
+                  from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                returning m.id)
+            select coalesce(array_agg(released.id), '{}') into v_ids from released;
+            if cardinality(v_ids) > 0 then
+                perform pg_notify('windlass.windlass.outbox', 'jobs');
+            end if;
+        when 'fail' then
+            with ended as (
+                update "windlass"."outbox_job_run" m
+                   set status = 3, locked_until = null, ended_at = clock_timestamp(), processed_by = p_processed_by,
+                       last_error = coalesce(left(c.error, 2048), m.last_error)
+                  from (select * from unnest(p_ids, p_owners, p_errors) as u (id, owner_token, error) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                returning m.id, m.awaited, m.ended_at, m.retry_count, c.error),
+            recorded as (
+                insert into "windlass"."outbox_job_run_failure" (message_id, failed_at, attempt, node, error)
+                select ended.id, ended.ended_at, ended.retry_count + 1, left(p_processed_by, 100), left(ended.error, 2048)
+                  from ended)
+            select coalesce(array_agg(ended.id), '{}'), array_agg(ended.id) filter (where ended.awaited)
+              into v_ids, v_awaited from ended;
+            if v_awaited is not null then
+                perform "windlass"."outbox_job_run_ended"(
+                    v_awaited, 3::smallint,
+                    array(select u.id from unnest(p_ids, p_flags) as u (id, block) where u.block is not false),
+                    p_pass_on, p_notify);
+            end if;
+        when 'heartbeat' then
+            with kept as (
+                update "windlass"."outbox_job_run" m
+                   set locked_until = clock_timestamp() + p_delays[1]
+                  from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token
+                   and m.locked_until > clock_timestamp()
+                returning m.id)
+            select coalesce(array_agg(kept.id), '{}') into v_ids from kept;
+        when 'start' then
+            with begun as (
+                update "windlass"."outbox_job_run" m
+                   set started = true
+                  from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token
+                   and m.locked_until > clock_timestamp()
+                returning m.id)
+            select coalesce(array_agg(begun.id), '{}') into v_ids from begun;
+    end case;
+    return v_ids;
+end
+$sql$;
+
+-- Returns messages whose lease ran out to ready, and tells the nodes. Nothing is reaped in the first p_quiet after the server
+-- started or, if p_watched says that the caller does this all the time, after an interruption in which nobody did: owners
+-- that lived through an outage renew, or write their outcome, first. Returns how many.
+create or replace function "windlass"."outbox_job_run_reap"(
+    p_quiet   interval,
+    p_limit   integer default 1000,
+    p_watched boolean default false
+) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now   timestamptz := clock_timestamp();
+    v_count integer;
+begin
+    if v_now < pg_postmaster_start_time() + p_quiet
+       or p_watched and not "windlass"."outbox_job_run_is_calm"(p_quiet) then
+        return 0;
+    end if;
+    with reaped as (
+        update "windlass"."outbox_job_run" m
+           set status = 0, owner_token = null, locked_until = null, lease_expiries = m.lease_expiries + 1,
+               crashes = m.crashes + m.started::integer, next_attempt_at = clock_timestamp()
+         where m.id = any (array(
+                   select r.id
+                     from "windlass"."outbox_job_run" r
+                    where r.status = 1 and r.id is not null and r.locked_until <= v_now
+                    order by r.locked_until
+                    limit p_limit
+                      for update skip locked))
+        returning m.id, m.next_attempt_at, m.retry_count)
+    insert into "windlass"."outbox_job_run_failure" (message_id, failed_at, attempt, error)
+    select reaped.id, reaped.next_attempt_at, reaped.retry_count + 1, 'its lease ran out' from reaped;
+    get diagnostics v_count = row_count;
+    if v_count > 0 then
+        perform pg_notify('windlass.windlass.outbox', 'jobs');
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- Whether living owners have had the time to renew: for half of p_quiet somebody has been here again and again, and the last
+-- interruption lies p_quiet back. A server that was away, or has become the primary, was not here.
+create or replace function "windlass"."outbox_job_run_is_calm"(p_quiet interval) returns boolean
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now   timestamptz := clock_timestamp();
+    v_watch "windlass".windlass_watch;
+begin
+    select w.* into v_watch from "windlass".windlass_watch w where w.queue = 'outbox_job_run';
+    if v_watch.seen_at < v_now - p_quiet / 2 then
+        v_watch.quiet_until := greatest(v_watch.quiet_until, v_now + p_quiet);
+    end if;
+    if v_watch.seen_at < v_now - p_quiet / 10 then
+        perform 1 from "windlass".windlass_watch w where w.queue = 'outbox_job_run' for update skip locked;
+        if found then
+            update "windlass".windlass_watch w
+               set seen_at = v_now, quiet_until = greatest(w.quiet_until, v_watch.quiet_until)
+             where w.queue = 'outbox_job_run';
+        end if;
+    end if;
+    return v_watch.quiet_until <= v_now;
+end
+$sql$;
+
+-- Locks those of the ids that are in one of these states, in the order of their ids. Whoever has one locked is waited for;
+-- but a message that is not in these states afterwards is not kept locked, as PostgreSQL would: its owner could not renew it.
+create or replace function "windlass"."outbox_job_run_lock"(p_ids uuid[], p_states integer[]) returns uuid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids  uuid[];
+    v_held uuid[];
+begin
+    loop
+        v_ids := array(select m.id
+                         from "windlass"."outbox_job_run" m
+                        where m.id = any (p_ids) and m.status + 0 = any (p_states)
+                        order by m.id
+                          for update skip locked);
+        v_held := array(select m.id
+                          from "windlass"."outbox_job_run" m
+                         where m.id = any (p_ids) and m.status + 0 = any (p_states) and m.id <> all (v_ids));
+        if cardinality(v_held) = 0 then
+            return v_ids;
+        end if;
+        begin
+            perform 1 from "windlass"."outbox_job_run" m where m.id = any (v_held) order by m.id for update;
+            raise exception using errcode = 'WL000'; -- lets go of what this block has locked
+        exception
+            when sqlstate 'WL000' then
+                null;
+        end;
+    end loop;
+end
+$sql$;
+
+insert into "windlass".windlass_watch (queue, seen_at, quiet_until)
+values ('outbox_job_run', clock_timestamp(), '-infinity')
 on conflict do nothing;
 
 -- The outbox: writing messages, and what has to be done when one ends. Its verbs are those of a queue.
@@ -2236,8 +3262,8 @@ $sql$;
 -- Writes a timer. It is due at p_due_at, or p_delay from now. Of one unique key there is one timer in a topic at most: a second one
 -- replaces it, if p_replace says so, or leaves it as it is. Returns the id of the timer that stands.
 --
--- One that is replaced keeps its id. If somebody is handling it, it is taken from him: what he does can no more be undone, and the
--- timer is due once more at its new time.
+-- One that is replaced keeps its id, but becomes a message under the id of this call: who repeats the call because its answer was
+-- lost finds out by it. If somebody is handling the timer, it is lost to him; what he has done stays done, and it is due again.
 create or replace function "windlass"."outbox_timer_schedule"(
     p_topic          text,
     p_payload        text,
@@ -2276,7 +3302,7 @@ begin
         if p_replace is not true then -- who finds one lets it not be done before he commits, and keeps no other finder waiting
             select t.id into v_id
               from "windlass"."outbox_timer" t
-             where t.topic = p_topic and t.unique_key = p_unique_key
+             where t.topic = p_topic and t.unique_key = p_unique_key and t.status < 2
                for key share;
             if found then
                 return v_id;
@@ -2287,14 +3313,17 @@ begin
             (id, created_at, due_at, next_attempt_at, topic, unique_key, correlation_id, headers, payload)
         values (v_id, v_now, v_due, greatest(v_now, v_due), p_topic, p_unique_key, nullif(p_correlation_id, ''), p_headers,
                 p_payload)
-        on conflict (topic, unique_key) where unique_key is not null do update
-           set due_at = excluded.due_at, next_attempt_at = excluded.next_attempt_at, locked_until = null, owner_token = null,
-               retry_count = 0, lease_expiries = 0, correlation_id = excluded.correlation_id, last_error = null,
+        on conflict (topic, unique_key) where unique_key is not null and status < 2 do update
+           set message_id = excluded.id, due_at = excluded.due_at,
+               next_attempt_at = excluded.next_attempt_at, status = 0, locked_until = null, owner_token = null,
+               retry_count = 0, lease_expiries = 0, crashes = 0, correlation_id = excluded.correlation_id, last_error = null,
                headers = excluded.headers, payload = excluded.payload
          where p_replace
         returning t.id into v_id;
         exit when found;
-        select t.id into v_id from "windlass"."outbox_timer" t where t.topic = p_topic and t.unique_key = p_unique_key;
+        select t.id into v_id
+          from "windlass"."outbox_timer" t
+         where t.topic = p_topic and t.unique_key = p_unique_key and t.status < 2;
         if found then
             return v_id;
         end if; -- else it has just been done or cancelled
@@ -2384,8 +3413,10 @@ create or replace function "windlass"."outbox_timer_cancel"(p_id uuid) returns b
     set enable_bitmapscan = off
     set jit = off
 as $sql$
+declare
+    v_ids uuid[] := "windlass"."outbox_timer_lock"(array[p_id], array[0]);
 begin
-    delete from "windlass"."outbox_timer" t where t.id = p_id and t.owner_token is null;
+    delete from "windlass"."outbox_timer" t where t.id = any (v_ids);
     return found;
 end
 $sql$;
@@ -2399,9 +3430,8 @@ create or replace function "windlass"."outbox_timer_cancel_key"(p_topic text, p_
     set jit = off
 as $sql$
 begin
-    delete from "windlass"."outbox_timer" t
-     where t.topic = p_topic and t.unique_key = p_unique_key and t.owner_token is null;
-    return found;
+    return coalesce("windlass"."outbox_timer_cancel"((
+        select t.id from "windlass"."outbox_timer" t where t.topic = p_topic and t.unique_key = p_unique_key and t.status < 2)), false);
 end
 $sql$;
 
@@ -2419,14 +3449,15 @@ create or replace function "windlass"."outbox_timer_reschedule"(
     set jit = off
 as $sql$
 declare
+    v_ids uuid[];
     v_now timestamptz;
     v_due timestamptz;
 begin
     if (p_due_at is null) = (p_delay is null) then
         perform "windlass"."outbox_timer_check_due"(p_due_at, p_delay);
     end if;
-    perform 1 from "windlass"."outbox_timer" t where t.id = p_id and t.owner_token is null for update;
-    if not found then
+    v_ids := "windlass"."outbox_timer_lock"(array[p_id], array[0]);
+    if cardinality(v_ids) = 0 then
         return false;
     end if;
     perform pg_current_xact_id();
@@ -2465,7 +3496,8 @@ create or replace function "windlass"."outbox_timer_find_key"(p_topic text, p_un
     set jit = off
 as $sql$
 begin
-    return query select t.* from "windlass"."outbox_timer" t where t.topic = p_topic and t.unique_key = p_unique_key;
+    return query
+    select t.* from "windlass"."outbox_timer" t where t.topic = p_topic and t.unique_key = p_unique_key and t.status < 2;
 end
 $sql$;
 
@@ -2498,7 +3530,7 @@ create or replace function "windlass"."outbox_timer_list"(
 as $sql$
 begin
     return query
-    select t.id, t.topic, t.unique_key, t.correlation_id, t.created_at, t.due_at, t.next_attempt_at, t.owner_token is not null,
+    select t.id, t.topic, t.unique_key, t.correlation_id, t.created_at, t.due_at, t.next_attempt_at, t.status = 1,
            t.retry_count, t.lease_expiries, t.last_error
       from "windlass"."outbox_timer" t
      where t.topic = p_topic
@@ -2541,7 +3573,7 @@ begin
       into v_ids, last_at, snapshot_xmin
       from (select t.id, t.next_attempt_at
               from "windlass"."outbox_timer" t
-             where t.owner_token is null
+             where t.status = 0
                and t.next_attempt_at <= v_now
                and (t.next_attempt_at, t.id) > (v_after_at, v_after_id)
              order by t.next_attempt_at, t.id
@@ -2555,7 +3587,6 @@ begin
             topics := "windlass"."outbox_timer_become"(v_ids);
         exception
             when others then
-                perform "windlass"."outbox_raise_trouble"(sqlstate, sqlerrm);
                 topics := "windlass"."outbox_timer_become_each"(v_ids);
         end;
         perform pg_notify('windlass.windlass.outbox', t.topic) from unnest(topics) as t (topic);
@@ -2563,7 +3594,7 @@ begin
     server_time := clock_timestamp();
     next_due := (select ceil(extract(epoch from least(t.next_attempt_at, server_time + interval '1 day') - server_time) * 1000000)
                    from "windlass"."outbox_timer" t
-                  where t.owner_token is null
+                  where t.status = 0
                     and (t.next_attempt_at, t.id) > (v_after_at, v_after_id)
                   order by t.next_attempt_at, t.id
                   limit 1);
@@ -2584,10 +3615,10 @@ declare
 begin
     with done as (
         delete from "windlass"."outbox_timer" t where t.id = any (p_ids)
-        returning t.id, t.due_at, t.topic, t.correlation_id, t.headers, t.payload),
+        returning t.id, t.message_id, t.due_at, t.topic, t.correlation_id, t.headers, t.payload),
     written as (
         insert into "windlass"."outbox" (id, created_at, next_attempt_at, due_at, topic, correlation_id, headers, payload)
-        select done.id, v_now, v_now, done.due_at, done.topic, coalesce(done.correlation_id, 'timer-' || done.id), done.headers,
+        select coalesce(done.message_id, done.id), v_now, v_now, done.due_at, done.topic, coalesce(done.correlation_id, 'timer-' || done.id), done.headers,
                done.payload
           from done
         returning topic)
@@ -2596,43 +3627,71 @@ begin
 end
 $sql$;
 
--- Goes on with an error that is about the database and not about what is written: it concerns all, and passes.
-create or replace function "windlass"."outbox_raise_trouble"(p_state text, p_message text) returns void
+-- What is written down about an error: nothing that may quote a row.
+create or replace function "windlass"."outbox_error"(p_state text, p_constraint text) returns text
     language plpgsql
 as $sql$
 begin
-    if p_state ~ '^(08|25|40|53|54|55|57|58|F0|HV|XX)' then
-        raise exception '%', p_message using errcode = p_state;
-    end if;
+    return 'the database refuses its message (SQLSTATE ' || p_state || coalesce(', constraint ' || nullif(p_constraint, ''), '') || ')';
 end
 $sql$;
 
 -- The same one by one, after it failed for all together: one that cannot become a message is put off, with the reason, and the
--- others go on. One that has become a message already, because it was written twice, is done.
+-- others go on. One that has become a message already, because it was written twice, is done. An error for each of several
+-- is the database's: it concerns all, and passes.
 create or replace function "windlass"."outbox_timer_become_each"(p_ids uuid[]) returns text[]
     language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
 as $sql$
 declare
-    v_id     uuid;
-    v_topics text[];
+    v_id         uuid;
+    v_topics     text[];
+    v_state      text;
+    v_constraint text;
+    v_refused    uuid[] := '{}';
+    v_reasons    text[];
 begin
     foreach v_id in array p_ids loop
         begin
             v_topics := v_topics || "windlass"."outbox_timer_become"(array[v_id]);
         exception
             when others then
-                perform "windlass"."outbox_raise_trouble"(sqlstate, sqlerrm);
-                if exists (select from "windlass"."outbox" m where m.id = v_id) then
+                get stacked diagnostics v_state = returned_sqlstate, v_constraint = constraint_name;
+                if exists (select
+                             from "windlass"."outbox_timer" t
+                             join "windlass"."outbox" m on m.id = coalesce(t.message_id, t.id)
+                            where t.id = v_id) then
                     delete from "windlass"."outbox_timer" t where t.id = v_id;
                 else
-                    update "windlass"."outbox_timer" t
-                       set retry_count = t.retry_count + 1, last_error = left(sqlerrm, 2048),
-                           next_attempt_at = clock_timestamp() + make_interval(secs => least(2 ^ least(t.retry_count, 6), 60))
-                     where t.id = v_id;
+                    v_refused := v_refused || v_id;
+                    v_reasons := v_reasons || "windlass"."outbox_error"(v_state, v_constraint);
                 end if;
         end;
     end loop;
+    if cardinality(v_refused) > 1 and cardinality(v_refused) = cardinality(p_ids) and v_state ~ '^(08|25|40|53|54|55|57|58|F0|HV|XX)' then
+        raise exception 'no timer can become a message' using errcode = v_state;
+    end if;
+    update "windlass"."outbox_timer" t
+       set retry_count = t.retry_count + 1, last_error = r.reason,
+           next_attempt_at = clock_timestamp() + make_interval(secs => least(2 ^ least(t.retry_count, 6), 60))
+      from unnest(v_refused, v_reasons) as r (id, reason)
+     where t.id = r.id;
     return array(select distinct unnest(v_topics));
+end
+$sql$;
+
+-- Nothing waits for the end of a timer.
+create or replace function "windlass"."outbox_timer_ended"(
+    p_ids uuid[], p_status smallint, p_blocking uuid[], p_pass_on boolean, p_notify boolean
+) returns void
+    language plpgsql
+as $sql$
+begin
 end
 $sql$;
 
@@ -2650,114 +3709,15 @@ declare
 begin
     return query
     update "windlass"."outbox_timer" c
-       set owner_token = p_owner, locked_until = v_now + p_lease
+       set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false
      where c.id = any (array(
                select t.id
                  from "windlass"."outbox_timer" t
-                where t.owner_token is null and t.next_attempt_at <= v_now
+                where t.status = 0 and t.next_attempt_at <= v_now
                 order by t.next_attempt_at, t.id
                 limit p_limit
                   for update skip locked))
     returning c.*;
-end
-$sql$;
-
--- Locks timers that this owner holds, in the order in which others write several: that of their keys.
-create or replace function "windlass"."outbox_timer_lock"(p_ids uuid[], p_owner uuid) returns void
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-begin
-    perform 1
-       from "windlass"."outbox_timer" t
-      where t.id = any (p_ids) and t.owner_token = p_owner
-      order by t.topic, t.unique_key, t.id
-        for update;
-end
-$sql$;
-
--- Ends timers: they are done, and gone. Returns how many this owner held.
-create or replace function "windlass"."outbox_timer_ack"(p_ids uuid[], p_owner uuid) returns integer
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-declare
-    v_count integer;
-begin
-    perform "windlass"."outbox_timer_lock"(p_ids, p_owner);
-    delete from "windlass"."outbox_timer" t where t.id = any (p_ids) and t.owner_token = p_owner;
-    get diagnostics v_count = row_count;
-    return v_count;
-end
-$sql$;
-
--- Returns timers after a failed attempt. A null delay means min(2^retry_count s, 60 s). Returns how many this owner held.
-create or replace function "windlass"."outbox_timer_abandon"(
-    p_ids   uuid[],
-    p_owner uuid,
-    p_delay interval default null,
-    p_error text default null
-) returns integer
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-declare
-    v_count integer;
-begin
-    perform "windlass"."outbox_timer_lock"(p_ids, p_owner);
-    perform pg_current_xact_id();
-    update "windlass"."outbox_timer" t
-       set owner_token = null, locked_until = null, retry_count = t.retry_count + 1,
-           next_attempt_at = clock_timestamp() + coalesce(p_delay, make_interval(secs => least(2 ^ least(t.retry_count, 6), 60))),
-           last_error = coalesce(left(p_error, 2048), t.last_error)
-     where t.id = any (p_ids) and t.owner_token = p_owner;
-    get diagnostics v_count = row_count;
-    if v_count > 0 then
-        perform pg_notify('windlass.windlass.outbox', chr(1) || 'timers');
-    end if;
-    return v_count;
-end
-$sql$;
-
--- Returns timers whose lease ran out. Nothing is reaped in the first p_quiet after the server started. Returns how many.
-create or replace function "windlass"."outbox_timer_reap"(p_quiet interval, p_limit integer default 1000) returns integer
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-declare
-    v_now   timestamptz := clock_timestamp();
-    v_count integer;
-begin
-    if v_now < pg_postmaster_start_time() + p_quiet then
-        return 0;
-    end if;
-    update "windlass"."outbox_timer" r
-       set owner_token = null, locked_until = null, lease_expiries = r.lease_expiries + 1, last_error = 'its lease ran out',
-           next_attempt_at = clock_timestamp()
-     where r.id = any (array(
-               select t.id
-                 from "windlass"."outbox_timer" t
-                where t.owner_token is not null and t.locked_until <= v_now
-                order by t.locked_until
-                limit p_limit
-                  for update skip locked));
-    get diagnostics v_count = row_count;
-    if v_count > 0 then
-        perform pg_notify('windlass.windlass.outbox', chr(1) || 'timers');
-    end if;
-    return v_count;
 end
 $sql$;
 
@@ -2914,7 +3874,7 @@ begin
     end if;
     update "windlass"."outbox_job_run" r
        set status = 5, ended_at = clock_timestamp(), last_error = 'its job was deleted'
-     where r.job_name = p_name and r.ended_at is null and not r.handed_over and r.owner_token is null;
+     where r.job_name = p_name and r.ended_at is null and not r.handed_over and r.locked_until is null;
     get diagnostics v_count = row_count;
     return v_count + "windlass"."outbox_cancel"(array(
         select r.id from "windlass"."outbox_job_run" r where r.job_name = p_name and r.ended_at is null and r.handed_over));
@@ -3151,9 +4111,12 @@ create or replace function "windlass"."outbox_job_take"(
     language plpgsql
 as $sql$
 declare
-    v_each   record;
-    v_free   boolean;
-    v_topic  text;
+    v_each       record;
+    v_free       boolean;
+    v_topic      text;
+    v_state      text;
+    v_constraint text;
+    v_failed     integer := 0;
 begin
     looked_at := 0;
     topics := '{}';
@@ -3174,16 +4137,22 @@ begin
                        p_hand_off) t;
         exception
             when others then
-                perform "windlass"."outbox_raise_trouble"(sqlstate, sqlerrm);
+                get stacked diagnostics v_state = returned_sqlstate, v_constraint = constraint_name;
                 v_free := true;
                 v_topic := null;
-                perform "windlass"."outbox_job_problem"(v_each.name, v_each.version, sqlerrm, interval '1 minute');
+                v_failed := v_failed + 1;
+                perform "windlass"."outbox_job_problem"(
+                    v_each.name, v_each.version, "windlass"."outbox_error"(v_state, v_constraint),
+                    case when v_state like '40%' then interval '1 second' else interval '1 minute' end);
         end;
         looked_at := looked_at + v_free::integer;
         if v_topic is not null and v_topic <> all (topics) then
             topics := topics || v_topic;
         end if;
     end loop;
+    if v_failed > 1 and v_failed = cardinality(p_names) and v_state ~ '^(08|25|40|53|54|55|57|58|F0|HV|XX)' then
+        raise exception 'no job can be run' using errcode = v_state; -- the database's trouble, which passes
+    end if;
     perform pg_notify('windlass.windlass.outbox', t.topic) from unnest(topics) as t (topic);
 end
 $sql$;
@@ -3289,9 +4258,11 @@ create or replace function "windlass"."outbox_job_hand_over"(
     set jit = off
 as $sql$
 declare
-    v_now timestamptz := clock_timestamp();
-    v_job "windlass"."outbox_job";
-    v_run record;
+    v_now        timestamptz := clock_timestamp();
+    v_job        "windlass"."outbox_job";
+    v_run        record;
+    v_state      text;
+    v_constraint text;
 begin
     looked_at := 0;
     topics := '{}';
@@ -3319,9 +4290,9 @@ begin
             end if;
         exception
             when others then
-                perform "windlass"."outbox_raise_trouble"(sqlstate, sqlerrm);
+                get stacked diagnostics v_state = returned_sqlstate, v_constraint = constraint_name;
                 update "windlass"."outbox_job_run" r
-                   set retry_count = r.retry_count + 1, last_error = left(sqlerrm, 2048),
+                   set retry_count = r.retry_count + 1, last_error = "windlass"."outbox_error"(v_state, v_constraint),
                        next_attempt_at = clock_timestamp() + interval '1 minute'
                  where r.id = v_run.id;
         end;
@@ -3358,12 +4329,12 @@ as $sql$
 begin
     return query
     select r.id, r.job_name, r.tick_at, r.triggered, r.created_at,
-           case when r.ended_at is not null or r.owner_token is not null then r.claimed_at
-                when m.owner_token is not null then m.claimed_at end,
+           case when r.ended_at is not null or r.locked_until is not null then r.claimed_at
+                when m.locked_until is not null then m.claimed_at end,
            r.ended_at,
            case when r.status <> 6 then r.status
                 when m.id is null then 3
-                when m.owner_token is not null then 1
+                when m.locked_until is not null then 1
                 else 0 end::smallint,
            coalesce(m.retry_count, r.retry_count), coalesce(m.lease_expiries, r.lease_expiries),
            case when r.status <> 6 then r.last_error when m.id is null then 'its message is gone' else m.last_error end,
@@ -3568,7 +4539,7 @@ begin
     return query
     with taken as (
         update "windlass"."outbox_job_run" c
-           set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now
+           set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false
           from "windlass"."outbox_job" j
          where c.id = any (array(
                    select r.id
@@ -3584,108 +4555,6 @@ begin
            t.lease_expiries, t.last_error, t.handed_over, t.job_topic, t.job_payload
       from taken t
      order by t.next_attempt_at, t.id;
-end
-$sql$;
-
--- Ends runs as done. Returns how many this owner held.
-create or replace function "windlass"."outbox_job_run_ack"(p_ids uuid[], p_owner uuid) returns integer
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-declare
-    v_count integer;
-begin
-    update "windlass"."outbox_job_run" r
-       set status = 2, ended_at = clock_timestamp(), owner_token = null, locked_until = null
-     where r.id = any (p_ids) and r.owner_token = p_owner;
-    get diagnostics v_count = row_count;
-    return v_count;
-end
-$sql$;
-
--- Returns runs after a failed attempt. A null delay means min(2^retry_count s, 60 s). Returns how many this owner held.
-create or replace function "windlass"."outbox_job_run_abandon"(
-    p_ids   uuid[],
-    p_owner uuid,
-    p_delay interval default null,
-    p_error text default null
-) returns integer
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-declare
-    v_count integer;
-begin
-    perform pg_current_xact_id();
-    update "windlass"."outbox_job_run" r
-       set status = 0, owner_token = null, locked_until = null, retry_count = r.retry_count + 1,
-           next_attempt_at = clock_timestamp() + coalesce(p_delay, make_interval(secs => least(2 ^ least(r.retry_count, 6), 60))),
-           last_error = coalesce(left(p_error, 2048), r.last_error)
-     where r.id = any (p_ids) and r.owner_token = p_owner;
-    get diagnostics v_count = row_count;
-    if v_count > 0 then
-        perform pg_notify('windlass.windlass.outbox', chr(1) || 'jobs');
-    end if;
-    return v_count;
-end
-$sql$;
-
--- Ends runs as failed. Returns how many this owner held.
-create or replace function "windlass"."outbox_job_run_fail"(p_ids uuid[], p_owner uuid, p_error text default null) returns integer
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-declare
-    v_count integer;
-begin
-    update "windlass"."outbox_job_run" r
-       set status = 3, ended_at = clock_timestamp(), owner_token = null, locked_until = null,
-           last_error = coalesce(left(p_error, 2048), r.last_error)
-     where r.id = any (p_ids) and r.owner_token = p_owner;
-    get diagnostics v_count = row_count;
-    return v_count;
-end
-$sql$;
-
--- Returns runs whose lease ran out. Nothing is reaped in the first p_quiet after the server started. Returns how many.
-create or replace function "windlass"."outbox_job_run_reap"(p_quiet interval, p_limit integer default 1000) returns integer
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-declare
-    v_now   timestamptz := clock_timestamp();
-    v_count integer;
-begin
-    if v_now < pg_postmaster_start_time() + p_quiet then
-        return 0;
-    end if;
-    update "windlass"."outbox_job_run" r
-       set status = 0, owner_token = null, locked_until = null, lease_expiries = r.lease_expiries + 1,
-           last_error = 'its lease ran out', next_attempt_at = clock_timestamp()
-     where r.id = any (array(
-               select l.id
-                 from "windlass"."outbox_job_run" l
-                where l.status = 1 and l.locked_until <= v_now
-                order by l.locked_until
-                limit p_limit
-                  for update skip locked));
-    get diagnostics v_count = row_count;
-    if v_count > 0 then
-        perform pg_notify('windlass.windlass.outbox', chr(1) || 'jobs');
-    end if;
-    return v_count;
 end
 $sql$;
 
@@ -3709,7 +4578,7 @@ begin
      where r.id = any (array(
                select u.id
                  from "windlass"."outbox_job_run" u
-                where u.ended_at is null and u.owner_token is null
+                where u.ended_at is null and u.locked_until is null
                   and case when u.handed_over
                            then u.created_at < v_before and not exists (select from "windlass"."outbox" m where m.id = u.id)
                            else not exists (select from "windlass"."outbox_job" j where j.name = u.job_name) end
@@ -3745,6 +4614,16 @@ begin
                   for update skip locked));
     get diagnostics v_count = row_count;
     return v_count;
+end
+$sql$;
+
+-- Nothing waits for the end of a run that a program has claimed.
+create or replace function "windlass"."outbox_job_run_ended"(
+    p_ids uuid[], p_status smallint, p_blocking uuid[], p_pass_on boolean, p_notify boolean
+) returns void
+    language plpgsql
+as $sql$
+begin
 end
 $sql$;
 
@@ -3835,17 +4714,7 @@ create table "windlass"."inbox_pause" (
     constraint "inbox_pause_pk" primary key (topic)
 );
 
--- The verbs of a queue. Every change of state is one call of one of these, from Java, psql or any other language.
---
--- What they have in common:
--- * The database's clock decides; delays arrive as intervals, never as somebody else's now.
--- * Only the holder of the owner token changes a message in progress. It has a lease exactly while it is in progress (the
---   lease check of the table), so the lease is the check of the state; naming status = 1 makes the planner scan all leases.
--- * Whatever becomes ready is stamped with a time read after the transaction has its number, so that a claimer can prove
---   that nothing older is still to come (see claim).
--- * Several rows are locked in the order of their ids, so that two batches cannot deadlock.
--- * None waits for a lock that somebody else holds: what is locked is left out, and the answer says so.
--- * Whatever ends a message for which something has to be done calls ended() in the same transaction.
+-- A queue whose messages are claimed by topic. What its verbs have in common stands with those for messages in progress.
 
 -- Takes up to p_limit ready and due messages, at most p_places[i] of topic p_topics[i] and about p_bytes of payload, for
 -- p_lease; the first one whatever its size. Without topics, of whatever topic there is, in random order, so that a full one
@@ -3969,6 +4838,112 @@ begin
     return v_due;
 end
 $sql$;
+
+-- Ends messages whose expiry has passed as failed, ready ones and such that wait for their turn. Returns how many.
+create or replace function "windlass"."inbox_expire"(p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+    v_ids uuid[];
+begin
+    v_ids := array(select r.id
+                     from "windlass"."inbox" r
+                    where r.status = 0 and r.expires_at is not null and r.expires_at <= v_now
+                    order by r.expires_at
+                    limit p_limit
+                      for update skip locked);
+    v_ids := v_ids || array(select r.id
+                              from "windlass"."inbox" r
+                             where r.status = 4 and r.expires_at is not null and r.expires_at <= v_now
+                             order by r.expires_at
+                             limit p_limit - cardinality(v_ids)
+                               for update skip locked);
+    return "windlass"."inbox_end_unclaimed"(v_ids, 3::smallint, 'expired before it was handled');
+end
+$sql$;
+
+-- Ends messages that nobody has claimed; the caller has locked them. Returns how many.
+create or replace function "windlass"."inbox_end_unclaimed"(p_ids uuid[], p_status smallint, p_reason text) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_waiting uuid[] := array(select m.id from "windlass"."inbox" m where m.id = any (p_ids) and m.status + 0 = 4);
+    v_count   integer;
+    v_awaited uuid[];
+begin
+    with ended as (
+        update "windlass"."inbox" m
+           set status = p_status, ended_at = clock_timestamp(), last_error = coalesce(p_reason, m.last_error)
+         where m.id = any (p_ids)
+        returning m.id, m.awaited)
+    select count(*), array_agg(ended.id) filter (where ended.awaited) into v_count, v_awaited from ended;
+    if v_awaited is not null then
+        perform "windlass"."inbox_ended"(array(select unnest(v_awaited) except select unnest(v_waiting)), p_status, '{}', true, true);
+        perform "windlass"."inbox_ended"(array(select unnest(v_awaited) intersect select unnest(v_waiting)), p_status, '{}', false,
+                                       true);
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- Deletes what has been done or cancelled for longer than p_keep. Returns how many.
+create or replace function "windlass"."inbox_clean"(p_keep interval, p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_before timestamptz := clock_timestamp() - p_keep;
+    v_ids    uuid[];
+    v_count  integer;
+    v_tried  uuid[];
+begin
+    v_ids := array(select r.id
+                     from "windlass"."inbox" r
+                    where r.status = 2 and r.id is not null and r.ended_at < v_before
+                    order by r.ended_at
+                    limit p_limit
+                      for update skip locked);
+    v_ids := v_ids || array(select r.id
+                              from "windlass"."inbox" r
+                             where r.status = 5 and r.id is not null and r.ended_at < v_before
+                             order by r.ended_at
+                             limit p_limit - cardinality(v_ids)
+                               for update skip locked);
+    with cleaned as (
+        delete from "windlass"."inbox" m
+         where m.id = any (v_ids)
+        returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+    select count(*), array_agg(cleaned.id) filter (where cleaned.tried) into v_count, v_tried from cleaned;
+    if v_tried is not null then
+        delete from "windlass"."inbox_failure" h where h.message_id = any (v_tried);
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- The verbs of a queue. Every change of state is one call of one of these, from Java, psql or any other language.
+--
+-- What they have in common:
+-- * The database's clock decides; delays arrive as intervals, never as somebody else's now.
+-- * Only the holder of the owner token changes a message in progress. It has a lease exactly while it is in progress (the
+--   lease check of the table), so the lease is the check of the state; naming status = 1 makes the planner scan all leases.
+-- * Whatever becomes ready is stamped with a time read after the transaction has its number, so that a claimer can prove
+--   that nothing older is still to come (see claim).
+-- * Several rows are locked in the order of their ids, so that two batches cannot deadlock.
+-- * None waits for a lock that somebody else holds: what is locked is left out, and the answer says so.
+-- * Whatever ends a message for which something has to be done calls ended() in the same transaction.
 
 -- The verbs from here to heartbeat() change messages that their owner holds. They take the ids and the owners, one for each
 -- or one for all, and answer with the number that was changed, the ids that somebody else has locked at this moment, so
@@ -4410,62 +5385,6 @@ begin
 end
 $sql$;
 
--- Ends messages whose expiry has passed as failed, ready ones and such that wait for their turn. Returns how many.
-create or replace function "windlass"."inbox_expire"(p_limit integer default 1000) returns integer
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-declare
-    v_now timestamptz := clock_timestamp();
-    v_ids uuid[];
-begin
-    v_ids := array(select r.id
-                     from "windlass"."inbox" r
-                    where r.status = 0 and r.expires_at is not null and r.expires_at <= v_now
-                    order by r.expires_at
-                    limit p_limit
-                      for update skip locked);
-    v_ids := v_ids || array(select r.id
-                              from "windlass"."inbox" r
-                             where r.status = 4 and r.expires_at is not null and r.expires_at <= v_now
-                             order by r.expires_at
-                             limit p_limit - cardinality(v_ids)
-                               for update skip locked);
-    return "windlass"."inbox_end_unclaimed"(v_ids, 3::smallint, 'expired before it was handled');
-end
-$sql$;
-
--- Ends messages that nobody has claimed; the caller has locked them. Returns how many.
-create or replace function "windlass"."inbox_end_unclaimed"(p_ids uuid[], p_status smallint, p_reason text) returns integer
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-declare
-    v_waiting uuid[] := array(select m.id from "windlass"."inbox" m where m.id = any (p_ids) and m.status + 0 = 4);
-    v_count   integer;
-    v_awaited uuid[];
-begin
-    with ended as (
-        update "windlass"."inbox" m
-           set status = p_status, ended_at = clock_timestamp(), last_error = coalesce(p_reason, m.last_error)
-         where m.id = any (p_ids)
-        returning m.id, m.awaited)
-    select count(*), array_agg(ended.id) filter (where ended.awaited) into v_count, v_awaited from ended;
-    if v_awaited is not null then
-        perform "windlass"."inbox_ended"(array(select unnest(v_awaited) except select unnest(v_waiting)), p_status, '{}', true, true);
-        perform "windlass"."inbox_ended"(array(select unnest(v_awaited) intersect select unnest(v_waiting)), p_status, '{}', false,
-                                       true);
-    end if;
-    return v_count;
-end
-$sql$;
-
 -- Locks those of the ids that are in one of these states, in the order of their ids. Whoever has one locked is waited for;
 -- but a message that is not in these states afterwards is not kept locked, as PostgreSQL would: its owner could not renew it.
 create or replace function "windlass"."inbox_lock"(p_ids uuid[], p_states integer[]) returns uuid[]
@@ -4499,44 +5418,6 @@ begin
                 null;
         end;
     end loop;
-end
-$sql$;
-
--- Deletes what has been done or cancelled for longer than p_keep. Returns how many.
-create or replace function "windlass"."inbox_clean"(p_keep interval, p_limit integer default 1000) returns integer
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-declare
-    v_before timestamptz := clock_timestamp() - p_keep;
-    v_ids    uuid[];
-    v_count  integer;
-    v_tried  uuid[];
-begin
-    v_ids := array(select r.id
-                     from "windlass"."inbox" r
-                    where r.status = 2 and r.id is not null and r.ended_at < v_before
-                    order by r.ended_at
-                    limit p_limit
-                      for update skip locked);
-    v_ids := v_ids || array(select r.id
-                              from "windlass"."inbox" r
-                             where r.status = 5 and r.id is not null and r.ended_at < v_before
-                             order by r.ended_at
-                             limit p_limit - cardinality(v_ids)
-                               for update skip locked);
-    with cleaned as (
-        delete from "windlass"."inbox" m
-         where m.id = any (v_ids)
-        returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
-    select count(*), array_agg(cleaned.id) filter (where cleaned.tried) into v_count, v_tried from cleaned;
-    if v_tried is not null then
-        delete from "windlass"."inbox_failure" h where h.message_id = any (v_tried);
-    end if;
-    return v_count;
 end
 $sql$;
 

@@ -22,19 +22,19 @@ record TimerStatus(long pending, long claimed, @Nullable String next, long overd
             with clock as materialized (
                 select clock_timestamp() as now)
             select (select count(*)
-                      from (select from %1$s t where t.owner_token is null order by t.next_attempt_at, t.id limit %2$d) c),
+                      from (select from %1$s t where t.status = 0 order by t.next_attempt_at, t.id limit %2$d) c),
                    (select count(*)
-                      from (select from %1$s t where t.owner_token is not null order by t.locked_until limit %2$d) c),
+                      from (select from %1$s t where t.status = 1 order by t.locked_until limit %2$d) c),
                    (select count(*)
                       from (select
                               from %1$s t
-                             where t.owner_token is null
+                             where t.status = 0
                                and t.next_attempt_at < (select now from clock) - interval '1 minute'
                              order by t.next_attempt_at, t.id
                              limit %2$d) c),
                    (select t.next_attempt_at
                       from %1$s t
-                     where t.owner_token is null
+                     where t.status = 0
                      order by t.next_attempt_at, t.id
                      limit 1),
                    (select now from clock)""";

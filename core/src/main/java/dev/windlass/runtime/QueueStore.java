@@ -1,9 +1,7 @@
 package dev.windlass.runtime;
 
 import static dev.windlass.runtime.Columns.each;
-import static dev.windlass.runtime.Columns.optional;
 
-import dev.windlass.FailedHead;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -14,31 +12,18 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The verbs that every queue has alike: routines named after its table. A feature adds how a message is read from a row, and what
- * only its own queue can do.
+ * The verbs that every queue has alike whose messages are claimed by topic. A feature adds how a message is read from a row, and
+ * what only its own queue can do.
  */
-public abstract class QueueStore<M> implements WorkStore<M> {
+public abstract class QueueStore<M> extends OwnedStore implements WorkStore<M> {
     private static final Logger log = LoggerFactory.getLogger(QueueStore.class);
 
-    protected final String nodeName;
-    protected final Duration retention;
-    private final Database database;
-    private final String queue;
-
     protected QueueStore(Database database, String queue, String nodeName, Duration retention) {
-        this.database = database;
-        this.queue = queue;
-        this.nodeName = nodeName;
-        this.retention = retention;
-    }
-
-    protected final Call call(Connection connection, String routine) {
-        return database.call(connection, queue + "_" + routine);
+        super(database, queue, nodeName, retention);
     }
 
     /** Reads messages of the rows of one result; the columns are looked up once. */
@@ -125,94 +110,6 @@ public abstract class QueueStore<M> implements WorkStore<M> {
                     message,
                     problem);
         };
-    }
-
-    @Override
-    public int giveBack(Connection connection, UUID owner, @Nullable String problem) throws SQLException {
-        return call(connection, "give_back").uuid(owner).text(problem).count();
-    }
-
-    /** A call of a verb on messages that this owner holds. */
-    protected final Call calling(Connection connection, String verb, List<Held> held) {
-        return call(connection, verb).uuids(each(held, Held::id)).uuids(each(held, Held::owner));
-    }
-
-    protected static Answer answer(Call call) throws SQLException {
-        return call.list(QueueStore::answer).get(0);
-    }
-
-    protected static Answer answer(ResultSet row) throws SQLException {
-        return new Answer(row.getInt("changed"), ids(row, "locked"), ids(row, "lost"));
-    }
-
-    private static Set<UUID> ids(ResultSet row, String column) throws SQLException {
-        return Set.of((UUID[]) row.getArray(column).getArray());
-    }
-
-    @Override
-    public Answer start(Connection connection, List<Held> held) throws SQLException {
-        return answer(calling(connection, "start", held));
-    }
-
-    @Override
-    public Answer ack(Connection connection, List<Held> held) throws SQLException {
-        return ack(connection, held, true);
-    }
-
-    /**
-     * Ends messages as done.
-     *
-     * @param again whether those count that were ended before
-     */
-    protected final Answer ack(Connection connection, List<Held> held, boolean again) throws SQLException {
-        return answer(calling(connection, "ack", held)
-                .text(nodeName)
-                .bool(!retention.isZero())
-                .bool(announces(held))
-                .bool(again));
-    }
-
-    /** Whether to tell other nodes of what becomes ready when these end. */
-    protected boolean announces(List<Held> ended) {
-        return false;
-    }
-
-    @Override
-    public Answer abandon(Connection connection, List<Failure> failures) throws SQLException {
-        return answer(calling(connection, "abandon", each(failures, Failure::held))
-                .durations(optional(failures, Failure::retryAfter))
-                .texts(optional(failures, Failure::error))
-                .text(nodeName)
-                .bools(each(failures, Failure::counted)));
-    }
-
-    @Override
-    public Answer release(Connection connection, List<Held> held) throws SQLException {
-        return answer(calling(connection, "release", held));
-    }
-
-    @Override
-    public Answer fail(Connection connection, List<Ending> endings) throws SQLException {
-        List<Held> held = each(endings, Ending::held);
-        return answer(calling(connection, "fail", held)
-                .texts(each(endings, Ending::error))
-                .text(nodeName)
-                .bools(each(endings, ending -> ending.head() == FailedHead.BLOCKS))
-                .bool(announces(held)));
-    }
-
-    @Override
-    public Answer heartbeat(Connection connection, List<Held> held, Duration lease) throws SQLException {
-        return answer(calling(connection, "heartbeat", held).duration(lease));
-    }
-
-    @Override
-    public int reap(Connection connection, Duration quiet, int limit, boolean watched) throws SQLException {
-        return call(connection, "reap")
-                .duration(quiet)
-                .integer(limit)
-                .bool(watched)
-                .count();
     }
 
     @Override

@@ -50,20 +50,29 @@ final class JobRows {
         return new Stored(state, row.getLong("version"), anchor(row), instant(row, "now"));
     }
 
+    /** A job whose times this program does not understand is one of its own; others go on. */
     static Schedule schedule(ResultSet row) throws SQLException {
         String cron = row.getString("cron");
-        if (cron == null) {
-            return new Schedule.Every(micros(row, "period"));
-        }
         String zone = row.getString("zone");
         try {
-            return Schedule.Cron.parse(cron, ZoneId.of(zone));
-        } catch (IllegalArgumentException | DateTimeException e) {
-            return new Schedule.Unreadable(cron, zone, String.valueOf(e.getMessage()));
+            readMisfire(row);
+            return cron == null
+                    ? new Schedule.Every(micros(row, "period"))
+                    : Schedule.Cron.parse(cron, ZoneId.of(zone));
+        } catch (IllegalArgumentException | ArithmeticException | DateTimeException e) {
+            return new Schedule.Unreadable(String.valueOf(cron), String.valueOf(zone), String.valueOf(e.getMessage()));
         }
     }
 
     static Misfire misfire(ResultSet row) throws SQLException {
+        try {
+            return readMisfire(row);
+        } catch (IllegalArgumentException | ArithmeticException e) {
+            return Misfire.once(); // its schedule says that it cannot be read
+        }
+    }
+
+    private static Misfire readMisfire(ResultSet row) throws SQLException {
         return switch (row.getInt("misfire")) {
             case 0 -> Misfire.once();
             case 1 -> Misfire.all(row.getInt("misfire_runs"));

@@ -1,10 +1,16 @@
 package dev.windlass.schedule;
 
+import dev.windlass.FailedHead;
 import dev.windlass.OwnerToken;
 import dev.windlass.runtime.Call;
+import dev.windlass.runtime.Completion;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.ErrorText;
+import dev.windlass.runtime.OwnedStore;
 import dev.windlass.runtime.Require;
+import dev.windlass.runtime.WorkStore.Ending;
+import dev.windlass.runtime.WorkStore.Failure;
+import dev.windlass.runtime.WorkStore.Held;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -26,35 +32,43 @@ final class OwnWork<T, I> {
     private static final Logger log = LoggerFactory.getLogger(OwnWork.class);
     private static final int REAP_BATCH = 500;
 
-    private final Database database;
-    private final String routines;
+    private final Store store;
     private final String kind;
     private final Call.RowMapper<T> row;
     private final Function<I, UUID> value;
     private final Duration lease;
 
+    /** The verbs, and a claim that knows no topics. */
+    static final class Store extends OwnedStore {
+        Store(Database database, String queue, String nodeName, Duration retention) {
+            super(database, queue, nodeName, retention);
+        }
+
+        private <T> List<T> claim(
+                Connection connection, UUID owner, Duration lease, int limit, Call.RowMapper<T> row)
+                throws SQLException {
+            return call(connection, "claim")
+                    .uuid(owner)
+                    .duration(lease)
+                    .integer(limit)
+                    .list(row);
+        }
+
+        private Database database() {
+            return database;
+        }
+    }
+
     /**
-     * @param routines what the names of the routines begin with
      * @param kind what it is, in the singular
      * @param lease how long after a start of the database server nothing is reaped
      */
-    OwnWork(
-            Database database,
-            String routines,
-            String kind,
-            Call.RowMapper<T> row,
-            Function<I, UUID> value,
-            Duration lease) {
-        this.database = database;
-        this.routines = routines;
+    OwnWork(Store store, String kind, Call.RowMapper<T> row, Function<I, UUID> value, Duration lease) {
+        this.store = store;
         this.kind = kind;
         this.row = row;
         this.value = value;
         this.lease = lease;
-    }
-
-    private Call call(Connection connection, String verb) {
-        return database.call(connection, routines + verb);
     }
 
     /** Not repeated: what a lost answer spoke of would stay claimed, and the caller would not know. */
@@ -63,67 +77,80 @@ final class OwnWork<T, I> {
         Require.positive("lease", lease);
         Require.positive("batch size", batchSize);
         try {
-            return database.once(connection -> call(connection, "claim")
-                    .uuid(owner.value())
-                    .duration(lease)
-                    .integer(batchSize)
-                    .list(row));
+            return store.database().once(connection -> store.claim(connection, owner.value(), lease, batchSize, row));
         } catch (SQLException e) {
-            throw database.failure("claim " + kind + "s", e);
+            throw store.database().failure("claim " + kind + "s", e);
         }
     }
 
     int ack(OwnerToken owner, Collection<I> ids) {
-        return complete("ack", owner, ids, call -> call);
+        return complete("ack", held(owner, ids), Held::id, store::ack);
     }
 
     int abandon(OwnerToken owner, Collection<I> ids) {
-        return complete("abandon", owner, ids, call -> call.duration(null).text(null));
+        return abandon(held(owner, ids), null, null);
     }
 
     int abandon(OwnerToken owner, Collection<I> ids, Duration delay, String error) {
         Require.notNegative("delay", delay);
-        String text = bounded(error);
-        return complete("abandon", owner, ids, call -> call.duration(delay).text(text));
+        return abandon(held(owner, ids), delay, bounded(error));
+    }
+
+    private int abandon(List<Held> all, @Nullable Duration delay, @Nullable String error) {
+        List<Failure> failures =
+                all.stream().map(held -> new Failure(held, delay, error)).toList();
+        return complete("abandon", failures, Failure::id, store::abandon);
     }
 
     int fail(OwnerToken owner, Collection<I> ids, String error) {
         String text = bounded(error);
-        return complete("fail", owner, ids, call -> call.text(text));
+        return complete(
+                "fail",
+                held(owner, ids).stream()
+                        .map(held -> new Ending(held, text, FailedHead.IS_SKIPPED))
+                        .toList(),
+                Ending::id,
+                store::fail);
+    }
+
+    int heartbeat(OwnerToken owner, Collection<I> ids, Duration lease) {
+        Require.positive("lease", lease);
+        return complete(
+                "renew", held(owner, ids), Held::id, (connection, held) -> store.heartbeat(connection, held, lease));
     }
 
     private static String bounded(@Nullable String error) {
         return ErrorText.bounded(Require.storable("error text", error));
     }
 
-    private int complete(String verb, OwnerToken owner, Collection<I> ids, Function<Call, Call> arguments) {
+    private List<Held> held(OwnerToken owner, Collection<I> ids) {
         Require.present("owner token", owner);
-        List<UUID> held =
-                Require.elements(kind + " identifiers", ids).stream().map(value).toList();
-        return held.isEmpty()
-                ? 0
-                : database.retrying(
-                        verb + " " + held.size() + " " + kind + "s",
-                        connection -> arguments
-                                .apply(call(connection, verb).uuids(held).uuid(owner.value()))
-                                .count());
+        return Require.elements(kind + " identifiers", ids).stream()
+                .distinct()
+                .map(id -> new Held(value.apply(id), owner.value(), false))
+                .toList();
     }
 
-    /** Also for nodes, which do this by themselves. */
+    private <E> int complete(String verb, List<E> items, Function<E, UUID> id, Completion.Verb<E> run) {
+        return Completion.of(store.database(), verb, items, id, run);
+    }
+
     int reapExpired() {
+        return reap(false);
+    }
+
+    /** For nodes, which do this all the time by themselves. */
+    int reap(boolean watched) {
         int reaped = 0;
         int changed;
         do {
-            changed = database.retrying(
-                    "reap " + kind + "s",
-                    connection -> call(connection, "reap")
-                            .duration(lease)
-                            .integer(REAP_BATCH)
-                            .count());
+            changed = store.database()
+                    .retrying(
+                            "reap " + kind + "s", connection -> store.reap(connection, lease, REAP_BATCH, watched));
             reaped += changed;
         } while (changed == REAP_BATCH);
         if (reaped > 0) {
-            log.info("[{}] took back {} {}s whose lease had run out", database.name(), reaped, kind);
+            log.info("[{}] took back {} {}s whose lease had run out", store.database().name(), reaped, kind);
         }
         return reaped;
     }

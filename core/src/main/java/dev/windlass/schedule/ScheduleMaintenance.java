@@ -22,6 +22,7 @@ final class ScheduleMaintenance {
     private final ScheduleOptions options;
     private final Loop loop;
     private volatile boolean stopping;
+    private final Duration reapEvery;
     private long lastSettled = System.nanoTime() - SETTLE_EVERY;
 
     ScheduleMaintenance(
@@ -36,6 +37,7 @@ final class ScheduleMaintenance {
         this.runs = runs;
         this.jobs = jobs;
         this.options = options;
+        this.reapEvery = options.lease().dividedBy(3);
         this.loop = new Loop("[" + database.name() + "] maintenance", workers, this::maintain);
     }
 
@@ -44,10 +46,8 @@ final class ScheduleMaintenance {
     }
 
     private Duration maintain() throws SQLException {
-        if (database.calmFor(options.lease())) {
-            timers.reapExpired();
-            runs.reapExpired();
-        }
+        timers.reap(true);
+        runs.reap(true);
         if (System.nanoTime() - lastSettled >= SETTLE_EVERY) {
             lastSettled = System.nanoTime();
             settle();
@@ -56,7 +56,7 @@ final class ScheduleMaintenance {
         if (cleaned > 0) {
             log.debug("[{}] deleted {} runs that had ended", database.name(), cleaned);
         }
-        return EVERY;
+        return EVERY.compareTo(reapEvery) < 0 ? EVERY : reapEvery;
     }
 
     /** Looks at every run that has not ended, and finds something only after somebody deleted by hand. */

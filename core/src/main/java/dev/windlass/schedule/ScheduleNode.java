@@ -62,9 +62,17 @@ public final class ScheduleNode {
         Announcer announcer = new Announcer(
                 database, Channel.of(windlass.schemaName(), table), TIMERS_WRITTEN, workers, windlass.wakeUp());
         OwnWork<Timer, TimerIdentifier> ownTimers = new OwnWork<>(
-                database, table + "_timer_", "timer", TimerStore::whole, TimerIdentifier::value, options.lease());
+                new OwnWork.Store(database, table + "_timer", windlass.nodeName(), Duration.ZERO),
+                "timer",
+                TimerStore::whole,
+                TimerIdentifier::value,
+                options.lease());
         OwnWork<ClaimedJobRun, JobRunIdentifier> ownRuns = new OwnWork<>(
-                database, table + "_job_run_", "run", JobStore::claimed, JobRunIdentifier::value, options.lease());
+                new OwnWork.Store(database, table + "_job_run", windlass.nodeName(), options.runRetention()),
+                "run",
+                JobStore::claimed,
+                JobRunIdentifier::value,
+                options.lease());
         timers = new StoredTimers(database, timerStore, timerHandOff, announcer, codec, ownTimers);
         JobStore jobStore = new JobStore(database, table);
         ticker = new JobTicker(answering, jobStore, options.handOff(), longest, outbox::committed, workers);

@@ -126,7 +126,7 @@ final class TimerStore {
                 row,
                 row.getString("payload"),
                 Headers.read(row.getString("headers")),
-                row.getObject("owner_token") != null);
+                row.getObject("locked_until") != null);
     }
 
     private static Timer timer(ResultSet row, String payload, Map<String, String> headers, boolean claimed)

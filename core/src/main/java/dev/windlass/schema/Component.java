@@ -36,20 +36,24 @@ public record Component(String name, String tableName, int version, int minCompa
      *
      * @param suffix what its name has in addition to the name of the component's table
      * @param signal what its nodes are told when there may be something to do
+     * @param keeps whether what is done is kept, if nobody says otherwise
      * @param slots whole statements of its own, as files by the name of their place
      */
-    public record Queue(String suffix, String signal, Map<String, String> slots) {}
+    public record Queue(String suffix, String signal, boolean keeps, Map<String, String> slots) {}
 
     /** The outbox, and what becomes messages of it: timers and jobs. */
     public static Component outbox(String tableName) {
         Queue messages =
-                new Queue("", "", Map.of("claiming", "outbox_claiming.sql", "next_due", "outbox_next_due.sql"));
+                new Queue("", "", true, Map.of("claiming", "outbox_claiming.sql", "next_due", "outbox_next_due.sql"));
         return first(
                 "outbox",
                 tableName,
                 file("outbox_table.sql"),
                 file("outbox_schedule_table.sql"),
+                claims(messages),
                 verbs(messages),
+                verbs(new Queue("_timer", "\u0001timers", false, Map.of())),
+                verbs(new Queue("_job_run", "\u0001jobs", true, Map.of())),
                 file("outbox_routines.sql"),
                 file("outbox_ordering.sql"),
                 file("outbox_dedup.sql"),
@@ -63,12 +67,15 @@ public record Component(String name, String tableName, int version, int minCompa
         return first("lease", tableName, file("lease_table.sql"), file("lease_routines.sql"));
     }
 
+    private static final Queue INBOX = new Queue("", "", true, Map.of());
+
     public static Component inbox(String tableName) {
         return first(
                 "inbox",
                 tableName,
                 file("inbox_table.sql"),
-                verbs(new Queue("", "", Map.of())),
+                claims(INBOX),
+                verbs(INBOX),
                 file("inbox_routines.sql"),
                 file("inbox_queue.sql"),
                 file("inbox_operations.sql"));
@@ -80,6 +87,10 @@ public record Component(String name, String tableName, int version, int minCompa
 
     private static Step file(String name) {
         return new Step(1, name);
+    }
+
+    private static Step claims(Queue queue) {
+        return new Step(1, "queue_claims.sql", queue);
     }
 
     private static Step verbs(Queue queue) {

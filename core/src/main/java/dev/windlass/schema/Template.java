@@ -96,6 +96,9 @@ final class Template {
         if (queue != null && key.equals("signal")) {
             return dialect.literal(queue.signal());
         }
+        if (queue != null && key.equals("keeps")) {
+            return Boolean.toString(queue.keeps());
+        }
         if (queue != null && key.equals("queue_name")) {
             return dialect.literal(names.table + queue.suffix());
         }

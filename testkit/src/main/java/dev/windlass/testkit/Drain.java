@@ -95,7 +95,7 @@ final class Drain {
         return lines(connection, """
                 select format('%%s of topic %%s due as timers', count(*), t.topic)
                   from %s t
-                 where t.owner_token is null and t.next_attempt_at <= clock_timestamp()
+                 where t.status = 0 and t.next_attempt_at <= clock_timestamp()
                  group by t.topic
                  order by t.topic""".formatted(queue.timers));
     }

@@ -7,6 +7,9 @@ grant select, insert, update, delete
       {schema}.{outbox_key_freed}, {schema}.{outbox_dedup}, {schema}.{outbox_timer}, {schema}.{outbox_job},
       {schema}.{outbox_job_set}, {schema}.{outbox_job_run}
    to {role};
-grant select, insert, delete on {schema}.{outbox_failure}, {schema}.{outbox_pause} to {role};
+grant select, insert, delete
+   on {schema}.{outbox_failure}, {schema}.{outbox_pause}, {schema}.{outbox_timer_failure},
+      {schema}.{outbox_job_run_failure}
+   to {role};
 grant select, insert, update (messages) on {schema}.{outbox_action} to {role};
 grant execute on all functions in schema {schema} to {role};

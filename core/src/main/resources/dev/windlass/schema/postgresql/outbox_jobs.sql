@@ -137,7 +137,7 @@ begin
     end if;
     update {schema}.{outbox_job_run} r
        set status = 5, ended_at = clock_timestamp(), last_error = 'its job was deleted'
-     where r.job_name = p_name and r.ended_at is null and not r.handed_over and r.owner_token is null;
+     where r.job_name = p_name and r.ended_at is null and not r.handed_over and r.locked_until is null;
     get diagnostics v_count = row_count;
     return v_count + {schema}.{outbox_cancel}(array(
         select r.id from {schema}.{outbox_job_run} r where r.job_name = p_name and r.ended_at is null and r.handed_over));
@@ -359,9 +359,12 @@ create or replace function {schema}.{outbox_job_take}(
     language plpgsql
 as $sql$
 declare
-    v_each   record;
-    v_free   boolean;
-    v_topic  text;
+    v_each       record;
+    v_free       boolean;
+    v_topic      text;
+    v_state      text;
+    v_constraint text;
+    v_failed     integer := 0;
 begin
     looked_at := 0;
     topics := '{}';
@@ -382,16 +385,22 @@ begin
                        p_hand_off) t;
         exception
             when others then
-                perform {schema}.{outbox_raise_trouble}(sqlstate, sqlerrm);
+                get stacked diagnostics v_state = returned_sqlstate, v_constraint = constraint_name;
                 v_free := true;
                 v_topic := null;
-                perform {schema}.{outbox_job_problem}(v_each.name, v_each.version, sqlerrm, interval '1 minute');
+                v_failed := v_failed + 1;
+                perform {schema}.{outbox_job_problem}(
+                    v_each.name, v_each.version, {schema}.{outbox_error}(v_state, v_constraint),
+                    case when v_state like '40%' then interval '1 second' else interval '1 minute' end);
         end;
         looked_at := looked_at + v_free::integer;
         if v_topic is not null and v_topic <> all (topics) then
             topics := topics || v_topic;
         end if;
     end loop;
+    if v_failed > 1 and v_failed = cardinality(p_names) and v_state ~ '^(08|25|40|53|54|55|57|58|F0|HV|XX)' then
+        raise exception 'no job can be run' using errcode = v_state; -- the database's trouble, which passes
+    end if;
     perform pg_notify({channel}, t.topic) from unnest(topics) as t (topic);
 end
 $sql$;
@@ -488,9 +497,11 @@ create or replace function {schema}.{outbox_job_hand_over}(
 {plan:index}
 as $sql$
 declare
-    v_now timestamptz := clock_timestamp();
-    v_job {schema}.{outbox_job};
-    v_run record;
+    v_now        timestamptz := clock_timestamp();
+    v_job        {schema}.{outbox_job};
+    v_run        record;
+    v_state      text;
+    v_constraint text;
 begin
     looked_at := 0;
     topics := '{}';
@@ -518,9 +529,9 @@ begin
             end if;
         exception
             when others then
-                perform {schema}.{outbox_raise_trouble}(sqlstate, sqlerrm);
+                get stacked diagnostics v_state = returned_sqlstate, v_constraint = constraint_name;
                 update {schema}.{outbox_job_run} r
-                   set retry_count = r.retry_count + 1, last_error = left(sqlerrm, 2048),
+                   set retry_count = r.retry_count + 1, last_error = {schema}.{outbox_error}(v_state, v_constraint),
                        next_attempt_at = clock_timestamp() + interval '1 minute'
                  where r.id = v_run.id;
         end;
@@ -552,12 +563,12 @@ as $sql$
 begin
     return query
     select r.id, r.job_name, r.tick_at, r.triggered, r.created_at,
-           case when r.ended_at is not null or r.owner_token is not null then r.claimed_at
-                when m.owner_token is not null then m.claimed_at end,
+           case when r.ended_at is not null or r.locked_until is not null then r.claimed_at
+                when m.locked_until is not null then m.claimed_at end,
            r.ended_at,
            case when r.status <> 6 then r.status
                 when m.id is null then 3
-                when m.owner_token is not null then 1
+                when m.locked_until is not null then 1
                 else 0 end::smallint,
            coalesce(m.retry_count, r.retry_count), coalesce(m.lease_expiries, r.lease_expiries),
            case when r.status <> 6 then r.last_error when m.id is null then 'its message is gone' else m.last_error end,
@@ -754,7 +765,7 @@ begin
     return query
     with taken as (
         update {schema}.{outbox_job_run} c
-           set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now
+           set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false
           from {schema}.{outbox_job} j
          where c.id = any (array(
                    select r.id
@@ -773,96 +784,6 @@ begin
 end
 $sql$;
 
--- Ends runs as done. Returns how many this owner held.
-create or replace function {schema}.{outbox_job_run_ack}(p_ids uuid[], p_owner uuid) returns integer
-    language plpgsql
-{plan:index}
-as $sql$
-declare
-    v_count integer;
-begin
-    update {schema}.{outbox_job_run} r
-       set status = 2, ended_at = clock_timestamp(), owner_token = null, locked_until = null
-     where r.id = any (p_ids) and r.owner_token = p_owner;
-    get diagnostics v_count = row_count;
-    return v_count;
-end
-$sql$;
-
--- Returns runs after a failed attempt. A null delay means min(2^retry_count s, 60 s). Returns how many this owner held.
-create or replace function {schema}.{outbox_job_run_abandon}(
-    p_ids   uuid[],
-    p_owner uuid,
-    p_delay interval default null,
-    p_error text default null
-) returns integer
-    language plpgsql
-{plan:index}
-as $sql$
-declare
-    v_count integer;
-begin
-    perform pg_current_xact_id();
-    update {schema}.{outbox_job_run} r
-       set status = 0, owner_token = null, locked_until = null, retry_count = r.retry_count + 1,
-           next_attempt_at = clock_timestamp() + coalesce(p_delay, make_interval(secs => least(2 ^ least(r.retry_count, 6), 60))),
-           last_error = coalesce(left(p_error, 2048), r.last_error)
-     where r.id = any (p_ids) and r.owner_token = p_owner;
-    get diagnostics v_count = row_count;
-    if v_count > 0 then
-        perform pg_notify({channel}, chr(1) || 'jobs');
-    end if;
-    return v_count;
-end
-$sql$;
-
--- Ends runs as failed. Returns how many this owner held.
-create or replace function {schema}.{outbox_job_run_fail}(p_ids uuid[], p_owner uuid, p_error text default null) returns integer
-    language plpgsql
-{plan:index}
-as $sql$
-declare
-    v_count integer;
-begin
-    update {schema}.{outbox_job_run} r
-       set status = 3, ended_at = clock_timestamp(), owner_token = null, locked_until = null,
-           last_error = coalesce(left(p_error, 2048), r.last_error)
-     where r.id = any (p_ids) and r.owner_token = p_owner;
-    get diagnostics v_count = row_count;
-    return v_count;
-end
-$sql$;
-
--- Returns runs whose lease ran out. Nothing is reaped in the first p_quiet after the server started. Returns how many.
-create or replace function {schema}.{outbox_job_run_reap}(p_quiet interval, p_limit integer default 1000) returns integer
-    language plpgsql
-{plan:index}
-as $sql$
-declare
-    v_now   timestamptz := clock_timestamp();
-    v_count integer;
-begin
-    if v_now < pg_postmaster_start_time() + p_quiet then
-        return 0;
-    end if;
-    update {schema}.{outbox_job_run} r
-       set status = 0, owner_token = null, locked_until = null, lease_expiries = r.lease_expiries + 1,
-           last_error = 'its lease ran out', next_attempt_at = clock_timestamp()
-     where r.id = any (array(
-               select l.id
-                 from {schema}.{outbox_job_run} l
-                where l.status = 1 and l.locked_until <= v_now
-                order by l.locked_until
-                limit p_limit
-                  for update skip locked));
-    get diagnostics v_count = row_count;
-    if v_count > 0 then
-        perform pg_notify({channel}, chr(1) || 'jobs');
-    end if;
-    return v_count;
-end
-$sql$;
-
 -- Ends runs that nobody else will end: ready ones whose job was deleted, and such whose message is gone. Returns how many.
 create or replace function {schema}.{outbox_job_run_settle}(p_limit integer default 1000) returns integer
     language plpgsql
@@ -878,7 +799,7 @@ begin
      where r.id = any (array(
                select u.id
                  from {schema}.{outbox_job_run} u
-                where u.ended_at is null and u.owner_token is null
+                where u.ended_at is null and u.locked_until is null
                   and case when u.handed_over
                            then u.created_at < v_before and not exists (select from {schema}.{outbox} m where m.id = u.id)
                            else not exists (select from {schema}.{outbox_job} j where j.name = u.job_name) end
@@ -909,5 +830,15 @@ begin
                   for update skip locked));
     get diagnostics v_count = row_count;
     return v_count;
+end
+$sql$;
+
+-- Nothing waits for the end of a run that a program has claimed.
+create or replace function {schema}.{outbox_job_run_ended}(
+    p_ids uuid[], p_status smallint, p_blocking uuid[], p_pass_on boolean, p_notify boolean
+) returns void
+    language plpgsql
+as $sql$
+begin
 end
 $sql$;

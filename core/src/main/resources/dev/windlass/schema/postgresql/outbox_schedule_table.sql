@@ -3,35 +3,58 @@
 -- What is due becomes a message of the outbox, under its own id, in the transaction that ends it here: a timer is deleted, the
 -- run of a job is handed over and ends with its message.
 
--- Timers that are not done. A cancelled one, and one that is done, is gone.
+-- Timers that are not done: 0 ready, 1 in progress, 3 failed. A cancelled one, and one that is done, is gone.
 create table {schema}.{outbox_timer} (
-    id              uuid         not null,             -- and of the message it becomes
+    id              uuid         not null,
+    message_id      uuid,                              -- of the message it becomes, if that is not its own: see schedule
     created_at      timestamptz  not null,
     due_at          timestamptz  not null,             -- as the user wrote it; retries move next_attempt_at only
     next_attempt_at timestamptz  not null,             -- never earlier than the moment the timer was written
+    claimed_at      timestamptz,
     locked_until    timestamptz,
+    ended_at        timestamptz,
     owner_token     uuid,
     retry_count     integer      not null default 0,
     lease_expiries  integer      not null default 0,
+    crashes         smallint     not null default 0,
+    requeues        smallint     not null default 0,
+    status          smallint     not null default 0,
+    started         boolean      not null default false,
+    awaited         boolean      not null default false,
     topic           varchar(255) collate "C" not null,
-    unique_key      varchar(255) collate "C",          -- of one timer of its topic at most
+    unique_key      varchar(255) collate "C",          -- of one timer of its topic at most that has not failed
     correlation_id  varchar(255),
+    processed_by    varchar(100),
     last_error      varchar(2048),
     headers         jsonb,
     payload         text         not null,
     constraint {outbox_timer_pk} primary key (id),
-    constraint {outbox_timer_topic_check} check (btrim(topic) <> ''),
-    constraint {outbox_timer_key_check} check (btrim(unique_key) <> ''),
+    constraint {outbox_timer_topic_check} check (btrim(topic, {blanks}) <> '' and topic = rtrim(topic)),
+    constraint {outbox_timer_key_check} check (btrim(unique_key, {blanks}) <> '' and unique_key = rtrim(unique_key)),
     constraint {outbox_timer_headers_check} check (jsonb_typeof(headers) = 'object'),
-    constraint {outbox_timer_lease_check} check ((owner_token is null) = (locked_until is null))
+    constraint {outbox_timer_lease_check} check ((status = 1) = (locked_until is not null)
+                                             and (status <> 1 or owner_token is not null)
+                                             and (status <> 0 or owner_token is null)),
+    constraint {outbox_timer_end_check} check ((status = 3) = (ended_at is not null) and status in (0, 1, 3))
 ) with (
     autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1, autovacuum_analyze_scale_factor = 0.05
 );
 
-create index {outbox_timer_due} on {schema}.{outbox_timer} (next_attempt_at, id) where owner_token is null;
-create index {outbox_timer_leased} on {schema}.{outbox_timer} (locked_until) where owner_token is not null;
+create index {outbox_timer_due} on {schema}.{outbox_timer} (next_attempt_at, id) where status = 0;
+create index {outbox_timer_leased} on {schema}.{outbox_timer} (locked_until) where status = 1;
 create index {outbox_timer_listed} on {schema}.{outbox_timer} (topic, due_at, id);
-create unique index {outbox_timer_key} on {schema}.{outbox_timer} (topic, unique_key) where unique_key is not null;
+create unique index {outbox_timer_key} on {schema}.{outbox_timer} (topic, unique_key)
+    where unique_key is not null and status < 2;
+
+-- Attempts at timers that failed, where programs claim them.
+create table {schema}.{outbox_timer_failure} (
+    message_id uuid          not null,
+    failed_at  timestamptz   not null,
+    attempt    integer       not null,
+    node       varchar(100),
+    error      varchar(2048)
+);
+create index {outbox_timer_failure_message} on {schema}.{outbox_timer_failure} (message_id, failed_at);
 
 -- Jobs. A tick is a moment at which a job is to run; it fires a little later if the job has a jitter. Programs compute ticks:
 -- cron is not known here. The version changes with whatever changes here, and who plans the next tick compares it: so one tick
@@ -61,20 +84,21 @@ create table {schema}.{outbox_job} (
     problem         varchar(2048),                     -- why its ticks cannot be computed or taken; others go on
     payload         text         not null,
     constraint {outbox_job_pk} primary key (name),
-    constraint {outbox_job_text_check} check (btrim(name) <> '' and btrim(topic) <> ''),
+    constraint {outbox_job_text_check} check (btrim(name, {blanks}) <> '' and name = rtrim(name)
+                                          and btrim(topic, {blanks}) <> '' and topic = rtrim(topic)),
     constraint {outbox_job_ticks_check} check ((cron is null) = (zone is null) and (cron is null) <> (period is null)
                                            and (period is null) = (anchor_at is null)
-                                           and period between '1 second' and '36500 days'
+                                           and extract(epoch from period) between 1 and 3153600000 -- 36500 days
                                            and date_trunc('milliseconds', period) = period),
     constraint {outbox_job_misfire_check} check (misfire between 0 and 2 and (misfire = 1) = (misfire_runs is not null)
                                              and (misfire = 2) = (misfire_after is not null)
                                              and misfire_runs between 1 and 10000
-                                             and misfire_after between '1 millisecond' and '36500 days'
+                                             and extract(epoch from misfire_after) between 0.001 and 3153600000
                                              and date_trunc('milliseconds', misfire_after) = misfire_after),
     constraint {outbox_job_overlap_check} check (overlap between 0 and 1),
     constraint {outbox_job_next_check} check ((next_tick_at is null) = (paused_at is not null)
                                           and (next_tick_at is null) = (fires_at is null)),
-    constraint {outbox_job_jitter_check} check (jitter between '0' and '1 day' and date_trunc('milliseconds', jitter) = jitter)
+    constraint {outbox_job_jitter_check} check (extract(epoch from jitter) between 0 and 86400 and date_trunc('milliseconds', jitter) = jitter)
 ) with (fillfactor = 50);
 
 create index {outbox_job_due} on {schema}.{outbox_job} (fires_at) where fires_at is not null;
@@ -108,14 +132,20 @@ create table {schema}.{outbox_job_run} (
     owner_token     uuid,
     retry_count     integer      not null default 0,
     lease_expiries  integer      not null default 0,
+    crashes         smallint     not null default 0,
+    requeues        smallint     not null default 0,
     status          smallint     not null default 0,
+    started         boolean      not null default false,
+    awaited         boolean      not null default false,
     triggered       boolean      not null,
     handed_over     boolean      not null default false, -- it became a message, which had its id
     job_name        varchar(255) collate "C" not null, -- no foreign key: what has run stays known when the job is deleted
+    processed_by    varchar(100),
     last_error      varchar(2048),
     constraint {outbox_job_run_pk} primary key (id),
-    constraint {outbox_job_run_lease_check} check ((status = 1) = (owner_token is not null)
-                                               and (status = 1) = (locked_until is not null)),
+    constraint {outbox_job_run_lease_check} check ((status = 1) = (locked_until is not null)
+                                               and (status <> 1 or owner_token is not null)
+                                               and (status not in (0, 6) or owner_token is null)),
     constraint {outbox_job_run_end_check} check ((status in (2, 3, 5)) = (ended_at is not null) and status in (0, 1, 2, 3, 5, 6)
                                              and (status <> 6 or handed_over))
 ) with (
@@ -128,3 +158,13 @@ create index {outbox_job_run_ready} on {schema}.{outbox_job_run} (next_attempt_a
 create index {outbox_job_run_leased} on {schema}.{outbox_job_run} (locked_until) where status = 1;
 create index {outbox_job_run_unfinished} on {schema}.{outbox_job_run} (job_name) where ended_at is null;
 create index {outbox_job_run_ended} on {schema}.{outbox_job_run} (ended_at) where ended_at is not null;
+
+-- Attempts at runs that failed, where programs claim them.
+create table {schema}.{outbox_job_run_failure} (
+    message_id uuid          not null,
+    failed_at  timestamptz   not null,
+    attempt    integer       not null,
+    node       varchar(100),
+    error      varchar(2048)
+);
+create index {outbox_job_run_failure_message} on {schema}.{outbox_job_run_failure} (message_id, failed_at);

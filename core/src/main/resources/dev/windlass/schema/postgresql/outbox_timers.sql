@@ -4,8 +4,8 @@
 -- Writes a timer. It is due at p_due_at, or p_delay from now. Of one unique key there is one timer in a topic at most: a second one
 -- replaces it, if p_replace says so, or leaves it as it is. Returns the id of the timer that stands.
 --
--- One that is replaced keeps its id. If somebody is handling it, it is taken from him: what he does can no more be undone, and the
--- timer is due once more at its new time.
+-- One that is replaced keeps its id, but becomes a message under the id of this call: who repeats the call because its answer was
+-- lost finds out by it. If somebody is handling the timer, it is lost to him; what he has done stays done, and it is due again.
 create or replace function {schema}.{outbox_timer_schedule}(
     p_topic          text,
     p_payload        text,
@@ -41,7 +41,7 @@ begin
         if p_replace is not true then -- who finds one lets it not be done before he commits, and keeps no other finder waiting
             select t.id into v_id
               from {schema}.{outbox_timer} t
-             where t.topic = p_topic and t.unique_key = p_unique_key
+             where t.topic = p_topic and t.unique_key = p_unique_key and t.status < 2
                for key share;
             if found then
                 return v_id;
@@ -52,14 +52,17 @@ begin
             (id, created_at, due_at, next_attempt_at, topic, unique_key, correlation_id, headers, payload)
         values (v_id, v_now, v_due, greatest(v_now, v_due), p_topic, p_unique_key, nullif(p_correlation_id, ''), p_headers,
                 p_payload)
-        on conflict (topic, unique_key) where unique_key is not null do update
-           set due_at = excluded.due_at, next_attempt_at = excluded.next_attempt_at, locked_until = null, owner_token = null,
-               retry_count = 0, lease_expiries = 0, correlation_id = excluded.correlation_id, last_error = null,
+        on conflict (topic, unique_key) where unique_key is not null and status < 2 do update
+           set message_id = excluded.id, due_at = excluded.due_at,
+               next_attempt_at = excluded.next_attempt_at, status = 0, locked_until = null, owner_token = null,
+               retry_count = 0, lease_expiries = 0, crashes = 0, correlation_id = excluded.correlation_id, last_error = null,
                headers = excluded.headers, payload = excluded.payload
          where p_replace
         returning t.id into v_id;
         exit when found;
-        select t.id into v_id from {schema}.{outbox_timer} t where t.topic = p_topic and t.unique_key = p_unique_key;
+        select t.id into v_id
+          from {schema}.{outbox_timer} t
+         where t.topic = p_topic and t.unique_key = p_unique_key and t.status < 2;
         if found then
             return v_id;
         end if; -- else it has just been done or cancelled
@@ -146,8 +149,10 @@ create or replace function {schema}.{outbox_timer_cancel}(p_id uuid) returns boo
     language plpgsql
 {plan:index}
 as $sql$
+declare
+    v_ids uuid[] := {schema}.{outbox_timer_lock}(array[p_id], array[0]);
 begin
-    delete from {schema}.{outbox_timer} t where t.id = p_id and t.owner_token is null;
+    delete from {schema}.{outbox_timer} t where t.id = any (v_ids);
     return found;
 end
 $sql$;
@@ -158,9 +163,8 @@ create or replace function {schema}.{outbox_timer_cancel_key}(p_topic text, p_un
 {plan:index}
 as $sql$
 begin
-    delete from {schema}.{outbox_timer} t
-     where t.topic = p_topic and t.unique_key = p_unique_key and t.owner_token is null;
-    return found;
+    return coalesce({schema}.{outbox_timer_cancel}((
+        select t.id from {schema}.{outbox_timer} t where t.topic = p_topic and t.unique_key = p_unique_key and t.status < 2)), false);
 end
 $sql$;
 
@@ -175,14 +179,15 @@ create or replace function {schema}.{outbox_timer_reschedule}(
 {plan:index}
 as $sql$
 declare
+    v_ids uuid[];
     v_now timestamptz;
     v_due timestamptz;
 begin
     if (p_due_at is null) = (p_delay is null) then
         perform {schema}.{outbox_timer_check_due}(p_due_at, p_delay);
     end if;
-    perform 1 from {schema}.{outbox_timer} t where t.id = p_id and t.owner_token is null for update;
-    if not found then
+    v_ids := {schema}.{outbox_timer_lock}(array[p_id], array[0]);
+    if cardinality(v_ids) = 0 then
         return false;
     end if;
     perform pg_current_xact_id();
@@ -215,7 +220,8 @@ create or replace function {schema}.{outbox_timer_find_key}(p_topic text, p_uniq
 {plan:index}
 as $sql$
 begin
-    return query select t.* from {schema}.{outbox_timer} t where t.topic = p_topic and t.unique_key = p_unique_key;
+    return query
+    select t.* from {schema}.{outbox_timer} t where t.topic = p_topic and t.unique_key = p_unique_key and t.status < 2;
 end
 $sql$;
 
@@ -244,7 +250,7 @@ create or replace function {schema}.{outbox_timer_list}(
 as $sql$
 begin
     return query
-    select t.id, t.topic, t.unique_key, t.correlation_id, t.created_at, t.due_at, t.next_attempt_at, t.owner_token is not null,
+    select t.id, t.topic, t.unique_key, t.correlation_id, t.created_at, t.due_at, t.next_attempt_at, t.status = 1,
            t.retry_count, t.lease_expiries, t.last_error
       from {schema}.{outbox_timer} t
      where t.topic = p_topic
@@ -284,7 +290,7 @@ begin
       into v_ids, last_at, snapshot_xmin
       from (select t.id, t.next_attempt_at
               from {schema}.{outbox_timer} t
-             where t.owner_token is null
+             where t.status = 0
                and t.next_attempt_at <= v_now
                and (t.next_attempt_at, t.id) > (v_after_at, v_after_id)
              order by t.next_attempt_at, t.id
@@ -298,7 +304,6 @@ begin
             topics := {schema}.{outbox_timer_become}(v_ids);
         exception
             when others then
-                perform {schema}.{outbox_raise_trouble}(sqlstate, sqlerrm);
                 topics := {schema}.{outbox_timer_become_each}(v_ids);
         end;
         perform pg_notify({channel}, t.topic) from unnest(topics) as t (topic);
@@ -306,7 +311,7 @@ begin
     server_time := clock_timestamp();
     next_due := (select ceil(extract(epoch from least(t.next_attempt_at, server_time + interval '1 day') - server_time) * 1000000)
                    from {schema}.{outbox_timer} t
-                  where t.owner_token is null
+                  where t.status = 0
                     and (t.next_attempt_at, t.id) > (v_after_at, v_after_id)
                   order by t.next_attempt_at, t.id
                   limit 1);
@@ -324,10 +329,10 @@ declare
 begin
     with done as (
         delete from {schema}.{outbox_timer} t where t.id = any (p_ids)
-        returning t.id, t.due_at, t.topic, t.correlation_id, t.headers, t.payload),
+        returning t.id, t.message_id, t.due_at, t.topic, t.correlation_id, t.headers, t.payload),
     written as (
         insert into {schema}.{outbox} (id, created_at, next_attempt_at, due_at, topic, correlation_id, headers, payload)
-        select done.id, v_now, v_now, done.due_at, done.topic, coalesce(done.correlation_id, 'timer-' || done.id), done.headers,
+        select coalesce(done.message_id, done.id), v_now, v_now, done.due_at, done.topic, coalesce(done.correlation_id, 'timer-' || done.id), done.headers,
                done.payload
           from done
         returning topic)
@@ -336,43 +341,66 @@ begin
 end
 $sql$;
 
--- Goes on with an error that is about the database and not about what is written: it concerns all, and passes.
-create or replace function {schema}.{outbox_raise_trouble}(p_state text, p_message text) returns void
+-- What is written down about an error: nothing that may quote a row.
+create or replace function {schema}.{outbox_error}(p_state text, p_constraint text) returns text
     language plpgsql
 as $sql$
 begin
-    if p_state ~ '^(08|25|40|53|54|55|57|58|F0|HV|XX)' then
-        raise exception '%', p_message using errcode = p_state;
-    end if;
+    return 'the database refuses its message (SQLSTATE ' || p_state || coalesce(', constraint ' || nullif(p_constraint, ''), '') || ')';
 end
 $sql$;
 
 -- The same one by one, after it failed for all together: one that cannot become a message is put off, with the reason, and the
--- others go on. One that has become a message already, because it was written twice, is done.
+-- others go on. One that has become a message already, because it was written twice, is done. An error for each of several
+-- is the database's: it concerns all, and passes.
 create or replace function {schema}.{outbox_timer_become_each}(p_ids uuid[]) returns text[]
     language plpgsql
+{plan:each}
 as $sql$
 declare
-    v_id     uuid;
-    v_topics text[];
+    v_id         uuid;
+    v_topics     text[];
+    v_state      text;
+    v_constraint text;
+    v_refused    uuid[] := '{}';
+    v_reasons    text[];
 begin
     foreach v_id in array p_ids loop
         begin
             v_topics := v_topics || {schema}.{outbox_timer_become}(array[v_id]);
         exception
             when others then
-                perform {schema}.{outbox_raise_trouble}(sqlstate, sqlerrm);
-                if exists (select from {schema}.{outbox} m where m.id = v_id) then
+                get stacked diagnostics v_state = returned_sqlstate, v_constraint = constraint_name;
+                if exists (select
+                             from {schema}.{outbox_timer} t
+                             join {schema}.{outbox} m on m.id = coalesce(t.message_id, t.id)
+                            where t.id = v_id) then
                     delete from {schema}.{outbox_timer} t where t.id = v_id;
                 else
-                    update {schema}.{outbox_timer} t
-                       set retry_count = t.retry_count + 1, last_error = left(sqlerrm, 2048),
-                           next_attempt_at = clock_timestamp() + make_interval(secs => least(2 ^ least(t.retry_count, 6), 60))
-                     where t.id = v_id;
+                    v_refused := v_refused || v_id;
+                    v_reasons := v_reasons || {schema}.{outbox_error}(v_state, v_constraint);
                 end if;
         end;
     end loop;
+    if cardinality(v_refused) > 1 and cardinality(v_refused) = cardinality(p_ids) and v_state ~ '^(08|25|40|53|54|55|57|58|F0|HV|XX)' then
+        raise exception 'no timer can become a message' using errcode = v_state;
+    end if;
+    update {schema}.{outbox_timer} t
+       set retry_count = t.retry_count + 1, last_error = r.reason,
+           next_attempt_at = clock_timestamp() + make_interval(secs => least(2 ^ least(t.retry_count, 6), 60))
+      from unnest(v_refused, v_reasons) as r (id, reason)
+     where t.id = r.id;
     return array(select distinct unnest(v_topics));
+end
+$sql$;
+
+-- Nothing waits for the end of a timer.
+create or replace function {schema}.{outbox_timer_ended}(
+    p_ids uuid[], p_status smallint, p_blocking uuid[], p_pass_on boolean, p_notify boolean
+) returns void
+    language plpgsql
+as $sql$
+begin
 end
 $sql$;
 
@@ -387,101 +415,14 @@ declare
 begin
     return query
     update {schema}.{outbox_timer} c
-       set owner_token = p_owner, locked_until = v_now + p_lease
+       set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false
      where c.id = any (array(
                select t.id
                  from {schema}.{outbox_timer} t
-                where t.owner_token is null and t.next_attempt_at <= v_now
+                where t.status = 0 and t.next_attempt_at <= v_now
                 order by t.next_attempt_at, t.id
                 limit p_limit
                   for update skip locked))
     returning c.*;
-end
-$sql$;
-
--- Locks timers that this owner holds, in the order in which others write several: that of their keys.
-create or replace function {schema}.{outbox_timer_lock}(p_ids uuid[], p_owner uuid) returns void
-    language plpgsql
-{plan:index}
-as $sql$
-begin
-    perform 1
-       from {schema}.{outbox_timer} t
-      where t.id = any (p_ids) and t.owner_token = p_owner
-      order by t.topic, t.unique_key, t.id
-        for update;
-end
-$sql$;
-
--- Ends timers: they are done, and gone. Returns how many this owner held.
-create or replace function {schema}.{outbox_timer_ack}(p_ids uuid[], p_owner uuid) returns integer
-    language plpgsql
-{plan:index}
-as $sql$
-declare
-    v_count integer;
-begin
-    perform {schema}.{outbox_timer_lock}(p_ids, p_owner);
-    delete from {schema}.{outbox_timer} t where t.id = any (p_ids) and t.owner_token = p_owner;
-    get diagnostics v_count = row_count;
-    return v_count;
-end
-$sql$;
-
--- Returns timers after a failed attempt. A null delay means min(2^retry_count s, 60 s). Returns how many this owner held.
-create or replace function {schema}.{outbox_timer_abandon}(
-    p_ids   uuid[],
-    p_owner uuid,
-    p_delay interval default null,
-    p_error text default null
-) returns integer
-    language plpgsql
-{plan:index}
-as $sql$
-declare
-    v_count integer;
-begin
-    perform {schema}.{outbox_timer_lock}(p_ids, p_owner);
-    perform pg_current_xact_id();
-    update {schema}.{outbox_timer} t
-       set owner_token = null, locked_until = null, retry_count = t.retry_count + 1,
-           next_attempt_at = clock_timestamp() + coalesce(p_delay, make_interval(secs => least(2 ^ least(t.retry_count, 6), 60))),
-           last_error = coalesce(left(p_error, 2048), t.last_error)
-     where t.id = any (p_ids) and t.owner_token = p_owner;
-    get diagnostics v_count = row_count;
-    if v_count > 0 then
-        perform pg_notify({channel}, chr(1) || 'timers');
-    end if;
-    return v_count;
-end
-$sql$;
-
--- Returns timers whose lease ran out. Nothing is reaped in the first p_quiet after the server started. Returns how many.
-create or replace function {schema}.{outbox_timer_reap}(p_quiet interval, p_limit integer default 1000) returns integer
-    language plpgsql
-{plan:index}
-as $sql$
-declare
-    v_now   timestamptz := clock_timestamp();
-    v_count integer;
-begin
-    if v_now < pg_postmaster_start_time() + p_quiet then
-        return 0;
-    end if;
-    update {schema}.{outbox_timer} r
-       set owner_token = null, locked_until = null, lease_expiries = r.lease_expiries + 1, last_error = 'its lease ran out',
-           next_attempt_at = clock_timestamp()
-     where r.id = any (array(
-               select t.id
-                 from {schema}.{outbox_timer} t
-                where t.owner_token is not null and t.locked_until <= v_now
-                order by t.locked_until
-                limit p_limit
-                  for update skip locked));
-    get diagnostics v_count = row_count;
-    if v_count > 0 then
-        perform pg_notify({channel}, chr(1) || 'timers');
-    end if;
-    return v_count;
 end
 $sql$;
