@@ -1,7 +1,6 @@
 package dev.windlass.lease;
 
 import dev.windlass.MonotonicClock;
-import dev.windlass.WindlassException;
 import dev.windlass.lease.LeaseStore.Renewal;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Loop;
@@ -17,7 +16,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,7 +46,7 @@ final class LeaseRunner {
     private final MonotonicClock clock;
     private final InstantSource wall;
     private final double renewAt;
-    private final Consumer<String> released;
+    private final Releaser releaser;
     private final KeptConnection connection;
     private final Set<HeldLease> held = ConcurrentHashMap.newKeySet();
     private final Loop renewing;
@@ -63,14 +61,14 @@ final class LeaseRunner {
             MonotonicClock clock,
             InstantSource wall,
             double renewAt,
-            Consumer<String> released) {
+            Releaser releaser) {
         this.database = database;
         this.store = store;
         this.workers = workers;
         this.clock = clock;
         this.wall = wall;
         this.renewAt = renewAt;
-        this.released = released;
+        this.releaser = releaser;
         this.connection = new KeptConnection(background);
         this.renewing = new Loop("[" + database.name() + "] renewing leases", workers, this::renewDue);
         this.watching = new Loop("[" + database.name() + "] watching leases", workers, this::watch);
@@ -96,7 +94,7 @@ final class LeaseRunner {
         watching.start();
         renewing.wakeWithin(lease.untilRenewal());
         watching.wakeWithin(clamp(lease.left(), SLACK, LONGEST_WATCH));
-        log.debug("{} acquired for {}", describe(lease), claim.duration());
+        log.debug("{} acquired for {}", lease, claim.duration());
         return lease;
     }
 
@@ -170,7 +168,7 @@ final class LeaseRunner {
         Renewal renewal = answers.get(lease.claim.holder());
         if (renewal != null && renewal.renewed()) {
             lease.renewed(window, renewal.expiresAt());
-            log.debug("{} renewed", describe(lease));
+            log.debug("{} renewed", lease);
         } else if (renewal != null) {
             lease.lose(Loss.REFUSED);
         }
@@ -215,7 +213,7 @@ final class LeaseRunner {
             }
             return false;
         } catch (SQLException e) {
-            log.debug("{} could not be renewed", describe(lease), e);
+            log.debug("{} could not be renewed", lease, e);
             return false;
         }
     }
@@ -223,14 +221,14 @@ final class LeaseRunner {
     void lost(HeldLease lease, Loss loss) {
         held.remove(lease);
         if (loss == Loss.NODE_CLOSED) {
-            log.info("{} ends: {}", describe(lease), loss.reason);
+            log.info("{} ends: {}", lease, loss.reason);
         } else {
-            log.warn("{} is lost: {}", describe(lease), loss.reason);
+            log.warn("{} is lost: {}", lease, loss.reason);
         }
     }
 
     void doesNotStop(HeldLease lease) {
-        log.warn("{} protects work that does not stop; it runs out when it is not renewed any more", describe(lease));
+        log.warn("{} protects work that does not stop; it runs out when it is not renewed any more", lease);
     }
 
     void call(Runnable callback) {
@@ -247,29 +245,10 @@ final class LeaseRunner {
         }
     }
 
-    /** An interrupt that arrived meanwhile would keep a pool from handing out the connection. */
     void closed(HeldLease lease, boolean release) {
         held.remove(lease);
-        if (!release) {
-            return;
-        }
-        boolean interrupted = Thread.interrupted();
-        try {
-            release(lease);
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
-    private void release(HeldLease lease) {
-        try {
-            database.retrying("release " + lease.claim, open -> store.release(open, lease.claim));
-            log.debug("{} released", describe(lease));
-            released.accept(lease.name());
-        } catch (WindlassException e) {
-            log.warn("{} could not be released and runs out by itself", describe(lease), e);
+        if (release) {
+            releaser.release(lease);
         }
     }
 

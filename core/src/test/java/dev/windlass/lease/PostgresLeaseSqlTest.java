@@ -1,5 +1,6 @@
 package dev.windlass.lease;
 
+import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -11,6 +12,7 @@ import dev.windlass.schema.Migrator;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -59,11 +61,23 @@ final class PostgresLeaseSqlTest {
         Leases leases = database.passive().leases();
         asProgram("select * from %s.lease_acquire('a', '00000000-0000-0000-0000-000000000001', 'psql', '1 min')");
 
-        assertThat(leases.tryAcquire("a", java.time.Duration.ofMinutes(1))).isEmpty();
+        assertThat(leases.tryAcquire("a", Duration.ofMinutes(1))).isEmpty();
         assertThat(leases.find("a").orElseThrow().owner()).isEqualTo("psql");
 
         asProgram("select %s.lease_release('a', '00000000-0000-0000-0000-000000000001')");
-        assertThat(leases.tryAcquire("a", java.time.Duration.ofMinutes(1))).isPresent();
+        assertThat(leases.tryAcquire("a", Duration.ofMinutes(1))).isPresent();
+    }
+
+    /** More than a batch: it goes on until nothing is left. */
+    @Test
+    void aNodeThatUsesLeasesCleansUpInBatches() throws SQLException {
+        database.execute("insert into %s.lease (name, slot, owner, fencing_token, acquired_at, expires_at)"
+                + " select 'old ' || n, 0, 'nobody', n, '2020-01-01', '2020-01-01' from generate_series(1, 1200) n");
+        Leases leases = database.passive().leases();
+
+        assertThat(leases.tryAcquire("a", Duration.ofMinutes(1))).isPresent();
+
+        eventually().until(() -> leases.list().size() == 1);
     }
 
     /** A program that worked before the upgrade may use leases after it, without further grants. */

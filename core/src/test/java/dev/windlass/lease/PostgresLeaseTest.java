@@ -76,6 +76,17 @@ final class PostgresLeaseTest {
     }
 
     @Nested
+    final class LockedRow extends LockedRowConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
+        }
+    }
+
+    @Nested
     final class Leader extends LeaderConformance {
         @RegisterExtension
         static final TestDatabase postgres = new TestDatabase();

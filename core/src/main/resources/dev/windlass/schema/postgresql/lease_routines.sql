@@ -7,8 +7,7 @@
 --   "not now". Those who take permits of one semaphore wait for each other, for a second at most.
 -- * What is free by the clock may be in the hands of somebody who has renewed it and not committed yet. So whoever takes it for
 --   free holds its row, and whoever renews it holds the row from before he reads the clock. A row that is locked is not free.
--- * A release notifies only when somebody has said that he waits: commits that notify wait for each other, all over the
---   database.
+-- * A release notifies only when somebody may be waiting: commits that notify wait for each other, all over the database.
 
 -- Refuses what could not be a lease.
 create or replace function {schema}.{lease_check}(p_name text, p_holder uuid, p_owner text, p_duration interval) returns void
@@ -305,34 +304,33 @@ begin
 end
 $sql$;
 
--- Gives a lease or a permit back, at once. Returns whether this holder still had it. Fails when somebody keeps the row
--- locked: a lease that is not given back runs out, but a transaction that was left open can hold up whoever waits for it for
--- hours, and a node that waits could not close.
+-- Gives a lease or a permit back, at once. Returns whether this holder still had it; null if somebody has its row locked, and it
+-- was not given back: ask again. A lease that is never given back runs out.
 create or replace function {schema}.{lease_release}(p_name text, p_holder uuid) returns boolean
     language plpgsql
-    set lock_timeout = '500ms'
 as $sql$
 declare
     v_now     timestamptz;
     v_slot    integer;
     v_awaited timestamptz;
 begin
-    select l.slot into v_slot from {schema}.{lease} l where l.name = p_name and l.holder = p_holder;
+    select l.slot, l.awaited_until into v_slot, v_awaited
+      from {schema}.{lease} l
+     where l.name = p_name and l.holder = p_holder
+       for update skip locked;
     if not found then
-        return false;
+        return case when exists (select from {schema}.{lease} l where l.name = p_name and l.holder = p_holder)
+                    then null else false end;
     end if;
     if v_slot > 0 then
-        -- Whoever has just counted this permit has said by now whether he waits for it.
-        select s.awaited_until into v_awaited from {schema}.{lease_semaphore} s where s.name = p_name for update;
+        -- Whoever has just counted this permit has said by now whether he waits for it; or he has the row, and may be about to.
+        select s.awaited_until into v_awaited from {schema}.{lease_semaphore} s where s.name = p_name for update skip locked;
+        v_awaited := case when found then v_awaited else 'infinity' end;
     end if;
     v_now := clock_timestamp();
     update {schema}.{lease} l
        set holder = null, expires_at = least(l.expires_at, v_now)
-     where l.name = p_name and l.slot = v_slot and l.holder = p_holder
-    returning coalesce(v_awaited, l.awaited_until) into v_awaited;
-    if not found then
-        return false;
-    end if;
+     where l.name = p_name and l.slot = v_slot;
     if v_awaited > v_now then
         perform pg_notify({channel}, p_name);
     end if;
@@ -394,14 +392,19 @@ declare
     v_more  integer;
 begin
     delete from {schema}.{lease} l
-     where (l.name, l.slot) in (select o.name, o.slot from {schema}.{lease} o where o.expires_at < v_old
-                                 limit p_limit for update skip locked);
+     where l.ctid = any (array(select o.ctid
+                                 from {schema}.{lease} o
+                                where o.expires_at < v_old
+                                limit p_limit
+                                  for update skip locked));
     get diagnostics v_count = row_count;
     delete from {schema}.{lease_semaphore} s
-     where s.name in (select o.name from {schema}.{lease_semaphore} o
-                       where o.used_at < v_old
-                         and not exists (select from {schema}.{lease} l where l.name = o.name and l.slot > 0)
-                       limit p_limit for update skip locked);
+     where s.ctid = any (array(select o.ctid
+                                 from {schema}.{lease_semaphore} o
+                                where o.used_at < v_old
+                                  and not exists (select from {schema}.{lease} l where l.name = o.name and l.slot > 0)
+                                limit p_limit
+                                  for update skip locked));
     get diagnostics v_more = row_count;
     return greatest(v_count, v_more);
 end
