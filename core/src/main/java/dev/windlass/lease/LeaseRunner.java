@@ -106,29 +106,26 @@ final class LeaseRunner {
         List<HeldLease> due = held.stream()
                 .filter(lease -> !lease.isLost() && lease.isRenewalDue())
                 .toList();
-        if (!due.isEmpty() && !renew(due)) {
-            return pauseBeforeRetry(due);
+        if (!due.isEmpty()) {
+            renew(due);
         }
         if (held.isEmpty()) {
             connection.close();
-            return Loop.PARKED;
         }
+        Set<HeldLease> tried = Set.copyOf(due);
         return held.stream()
-                .map(HeldLease::untilRenewal)
+                .map(lease -> pauseBefore(lease, tried))
                 .min(Duration::compareTo)
-                .map(SLACK::plus)
                 .orElse(Loop.PARKED);
     }
 
-    /** Returns whether all of them have their answer. */
-    private boolean renew(List<HeldLease> due) {
+    private void renew(List<HeldLease> due) {
         try {
-            boolean complete = settle(due, this::ask);
+            var unused = settle(due, this::ask);
             if (failures > 0) {
                 log.info("[{}] leases are renewed again after {} failures", database.name(), failures);
                 failures = 0;
             }
-            return complete;
         } catch (SQLException | RuntimeException e) {
             failures++;
             if (failures == 1) {
@@ -140,7 +137,6 @@ final class LeaseRunner {
             } else {
                 log.debug("[{}] could not renew leases, {} times", database.name(), failures, e);
             }
-            return false;
         }
     }
 
@@ -181,11 +177,16 @@ final class LeaseRunner {
         return clamp(reserve.dividedBy(2), SHORTEST_CALL, LONGEST_CALL);
     }
 
+    /** One that has to be asked for again must not hold up the others: each has its own time. */
+    private static Duration pauseBefore(HeldLease lease, Set<HeldLease> tried) {
+        return tried.contains(lease) && lease.isRenewalDue()
+                ? pauseBeforeRetry(lease)
+                : SLACK.plus(lease.untilRenewal());
+    }
+
     /** Quickly, and more quickly as the end comes near. */
-    private static Duration pauseBeforeRetry(List<HeldLease> due) {
-        Duration left =
-                due.stream().map(HeldLease::left).min(Duration::compareTo).orElse(LONGEST_PAUSE);
-        Duration pause = clamp(left.dividedBy(10), SHORTEST_PAUSE, LONGEST_PAUSE);
+    private static Duration pauseBeforeRetry(HeldLease lease) {
+        Duration pause = clamp(lease.left().dividedBy(10), SHORTEST_PAUSE, LONGEST_PAUSE);
         return pause.multipliedBy(50 + ThreadLocalRandom.current().nextLong(51)).dividedBy(100);
     }
 

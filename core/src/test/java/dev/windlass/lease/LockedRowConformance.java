@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 abstract class LockedRowConformance extends LeaseConformance {
     private static final Duration PATIENT = Duration.ofMinutes(1);
+    private static final Duration BRIEF = Duration.ofMillis(400);
 
     private Connection somebody;
 
@@ -245,6 +246,38 @@ abstract class LockedRowConformance extends LeaseConformance {
         unlock();
 
         eventually().until(() -> lease.expiresAt().isAfter(first));
+    }
+
+    /**
+     * A lease so short that one missed renewal costs it: a machine that stands still for a moment may do so, too. So there are
+     * several tries, each beside a lock of its own.
+     */
+    @Test
+    void aLockOnOneRowCostsNoOtherLeaseOfTheNode() {
+        Leases eager = eager();
+
+        eventually().until(() -> {
+            Lease locked = eager.tryAcquire("a", Duration.ofSeconds(20)).orElseThrow();
+            lock("a", 0);
+            return livesBesideTheLock(eager.tryAcquire("b", BRIEF).orElseThrow(), locked);
+        });
+        eventually().until(() -> {
+            LeaseSemaphore semaphore = eager.semaphore("s", 2);
+            Lease locked = semaphore.tryAcquire(Duration.ofSeconds(20)).orElseThrow();
+            lock("s", 1);
+            return livesBesideTheLock(semaphore.tryAcquire(BRIEF).orElseThrow(), locked);
+        });
+    }
+
+    /** For as long as it takes until the other is due, and has been asked for several times in vain. */
+    private boolean livesBesideTheLock(Lease brief, Lease locked) throws SQLException {
+        Instant end = database().now().plusSeconds(5);
+        eventually().until(() -> brief.isLost() || database().now().isAfter(end));
+        boolean lives = !brief.isLost();
+        unlock();
+        brief.close();
+        locked.close();
+        return lives;
     }
 
     /** A node that renews early, so that a renewal which fails has much time left. */
