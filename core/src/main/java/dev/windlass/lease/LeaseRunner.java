@@ -126,17 +126,24 @@ final class LeaseRunner {
                 log.info("[{}] leases are renewed again after {} failures", database.name(), failures);
                 failures = 0;
             }
-        } catch (SQLException | RuntimeException e) {
-            failures++;
-            if (failures == 1) {
-                log.warn(
-                        "[{}] could not renew {} leases; trying again until they run out",
-                        database.name(),
-                        due.size(),
-                        e);
-            } else {
-                log.debug("[{}] could not renew leases, {} times", database.name(), failures, e);
-            }
+        } catch (SQLException e) {
+            failed(due, "SQLSTATE " + e.getSQLState());
+        } catch (RuntimeException e) {
+            failed(due, e.getClass().getName());
+        }
+    }
+
+    /** Without the error's text: that of a server or driver may quote a row. */
+    private void failed(List<HeldLease> due, String error) {
+        failures++;
+        if (failures == 1) {
+            log.warn(
+                    "[{}] could not renew {} leases ({}); trying again until they run out",
+                    database.name(),
+                    due.size(),
+                    error);
+        } else {
+            log.debug("[{}] could not renew leases, {} times ({})", database.name(), failures, error);
         }
     }
 
@@ -214,7 +221,7 @@ final class LeaseRunner {
             }
             return false;
         } catch (SQLException e) {
-            log.debug("{} could not be renewed", lease, e);
+            log.debug("{} could not be renewed (SQLSTATE {})", lease, e.getSQLState());
             return false;
         }
     }
