@@ -4639,6 +4639,9 @@ insert into "windlass".windlass_version (table_name, component, version, min_com
 --   free --acquire--> held --renew--> held          held --release, expiry--> free
 --
 -- A holder is one acquisition, not a process: whoever comes late with an old one finds nothing to change.
+--
+-- Every client must be able to read what is stored. So texts have a character other than white space, as Java sees it
+-- (String.isBlank), and do not end with a space, which SQL Server does not tell apart; times lie within the years 1 to 9999.
 
 -- One for all names, and never set back: a row that is cleaned away and made again goes on with greater tokens. No cache, or
 -- two sessions would hand out their numbers in the wrong order.
@@ -4654,8 +4657,14 @@ create table "windlass"."lease" (
     expires_at    timestamptz  not null,               -- or when it was released
     awaited_until timestamptz,                         -- until then somebody wants to be told of a release
     constraint "lease_pk" primary key (name, slot),
-    constraint "lease_name_check" check (btrim(name) <> ''),
+    constraint "lease_name_check" check (
+        name ~ '[^\t-\r\u001c-\u0020\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]' and right(name, 1) <> ' '),
+    constraint "lease_owner_check" check (
+        owner ~ '[^\t-\r\u001c-\u0020\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]' and right(owner, 1) <> ' '),
     constraint "lease_slot_check" check (slot >= 0),
+    constraint "lease_time_check" check (
+        acquired_at between '0001-01-01 00:00+00' and '9999-12-31 00:00+00'
+        and expires_at between '0001-01-01 00:00+00' and '9999-12-31 00:00+00'),
     constraint "lease_fencing_token_check" check (fencing_token > 0)
 ) with (
     -- Few rows that change often. No index on what changes, and room in the page: no renewal touches an index then.
@@ -4669,7 +4678,8 @@ create table "windlass"."lease_semaphore" (
     used_at       timestamptz  not null,
     awaited_until timestamptz,
     constraint "lease_semaphore_pk" primary key (name),
-    constraint "lease_semaphore_name_check" check (btrim(name) <> ''),
+    constraint "lease_semaphore_name_check" check (
+        name ~ '[^\t-\r\u001c-\u0020\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]' and right(name, 1) <> ' '),
     constraint "lease_semaphore_count_check" check (permits > 0)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1);
 
@@ -4684,23 +4694,47 @@ create table "windlass"."lease_semaphore" (
 --   free holds its row, and whoever renews it holds the row from before he reads the clock. A row that is locked is not free.
 -- * A release notifies only when somebody may be waiting: commits that notify wait for each other, all over the database.
 
--- Refuses what could not be a lease.
-create or replace function "windlass"."lease_check"(p_name text, p_holder uuid, p_owner text, p_duration interval) returns void
+-- Refuses a text that the table would refuse too, and says why.
+create or replace function "windlass"."lease_check_text"(p_what text, p_text text) returns void
     language plpgsql
 as $sql$
 begin
-    if p_name is null or btrim(p_name) = '' then
-        raise exception 'expected the name of a lease, got %', case when p_name is null then 'null' else 'blank text' end
-            using errcode = 'invalid_parameter_value', hint = 'Give p_name: up to 255 characters.';
-    elsif p_holder is null or p_holder = '00000000-0000-0000-0000-000000000000' then
+    if p_text is null
+       or p_text collate "C" !~ '[^\t-\r\u001c-\u0020\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]' then
+        raise exception 'expected the name of %, got %', p_what, case when p_text is null then 'null' else 'blank text' end
+            using errcode = 'invalid_parameter_value', hint = 'Give up to 255 characters.';
+    elsif char_length(p_text) > 255 then
+        raise exception 'expected the name of % of at most 255 characters, got %', p_what, char_length(p_text)
+            using errcode = 'invalid_parameter_value', hint = 'Give a shorter one.';
+    elsif right(p_text, 1) = ' ' then
+        raise exception 'expected the name of % without a space at its end', p_what
+            using errcode = 'invalid_parameter_value', hint = 'Take the space away: not every database can tell it apart.';
+    end if;
+end
+$sql$;
+
+-- Refuses what could not be a lease.
+create or replace function "windlass"."lease_check"(
+    p_name     text,
+    p_holder   uuid,
+    p_owner    text,
+    p_duration interval,
+    p_wait     interval default null
+) returns void
+    language plpgsql
+as $sql$
+begin
+    perform "windlass"."lease_check_text"('a lease', p_name);
+    perform "windlass"."lease_check_text"('the owner', p_owner);
+    if p_holder is null or p_holder = '00000000-0000-0000-0000-000000000000' then
         raise exception 'expected a holder, got %', coalesce(p_holder::text, 'null')
             using errcode = 'invalid_parameter_value', hint = 'Give a fresh gen_random_uuid() for each acquisition.';
-    elsif p_owner is null or btrim(p_owner) = '' then
-        raise exception 'expected the name of the owner, got %', case when p_owner is null then 'null' else 'blank text' end
-            using errcode = 'invalid_parameter_value', hint = 'Give p_owner: it is shown to people.';
     elsif (p_duration > interval '0' and p_duration <= interval '1 day') is not true then
         raise exception 'expected a duration of more than nothing and at most a day, got %', coalesce(p_duration::text, 'null')
             using errcode = 'invalid_parameter_value', hint = 'Take a short lease, and renew it.';
+    elsif p_wait < interval '0' or p_wait > interval '100 years' then
+        raise exception 'expected a time to wait of nothing to 100 years, got %', p_wait
+            using errcode = 'invalid_parameter_value', hint = 'Give null if you do not wait.';
     end if;
 end
 $sql$;
@@ -4729,7 +4763,7 @@ as $sql$
 declare
     v_lease "windlass"."lease";
 begin
-    perform "windlass"."lease_check"(p_name, p_holder, p_owner, p_duration);
+    perform "windlass"."lease_check"(p_name, p_holder, p_owner, p_duration, p_wait);
     server_time := clock_timestamp();
     perform 1
        from "windlass"."lease" l
@@ -4807,7 +4841,7 @@ declare
     v_slot   integer;
     v_permit "windlass"."lease";
 begin
-    perform "windlass"."lease_check"(p_name, p_holder, p_owner, p_duration);
+    perform "windlass"."lease_check"(p_name, p_holder, p_owner, p_duration, p_wait);
     if (p_permits between 1 and 10000) is not true then
         raise exception 'expected 1 to 10000 permits, got %', coalesce(p_permits::text, 'null')
             using errcode = 'invalid_parameter_value', hint = 'Give p_permits: how many may be taken at once.';

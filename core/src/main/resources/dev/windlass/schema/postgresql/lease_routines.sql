@@ -9,23 +9,47 @@
 --   free holds its row, and whoever renews it holds the row from before he reads the clock. A row that is locked is not free.
 -- * A release notifies only when somebody may be waiting: commits that notify wait for each other, all over the database.
 
--- Refuses what could not be a lease.
-create or replace function {schema}.{lease_check}(p_name text, p_holder uuid, p_owner text, p_duration interval) returns void
+-- Refuses a text that the table would refuse too, and says why.
+create or replace function {schema}.{lease_check_text}(p_what text, p_text text) returns void
     language plpgsql
 as $sql$
 begin
-    if p_name is null or btrim(p_name) = '' then
-        raise exception 'expected the name of a lease, got %', case when p_name is null then 'null' else 'blank text' end
-            using errcode = 'invalid_parameter_value', hint = 'Give p_name: up to 255 characters.';
-    elsif p_holder is null or p_holder = '00000000-0000-0000-0000-000000000000' then
+    if p_text is null
+       or p_text collate "C" !~ '[^\t-\r\u001c-\u0020\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]' then
+        raise exception 'expected the name of %, got %', p_what, case when p_text is null then 'null' else 'blank text' end
+            using errcode = 'invalid_parameter_value', hint = 'Give up to 255 characters.';
+    elsif char_length(p_text) > 255 then
+        raise exception 'expected the name of % of at most 255 characters, got %', p_what, char_length(p_text)
+            using errcode = 'invalid_parameter_value', hint = 'Give a shorter one.';
+    elsif right(p_text, 1) = ' ' then
+        raise exception 'expected the name of % without a space at its end', p_what
+            using errcode = 'invalid_parameter_value', hint = 'Take the space away: not every database can tell it apart.';
+    end if;
+end
+$sql$;
+
+-- Refuses what could not be a lease.
+create or replace function {schema}.{lease_check}(
+    p_name     text,
+    p_holder   uuid,
+    p_owner    text,
+    p_duration interval,
+    p_wait     interval default null
+) returns void
+    language plpgsql
+as $sql$
+begin
+    perform {schema}.{lease_check_text}('a lease', p_name);
+    perform {schema}.{lease_check_text}('the owner', p_owner);
+    if p_holder is null or p_holder = '00000000-0000-0000-0000-000000000000' then
         raise exception 'expected a holder, got %', coalesce(p_holder::text, 'null')
             using errcode = 'invalid_parameter_value', hint = 'Give a fresh gen_random_uuid() for each acquisition.';
-    elsif p_owner is null or btrim(p_owner) = '' then
-        raise exception 'expected the name of the owner, got %', case when p_owner is null then 'null' else 'blank text' end
-            using errcode = 'invalid_parameter_value', hint = 'Give p_owner: it is shown to people.';
     elsif (p_duration > interval '0' and p_duration <= interval '1 day') is not true then
         raise exception 'expected a duration of more than nothing and at most a day, got %', coalesce(p_duration::text, 'null')
             using errcode = 'invalid_parameter_value', hint = 'Take a short lease, and renew it.';
+    elsif p_wait < interval '0' or p_wait > interval '100 years' then
+        raise exception 'expected a time to wait of nothing to 100 years, got %', p_wait
+            using errcode = 'invalid_parameter_value', hint = 'Give null if you do not wait.';
     end if;
 end
 $sql$;
@@ -54,7 +78,7 @@ as $sql$
 declare
     v_lease {schema}.{lease};
 begin
-    perform {schema}.{lease_check}(p_name, p_holder, p_owner, p_duration);
+    perform {schema}.{lease_check}(p_name, p_holder, p_owner, p_duration, p_wait);
     server_time := clock_timestamp();
     perform 1
        from {schema}.{lease} l
@@ -132,7 +156,7 @@ declare
     v_slot   integer;
     v_permit {schema}.{lease};
 begin
-    perform {schema}.{lease_check}(p_name, p_holder, p_owner, p_duration);
+    perform {schema}.{lease_check}(p_name, p_holder, p_owner, p_duration, p_wait);
     if (p_permits between 1 and 10000) is not true then
         raise exception 'expected 1 to 10000 permits, got %', coalesce(p_permits::text, 'null')
             using errcode = 'invalid_parameter_value', hint = 'Give p_permits: how many may be taken at once.';
