@@ -4,11 +4,13 @@ import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.windlass.Repository;
 import dev.windlass.TestDatabase;
 import dev.windlass.engine.PostgresDialect;
 import dev.windlass.runtime.Database;
 import dev.windlass.schema.Component;
 import dev.windlass.schema.Migrator;
+import java.io.IOException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -17,6 +19,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -182,6 +185,34 @@ final class PostgresLeaseSqlTest {
         assertThat(leases.tryAcquire("a", Duration.ofMinutes(1))).isPresent();
 
         eventually().until(() -> leases.list().size() == 1);
+    }
+
+    /** A standby that has not got the last commits goes on from an earlier value; the docs say how to go past what was lost. */
+    @Test
+    void whatTheDocsSayAfterAFailoverMakesTokensGrowAgain() throws Exception {
+        Leases leases = database.passive().leases();
+        long replicated = tokenOf(leases);
+        List<Long> lost = Stream.generate(() -> tokenOf(leases)).limit(50).toList();
+        database.execute("delete from %s.lease");
+        database.execute("select setval('%s.lease_token', " + replicated + ")");
+        assertThat(tokenOf(leases)).isIn(lost);
+
+        database.execute(documentedSql("advance the tokens"));
+
+        assertThat(tokenOf(leases)).isGreaterThan(lost.get(49));
+    }
+
+    private static long tokenOf(Leases leases) {
+        try (Lease lease = leases.tryAcquire("a", Duration.ofMinutes(1)).orElseThrow()) {
+            return lease.fencingToken();
+        }
+    }
+
+    private static String documentedSql(String name) throws IOException {
+        String start = "<!-- sql: " + name + " -->\n```sql\n";
+        String docs = Repository.read("docs/leases.md");
+        int from = docs.indexOf(start) + start.length();
+        return docs.substring(from, docs.indexOf("```", from)).replace("windlass.", "%s.");
     }
 
     /** A program that worked before the upgrade may use leases after it, without further grants. */
