@@ -92,7 +92,8 @@ final class Acquirer {
     }
 
     private Optional<HeldLease> await(Claim claim, Deadline deadline, Semaphore signal) throws InterruptedException {
-        for (int looks = 1; ; looks++) {
+        Looks looks = new Looks();
+        while (true) {
             signal.drainPermits();
             Duration wait = deadline.remaining();
             Outcome outcome = ask(claim, wait.isZero() ? null : wait);

@@ -7,10 +7,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the database says to somebody who wants a lease.
  *
- * @param owner who holds it now; null when it is changing hands
- * @param fencingToken of that owner; 0 when it is changing hands
+ * @param owner who holds it now; null when somebody is just changing it
+ * @param fencingToken of that owner; 0 when there is none
  */
 record Answer(boolean acquired, @Nullable String owner, long fencingToken, Instant expiresAt, Instant serverTime) {
+
+    /** Whether somebody is just changing it, so that nobody can tell who has it; ask again soon. */
+    boolean isUnsettled() {
+        return owner == null;
+    }
 
     /** When it is worth asking again, if nobody gives it back before; two times of the database, and so without its clock. */
     Duration untilExpiry() {

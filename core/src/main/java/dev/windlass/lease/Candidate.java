@@ -37,7 +37,7 @@ final class Candidate implements Leadership {
     private final Loop loop;
     private final Runnable wake;
     private Claim claim; // the loop's own
-    private int looks;
+    private Looks looks = new Looks();
     private Deadline attention = Deadline.in(MonotonicClock.system(), Duration.ZERO);
     private volatile Deadline notBefore = attention;
     private @Nullable HeldLease lease;
@@ -95,9 +95,9 @@ final class Candidate implements Leadership {
         Acquirer.Outcome outcome = acquirer.ask(claim, attention());
         HeldLease won = outcome.lease();
         if (won == null) {
-            return room.pause(outcome.answer(), ++looks);
+            return room.pause(outcome.answer(), looks);
         }
-        looks = 0;
+        looks = new Looks();
         claim = claim.again();
         if (take(won)) {
             begin(won);

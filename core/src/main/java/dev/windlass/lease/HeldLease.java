@@ -96,7 +96,7 @@ final class HeldLease implements Lease {
 
     private String lossMessage() {
         Loss loss = lost;
-        return runner.describe(this) + " is not held any more: " + (loss == null ? "it was closed" : loss.reason)
+        return this + " is not held any more: " + (loss == null ? "it was closed" : loss.reason)
                 + "; others may hold it now";
     }
 
@@ -117,7 +117,7 @@ final class HeldLease implements Lease {
             public void throwIfCancelled() {
                 if (isCancelled()) {
                     throw new CancelledException(
-                            isLost() ? lossMessage() : runner.describe(HeldLease.this) + " ends: its node is closing");
+                            isLost() ? lossMessage() : HeldLease.this + " ends: its node is closing");
                 }
             }
         };
@@ -282,5 +282,10 @@ final class HeldLease implements Lease {
             callbacks.clear();
         }
         runner.closed(this, release);
+    }
+
+    @Override
+    public String toString() {
+        return runner.describe(this);
     }
 }

@@ -59,8 +59,9 @@ public interface Lease extends AutoCloseable {
     void onLost(Runnable callback);
 
     /**
-     * Gives it back, so that others can have it at once. Closing twice does nothing. Throws nothing: if the database is away,
-     * the lease runs out by itself.
+     * Gives it back, so that others can have it at once. Closing twice does nothing. Throws nothing, and does not wait: if the
+     * database is away, or a transaction of somebody else keeps the row of the lease locked, it is given back as soon as that is
+     * over, or runs out by itself.
      */
     @Override
     void close();

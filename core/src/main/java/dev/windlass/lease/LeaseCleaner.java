@@ -10,6 +10,7 @@ import java.util.concurrent.ThreadLocalRandom;
 /** Deletes leases that nobody has held for long, once in an hour; only in nodes that use leases. */
 final class LeaseCleaner {
     private static final Duration PERIOD = Duration.ofHours(1);
+    private static final Duration PAUSE_BETWEEN_BATCHES = Duration.ofMillis(100);
     private static final Duration ANSWER = Duration.ofMinutes(1);
     private static final int BATCH = 500;
 
@@ -18,7 +19,6 @@ final class LeaseCleaner {
     private final Duration retention;
     private final Loop loop;
     private volatile boolean started;
-    private volatile boolean stopping;
 
     LeaseCleaner(Database database, LeaseStore store, Workers workers, Duration retention) {
         this.database = database.answeringWithin(ANSWER);
@@ -34,16 +34,13 @@ final class LeaseCleaner {
         }
     }
 
+    /** One batch: the loop goes on as long as batches are full, and leaves the database to others in between. */
     private Duration clean() throws SQLException {
-        int cleaned;
-        do {
-            cleaned = database.once(connection -> store.clean(connection, retention, BATCH));
-        } while (cleaned == BATCH && !stopping);
-        return PERIOD.plusSeconds(ThreadLocalRandom.current().nextInt(600));
+        int cleaned = database.once(connection -> store.clean(connection, retention, BATCH));
+        return cleaned < BATCH ? PERIOD.plusSeconds(ThreadLocalRandom.current().nextInt(600)) : PAUSE_BETWEEN_BATCHES;
     }
 
     void stop(Duration patience) {
-        stopping = true;
         loop.stop(patience);
     }
 }

@@ -16,6 +16,7 @@ public final class LeaseNode {
 
     private final StoredLeases leases;
     private final LeaseRunner runner;
+    private final Releaser releaser;
     private final WaitingRoom room;
     private final Acquirer acquirer;
     private final Election election;
@@ -52,7 +53,8 @@ public final class LeaseNode {
                 workers,
                 windlass.wakeUp(),
                 windlass.maxPollingInterval());
-        runner = new LeaseRunner(database, background, store, workers, clock, wall, options.renewAt(), room::heard);
+        releaser = new Releaser(database, store, workers, room::heard);
+        runner = new LeaseRunner(database, background, store, workers, clock, wall, options.renewAt(), releaser);
         cleaner = new LeaseCleaner(database, store, workers, options.retention());
         acquirer = new Acquirer(database, store, runner, room, clock, cleaner);
         election = new Election(database.name(), acquirer, room, workers, grace);
@@ -69,6 +71,7 @@ public final class LeaseNode {
      */
     public void stop() {
         acquirer.close();
+        releaser.hurry();
         room.heard("");
         runner.held().forEach(HeldLease::askToStop);
         Deadline deadline = Deadline.in(MonotonicClock.system(), grace);
@@ -86,6 +89,7 @@ public final class LeaseNode {
         }
         cleaner.stop(PATIENCE);
         runner.stop(PATIENCE);
+        releaser.stop(PATIENCE);
         room.stop(PATIENCE);
     }
 }

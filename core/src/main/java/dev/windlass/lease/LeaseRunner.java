@@ -1,7 +1,6 @@
 package dev.windlass.lease;
 
 import dev.windlass.MonotonicClock;
-import dev.windlass.WindlassException;
 import dev.windlass.lease.LeaseStore.Renewal;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Loop;
@@ -17,7 +16,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,7 +46,7 @@ final class LeaseRunner {
     private final MonotonicClock clock;
     private final InstantSource wall;
     private final double renewAt;
-    private final Consumer<String> released;
+    private final Releaser releaser;
     private final KeptConnection connection;
     private final Set<HeldLease> held = ConcurrentHashMap.newKeySet();
     private final Loop renewing;
@@ -63,14 +61,14 @@ final class LeaseRunner {
             MonotonicClock clock,
             InstantSource wall,
             double renewAt,
-            Consumer<String> released) {
+            Releaser releaser) {
         this.database = database;
         this.store = store;
         this.workers = workers;
         this.clock = clock;
         this.wall = wall;
         this.renewAt = renewAt;
-        this.released = released;
+        this.releaser = releaser;
         this.connection = new KeptConnection(background);
         this.renewing = new Loop("[" + database.name() + "] renewing leases", workers, this::renewDue);
         this.watching = new Loop("[" + database.name() + "] watching leases", workers, this::watch);
@@ -96,7 +94,7 @@ final class LeaseRunner {
         watching.start();
         renewing.wakeWithin(lease.untilRenewal());
         watching.wakeWithin(clamp(lease.left(), SLACK, LONGEST_WATCH));
-        log.debug("{} acquired for {}", describe(lease), claim.duration());
+        log.debug("{} acquired for {}", lease, claim.duration());
         return lease;
     }
 
@@ -108,41 +106,44 @@ final class LeaseRunner {
         List<HeldLease> due = held.stream()
                 .filter(lease -> !lease.isLost() && lease.isRenewalDue())
                 .toList();
-        if (!due.isEmpty() && !renew(due)) {
-            return pauseBeforeRetry(due);
+        if (!due.isEmpty()) {
+            renew(due);
         }
         if (held.isEmpty()) {
             connection.close();
-            return Loop.PARKED;
         }
+        Set<HeldLease> tried = Set.copyOf(due);
         return held.stream()
-                .map(HeldLease::untilRenewal)
+                .map(lease -> pauseBefore(lease, tried))
                 .min(Duration::compareTo)
-                .map(SLACK::plus)
                 .orElse(Loop.PARKED);
     }
 
-    /** Returns whether all of them have their answer. */
-    private boolean renew(List<HeldLease> due) {
+    private void renew(List<HeldLease> due) {
         try {
-            boolean complete = settle(due, this::ask);
+            var unused = settle(due, this::ask);
             if (failures > 0) {
                 log.info("[{}] leases are renewed again after {} failures", database.name(), failures);
                 failures = 0;
             }
-            return complete;
-        } catch (SQLException | RuntimeException e) {
-            failures++;
-            if (failures == 1) {
-                log.warn(
-                        "[{}] could not renew {} leases; trying again until they run out",
-                        database.name(),
-                        due.size(),
-                        e);
-            } else {
-                log.debug("[{}] could not renew leases, {} times", database.name(), failures, e);
-            }
-            return false;
+        } catch (SQLException e) {
+            failed(due, "SQLSTATE " + e.getSQLState());
+        } catch (RuntimeException e) {
+            failed(due, e.getClass().getName());
+        }
+    }
+
+    /** Without the error's text: that of a server or driver may quote a row. */
+    private void failed(List<HeldLease> due, String error) {
+        failures++;
+        if (failures == 1) {
+            log.warn(
+                    "[{}] could not renew {} leases ({}); trying again until they run out",
+                    database.name(),
+                    due.size(),
+                    error);
+        } else {
+            log.debug("[{}] could not renew leases, {} times ({})", database.name(), failures, error);
         }
     }
 
@@ -170,7 +171,7 @@ final class LeaseRunner {
         Renewal renewal = answers.get(lease.claim.holder());
         if (renewal != null && renewal.renewed()) {
             lease.renewed(window, renewal.expiresAt());
-            log.debug("{} renewed", describe(lease));
+            log.debug("{} renewed", lease);
         } else if (renewal != null) {
             lease.lose(Loss.REFUSED);
         }
@@ -183,11 +184,16 @@ final class LeaseRunner {
         return clamp(reserve.dividedBy(2), SHORTEST_CALL, LONGEST_CALL);
     }
 
+    /** One that has to be asked for again must not hold up the others: each has its own time. */
+    private static Duration pauseBefore(HeldLease lease, Set<HeldLease> tried) {
+        return tried.contains(lease) && lease.isRenewalDue()
+                ? pauseBeforeRetry(lease)
+                : SLACK.plus(lease.untilRenewal());
+    }
+
     /** Quickly, and more quickly as the end comes near. */
-    private static Duration pauseBeforeRetry(List<HeldLease> due) {
-        Duration left =
-                due.stream().map(HeldLease::left).min(Duration::compareTo).orElse(LONGEST_PAUSE);
-        Duration pause = clamp(left.dividedBy(10), SHORTEST_PAUSE, LONGEST_PAUSE);
+    private static Duration pauseBeforeRetry(HeldLease lease) {
+        Duration pause = clamp(lease.left().dividedBy(10), SHORTEST_PAUSE, LONGEST_PAUSE);
         return pause.multipliedBy(50 + ThreadLocalRandom.current().nextLong(51)).dividedBy(100);
     }
 
@@ -215,7 +221,7 @@ final class LeaseRunner {
             }
             return false;
         } catch (SQLException e) {
-            log.debug("{} could not be renewed", describe(lease), e);
+            log.debug("{} could not be renewed (SQLSTATE {})", lease, e.getSQLState());
             return false;
         }
     }
@@ -223,14 +229,14 @@ final class LeaseRunner {
     void lost(HeldLease lease, Loss loss) {
         held.remove(lease);
         if (loss == Loss.NODE_CLOSED) {
-            log.info("{} ends: {}", describe(lease), loss.reason);
+            log.info("{} ends: {}", lease, loss.reason);
         } else {
-            log.warn("{} is lost: {}", describe(lease), loss.reason);
+            log.warn("{} is lost: {}", lease, loss.reason);
         }
     }
 
     void doesNotStop(HeldLease lease) {
-        log.warn("{} protects work that does not stop; it runs out when it is not renewed any more", describe(lease));
+        log.warn("{} protects work that does not stop; it runs out when it is not renewed any more", lease);
     }
 
     void call(Runnable callback) {
@@ -247,29 +253,10 @@ final class LeaseRunner {
         }
     }
 
-    /** An interrupt that arrived meanwhile would keep a pool from handing out the connection. */
     void closed(HeldLease lease, boolean release) {
         held.remove(lease);
-        if (!release) {
-            return;
-        }
-        boolean interrupted = Thread.interrupted();
-        try {
-            release(lease);
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
-    private void release(HeldLease lease) {
-        try {
-            database.retrying("release " + lease.claim, open -> store.release(open, lease.claim));
-            log.debug("{} released", describe(lease));
-            released.accept(lease.name());
-        } catch (WindlassException e) {
-            log.warn("{} could not be released and runs out by itself", describe(lease), e);
+        if (release) {
+            releaser.release(lease);
         }
     }
 

@@ -16,7 +16,7 @@ public interface LeaseSemaphore {
 
     int permits();
 
-    /** Takes a permit if one is free. */
+    /** Takes a permit if one is free. Empty, too, if a transaction of somebody else keeps the semaphore locked for longer. */
     Optional<Lease> tryAcquire(Duration duration);
 
     /** Takes a permit, and waits for one if none is free. See {@link Leases#tryAcquire(String, Duration, Duration)}. */

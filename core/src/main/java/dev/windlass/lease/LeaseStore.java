@@ -73,11 +73,24 @@ final class LeaseStore {
                 .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
     }
 
-    boolean release(Connection connection, Claim claim) throws SQLException {
+    /** What became of a lease that its holder gives back. */
+    enum Release {
+        DONE,
+        NOT_HELD,
+        /** Somebody has its row locked; it has to be asked again. */
+        NOT_NOW
+    }
+
+    Release release(Connection connection, Claim claim) throws SQLException {
         return call(connection, "release")
                 .text(claim.name())
                 .uuid(claim.holder())
-                .value(row -> row.getBoolean(1));
+                .value(LeaseStore::release);
+    }
+
+    private static Release release(ResultSet row) throws SQLException {
+        boolean held = row.getBoolean(1);
+        return row.wasNull() ? Release.NOT_NOW : held ? Release.DONE : Release.NOT_HELD;
     }
 
     Optional<LeaseState> find(Connection connection, String name) throws SQLException {

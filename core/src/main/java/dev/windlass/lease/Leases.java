@@ -13,7 +13,7 @@ import java.util.Optional;
  * }
  * }</pre>
  *
- * <p>Names have up to 255 characters; a duration is at least a millisecond and at most a day. It need not be as long as the
+ * <p>Names have up to 255 characters, not all of them white space, and do not end with a space. A duration is at least a millisecond and at most a day. It need not be as long as the
  * work, since a lease is renewed while it is held: it is the time for which others are kept out after a crash. Some ten
  * seconds are a good choice.
  *

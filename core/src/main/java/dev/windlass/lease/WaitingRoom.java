@@ -68,21 +68,23 @@ final class WaitingRoom {
 
     /**
      * How long to wait for a wake-up: until the lease that stands in the way runs out, with some jitter, since others wait for
-     * the same; not so long if nobody can be heard.
-     *
-     * @param looks how many there have been
+     * the same; not so long if nobody can be heard. Somebody who changes the lease is done soon, as a rule.
      */
-    Duration pause(Answer refusal, int looks) {
-        Duration most =
-                listening ? longest : min(longest, SHORTEST.multipliedBy(1L << Math.min(looks, 7)), LONGEST_WHEN_DEAF);
-        Duration expiry = refusal.untilExpiry();
-        Duration pause = expiry.compareTo(most) < 0 ? expiry : most;
-        return pause.plus(SHORTEST).plusMillis(ThreadLocalRandom.current().nextInt(JITTER_MILLIS));
+    Duration pause(Answer refusal, Looks looks) {
+        looks.count(refusal);
+        Duration most = listening ? longest : min(longest, doubled(looks.all()));
+        Duration expiry = refusal.isUnsettled() ? doubled(looks.unsettled() - 1) : refusal.untilExpiry();
+        return min(expiry, most)
+                .plus(SHORTEST)
+                .plusMillis(ThreadLocalRandom.current().nextInt(JITTER_MILLIS));
     }
 
-    private static Duration min(Duration a, Duration b, Duration c) {
-        Duration least = a.compareTo(b) < 0 ? a : b;
-        return least.compareTo(c) < 0 ? least : c;
+    private static Duration doubled(int times) {
+        return min(SHORTEST.multipliedBy(1L << Math.min(times, 7)), LONGEST_WHEN_DEAF);
+    }
+
+    private static Duration min(Duration a, Duration b) {
+        return a.compareTo(b) < 0 ? a : b;
     }
 
     void stop(Duration patience) {

@@ -9,6 +9,11 @@
  * acquisition, not the name of a node: a renewal or release that comes late, after somebody else has taken the lease, finds
  * nothing to change, also if that somebody is the same node.
  *
+ * <p>What has run out by the clock may be renewed at that moment by a transaction that commits later. So the row decides: whoever
+ * renews locks it before reading the clock, whoever takes what has run out locks it too, and a row that is locked is not free. For
+ * permits this means that rows with a holder are counted, whatever the clock says, and that a permit which has run out counts until
+ * somebody has locked its row and taken it.
+ *
  * <p>In the program a {@link dev.windlass.lease.Lease} is <em>held</em>, then <em>lost</em> or <em>closed</em>, and never held
  * again.
  *
@@ -37,8 +42,10 @@
  *   <li>The token grows with every change of holder. It comes from a sequence, taken while the row is locked, and so it survives the
  *       release, the expiry and the deletion of the row.
  *   <li>One renewal that fails is not a lost lease. It is lost when a renewal is refused or the window has closed.
- *   <li>Taking, renewing and giving back a lease waits for nobody's transaction. Permits of one semaphore are taken and given back one
- *       after another, since they are counted.
+ *   <li>Taking, renewing and giving back a lease waits for nobody's transaction: what somebody has locked is left out, and asked
+ *       for again. Permits of one semaphore are taken one after another, since they are counted; whoever cannot begin to count
+ *       within a second is told to come again.
+ *   <li>However late a transaction commits, there are not more holders than there may be.
  *   <li>A node that uses no leases sends no statement, opens no connection and starts no loop for them.
  * </ul>
  *
@@ -46,15 +53,15 @@
  *
  * <p>The {@link dev.windlass.lease.Acquirer} asks for leases; those who wait stand in {@link dev.windlass.lease.Lines} and are
  * woken in the {@link dev.windlass.lease.WaitingRoom}. The {@link dev.windlass.lease.LeaseRunner} renews what is held, all that is
- * due in one call on a connection of its own, and tells holders what they have lost. A
- * {@link dev.windlass.lease.Candidate} stands for leader. None of them is a thread; only the work of a leader has one.
+ * due in one call on a connection of its own, and tells holders what they have lost. The
+ * {@link dev.windlass.lease.Releaser} gives back what is closed. A {@link dev.windlass.lease.Candidate} stands for leader. None of them is a thread; only the work of a leader has one.
  *
  * <h2>Failure</h2>
  *
  * <p>A process that dies leaves a lease that runs out; whoever waits knows when, and looks then. A database that goes away stops
  * renewals; they are tried again quickly, and what runs out meanwhile is lost, which its holder is told without the database. A call
- * that hangs is given up together with its connection, in time for another try. A release whose answer is lost is repeated; an
- * acquisition too, and gets the same lease by the same holder. A notification that is lost costs time, since whoever waits also looks
+ * that hangs is given up together with its connection, in time for another try. A release that fails is repeated in the background
+ * until the lease has run out. An acquisition whose answer is lost is repeated, and gets the same lease by the same holder. A notification that is lost costs time, since whoever waits also looks
  * by himself.
  *
  * <p>A closing node asks work under its leases to stop, keeps these leases while the work does, and then gives them back; work that

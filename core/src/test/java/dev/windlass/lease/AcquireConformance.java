@@ -165,7 +165,18 @@ abstract class AcquireConformance extends LeaseConformance {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"'; drop table lease; --", "\"quoted\"", "a\\b", "%s", "{lease}", "ümläut 🙂", " padded "})
+    @ValueSource(
+            strings = {
+                "'; drop table lease; --",
+                "\"quoted\"",
+                "a\\b",
+                "%s",
+                "{lease}",
+                "ümläut 🙂",
+                " leading",
+                "\u00a0",
+                "a\n"
+            })
     void anyTextCanBeAName(String name) {
         try (Lease lease = acquired(name)) {
             assertThat(others.tryAcquire(name, LONG)).isEmpty();

@@ -65,6 +65,28 @@ final class PostgresLeaseTest {
     }
 
     @Nested
+    final class LateCommit extends LateCommitConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
+        }
+    }
+
+    @Nested
+    final class LockedRow extends LockedRowConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
+        }
+    }
+
+    @Nested
     final class Leader extends LeaderConformance {
         @RegisterExtension
         static final TestDatabase postgres = new TestDatabase();
