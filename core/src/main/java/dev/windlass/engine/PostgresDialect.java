@@ -3,6 +3,7 @@ package dev.windlass.engine;
 import dev.windlass.runtime.Dialect;
 import dev.windlass.runtime.SqlType;
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -18,8 +19,9 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** PostgreSQL 13 and newer. */
+/** PostgreSQL 15 and newer: what the community supports, and what the tests run on. */
 public final class PostgresDialect implements Dialect {
+    private static final int OLDEST = 15;
 
     /** Connections (08), resources (53) and operator intervention (57). */
     private static final Set<String> OUTAGE_CLASSES = Set.of("08", "53", "57");
@@ -38,6 +40,16 @@ public final class PostgresDialect implements Dialect {
     @Override
     public String name() {
         return "postgresql";
+    }
+
+    @Override
+    public String servers() {
+        return "PostgreSQL " + OLDEST + " or newer";
+    }
+
+    @Override
+    public boolean supports(DatabaseMetaData server) throws SQLException {
+        return server.getDatabaseMajorVersion() >= OLDEST;
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.windlass.runtime;
 
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -13,6 +14,12 @@ public interface Dialect {
 
     /** The folder of the engine's SQL files. */
     String name();
+
+    /** The servers that Windlass runs on, in words. */
+    String servers();
+
+    /** Whether this is one of them, from what the driver knows without asking the server. */
+    boolean supports(DatabaseMetaData server) throws SQLException;
 
     /** A name, quoted as an identifier. */
     String quote(String identifier);

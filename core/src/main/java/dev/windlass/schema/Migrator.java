@@ -4,6 +4,7 @@ import dev.windlass.WindlassException;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Require;
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -94,6 +95,7 @@ public final class Migrator {
     }
 
     private String pendingSql(Connection connection) throws SQLException {
+        checkServer(connection);
         boolean fresh = !database.dialect().tableExists(connection, database.schema(), VERSION_TABLE);
         StringBuilder sql = new StringBuilder(fresh ? template.render("version.sql") : "");
         for (Component component : components) {
@@ -151,6 +153,7 @@ public final class Migrator {
      */
     public void check() throws SQLException {
         database.once(connection -> {
+            checkServer(connection);
             if (!database.dialect().tableExists(connection, database.schema(), VERSION_TABLE)) {
                 throw new SchemaException("[%s] expected Windlass's tables in schema \"%s\", found none; %s"
                         .formatted(database.name(), database.schema(), REMEDY));
@@ -160,6 +163,18 @@ public final class Migrator {
             }
             return true;
         });
+    }
+
+    private void checkServer(Connection connection) throws SQLException {
+        DatabaseMetaData server = connection.getMetaData();
+        if (!database.dialect().supports(server)) {
+            throw new SchemaException("[%s] expected %s, found %s %s; upgrade the server, or use another one"
+                    .formatted(
+                            database.name(),
+                            database.dialect().servers(),
+                            server.getDatabaseProductName(),
+                            server.getDatabaseProductVersion()));
+        }
     }
 
     private static final String REMEDY =

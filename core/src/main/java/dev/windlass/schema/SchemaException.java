@@ -2,7 +2,7 @@ package dev.windlass.schema;
 
 import dev.windlass.WindlassException;
 
-/** The database's schema is missing, too old or too new for this program; the message says what to do. */
+/** The schema is missing, too old or too new for this program, or the server too old; the message says what to do. */
 public final class SchemaException extends WindlassException {
     private static final long serialVersionUID = 1L;
 

@@ -8,11 +8,13 @@ import dev.windlass.OwnerToken;
 import dev.windlass.Shows;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassException;
+import dev.windlass.WindlassOptions;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxOptions;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.postgresql.ds.PGSimpleDataSource;
@@ -61,6 +63,29 @@ final class MigratorTest {
                 .hasMessageContaining("expected Windlass's tables in schema \"" + database.schema + "\", found none")
                 .hasMessageContaining("ensureSchema");
         assertThat(database.exists()).isFalse();
+    }
+
+    @Test
+    void aServerThatIsTooOldIsRefusedInOneSentenceAndLeftAsItIs() throws SQLException {
+        Windlass.Builder windlass = Windlass.on(OlderServer.of(database.owner))
+                .options(WindlassOptions.defaults().withSchemaName(database.schema));
+
+        assertRefused(windlass::start);
+        assertRefused(windlass.migrator()::check);
+        assertRefused(windlass.migrator()::pendingSql);
+        assertRefused(windlass.migrator()::migrate);
+        assertRefused(windlass.ensureSchema()::start);
+        assertThat(database.exists()).isFalse();
+
+        database.migrator().migrate();
+        assertRefused(windlass::start);
+    }
+
+    private static void assertRefused(ThrowingCallable call) {
+        assertThatThrownBy(call)
+                .isInstanceOf(SchemaException.class)
+                .hasMessage("[windlass] expected PostgreSQL 15 or newer, found PostgreSQL 14.23;"
+                        + " upgrade the server, or use another one");
     }
 
     @Test

@@ -9,15 +9,24 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermission;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.zip.CRC32;
 import java.util.zip.CheckedInputStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The unpacked server programs, kept in a cache that all JVMs of this user share. */
-record Binaries(Path home) {
+/**
+ * The unpacked server programs, kept in a cache that all JVMs of this user share, each archive in a place of its own.
+ *
+ * @param version PostgreSQL's major version
+ */
+record Binaries(Path home, int version) {
 
     private static final Logger log = LoggerFactory.getLogger(Binaries.class);
+
+    private static final Pattern VERSION = Pattern.compile("postgres \\(PostgreSQL\\) (\\d+).*");
 
     static Binaries unpacked(Account account) throws IOException {
         return unpacked(Platform.current().archive(), cache(account));
@@ -26,9 +35,13 @@ record Binaries(Path home) {
     /** Unpacks next to the final place and renames: whoever comes second throws its own copy away. */
     static Binaries unpacked(URL archive, Path cache) throws IOException {
         Path home = cache.resolve("postgresql-" + fingerprint(archive));
-        if (Files.exists(home)) {
-            return new Binaries(home);
+        if (!Files.exists(home)) {
+            unpack(archive, cache, home);
         }
+        return new Binaries(home, version(home));
+    }
+
+    private static void unpack(URL archive, Path cache, Path home) throws IOException {
         Path fresh = Files.createTempDirectory(cache, "unpacking-");
         try (InputStream txz = archive.openStream()) {
             Archive.unpack(txz, fresh);
@@ -36,11 +49,25 @@ record Binaries(Path home) {
         } finally {
             PrivateFiles.deleteTree(fresh);
         }
-        return new Binaries(home);
     }
 
     Path program(String name) {
+        return program(home, name);
+    }
+
+    private static Path program(Path home, String name) {
         return home.resolve("bin").resolve(Platform.isWindows() ? name + ".exe" : name);
+    }
+
+    private static int version(Path home) {
+        String answer = Command.probe(List.of(program(home, "postgres").toString(), "--version"));
+        Matcher matcher = VERSION.matcher(answer);
+        if (!matcher.matches()) {
+            throw new EmbeddedPostgresException(
+                    "expected the programs in %s to tell their version, got \"%s\"; delete that directory to have them unpacked again"
+                            .formatted(home, answer));
+        }
+        return Integer.parseInt(matcher.group(1));
     }
 
     private static void publish(Path fresh, Path home) throws IOException {

@@ -30,6 +30,9 @@ final class DataDirectory implements AutoCloseable {
     /** A server whose JVM was killed gets its own signal to stop at that moment, and needs a little to do so. */
     private static final Duration ORPHAN_TIMEOUT = Duration.ofSeconds(5);
 
+    /** Older servers sort in the same order, and know upper and lower case of ASCII only. */
+    private static final int BUILTIN_LOCALES = 17;
+
     private final Path directory;
     private final boolean temporary;
     private final FileChannel lock;
@@ -71,6 +74,7 @@ final class DataDirectory implements AutoCloseable {
         }
         if (Files.exists(data())) {
             refuseRunning(ORPHAN_TIMEOUT);
+            refuseOtherVersion(binaries);
             disownStalePid();
             account.own(data());
         } else {
@@ -158,6 +162,15 @@ final class DataDirectory implements AutoCloseable {
         });
     }
 
+    private void refuseOtherVersion(Binaries binaries) throws IOException {
+        String found = Files.readString(data().resolve("PG_VERSION")).strip();
+        if (!found.equals(Integer.toString(binaries.version()))) {
+            throw new EmbeddedPostgresException(
+                    "expected data of PostgreSQL %d in %s, found data of PostgreSQL %s; give another --data directory, or move the data with pg_dump"
+                            .formatted(binaries.version(), directory, found));
+        }
+    }
+
     private Optional<Postmaster> running() {
         return Postmaster.read(data()).filter(other -> other.isAlive(data()));
     }
@@ -219,9 +232,10 @@ final class DataDirectory implements AutoCloseable {
                 "--auth=" + (temporary ? "trust" : "scram-sha-256"),
                 "--encoding=UTF8",
                 "--locale=C",
-                "--locale-provider=builtin",
-                "--builtin-locale=C.UTF-8",
                 "--no-instructions"));
+        if (binaries.version() >= BUILTIN_LOCALES) {
+            command.addAll(List.of("--locale-provider=builtin", "--builtin-locale=C.UTF-8"));
+        }
         if (temporary) {
             command.add("--no-sync");
         }

