@@ -120,6 +120,8 @@ public final class Call {
                 }
                 return result;
             }
+        } catch (SQLException e) {
+            throw SafeCopies.of(e, dialect);
         }
     }
 
