@@ -2,6 +2,7 @@ package dev.windlass;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.exc.InvalidDefinitionException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 
 /** Payloads as JSON, by Jackson 2. Needs {@code jackson-databind} on the class path. */
@@ -17,16 +18,22 @@ public final class JacksonPayloadCodec implements PayloadCodec {
         this.mapper = mapper;
     }
 
+    /** Jackson's own exception names the way to the value that it cannot write, and the keys of maps are part of that way. */
     @Override
     public String encode(Object value) {
         try {
             return mapper.writeValueAsString(value);
         } catch (JsonProcessingException e) {
-            throw new IllegalArgumentException(
-                    "expected a payload that Jackson can write, got a "
-                            + value.getClass().getName(),
-                    e);
+            throw new IllegalArgumentException("expected a payload that Jackson can write, got a "
+                    + value.getClass().getName() + " (" + why(e) + ")");
         }
+    }
+
+    private static String why(JsonProcessingException e) {
+        String type = e instanceof InvalidDefinitionException unknown && unknown.getType() != null
+                ? " of " + unknown.getType().getRawClass().getName()
+                : "";
+        return e.getClass().getSimpleName() + type;
     }
 
     /**

@@ -17,6 +17,7 @@ import dev.windlass.outbox.Topic;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Handlers;
 import dev.windlass.runtime.Loop;
+import dev.windlass.runtime.PoolTimeout;
 import dev.windlass.runtime.Require;
 import dev.windlass.runtime.Telemetry;
 import dev.windlass.runtime.Transactions;
@@ -78,7 +79,7 @@ public final class Windlass implements AutoCloseable {
         ensureSchema = options.ensureSchema();
         backgroundWorkers = options.backgroundWorkers();
         transactions = new Transactions(database, this::wakeUp);
-        Database background = builder.database(builder.background == null ? builder.dataSource : builder.background);
+        Database background = builder.background == null ? database : builder.database(builder.background);
         outbox = new OutboxNode(
                 database,
                 background,
@@ -158,19 +159,23 @@ public final class Windlass implements AutoCloseable {
         try {
             startFeatures();
         } catch (SQLException | WindlassException e) {
-            if (!isOutage(e)) {
-                close();
-                throw e instanceof WindlassException known ? known : database.failure("start", (SQLException) e);
-            }
-            log.warn("[{}] the database is away; starting when it is back", database.name(), e);
-            starter.start();
+            startLater(e);
         }
         return this;
     }
 
-    private boolean isOutage(Exception e) {
-        Throwable cause = e instanceof SQLException ? e : e.getCause();
-        return cause instanceof SQLException sql && database.dialect().isTransient(sql);
+    private void startLater(Exception e) {
+        Throwable error = e instanceof SQLException ? e : e.getCause();
+        if (!(error instanceof SQLException sql) || !database.dialect().isTransient(sql)) {
+            close();
+            throw e instanceof WindlassException known ? known : database.failure("start", (SQLException) e);
+        }
+        if (PoolTimeout.is(sql)) {
+            log.warn("[{}] starting later: {}", database.name(), database.describe(sql));
+        } else {
+            log.warn("[{}] the database is away; starting when it is back", database.name(), e);
+        }
+        starter.start();
     }
 
     private Duration startFeatures() throws SQLException {

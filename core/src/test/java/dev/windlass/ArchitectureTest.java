@@ -1,6 +1,8 @@
 package dev.windlass;
 
 import static com.tngtech.archunit.base.DescribedPredicate.describe;
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.lang.conditions.ArchPredicates.are;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
@@ -30,17 +32,27 @@ import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxHandler;
 import dev.windlass.outbox.OutboxMessage;
+import dev.windlass.runtime.Call;
+import dev.windlass.runtime.Database;
+import dev.windlass.runtime.SafeCopies;
+import dev.windlass.runtime.SqlError;
+import dev.windlass.runtime.Transactions;
 import dev.windlass.schedule.Job;
 import dev.windlass.schedule.JobRun;
 import dev.windlass.schedule.JobSet;
 import dev.windlass.schedule.JobState;
 import dev.windlass.schedule.Jobs;
+import dev.windlass.schema.Migrator;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.InstantSource;
 import java.util.Calendar;
 import java.util.Date;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import javax.sql.DataSource;
 
 /** What holds the packages together, each rule with its reason. */
 @AnalyzeClasses(packages = "dev.windlass", importOptions = ImportOption.DoNotIncludeTests.class)
@@ -89,6 +101,54 @@ final class ArchitectureTest {
             .dependOnClassesThat()
             .resideInAPackage("java.util.logging..")
             .because("a library logs through SLF4J, where the program decides what is shown");
+
+    @ArchTest
+    static final ArchRule errorsOfTheDatabaseAreToldInOnePlace = noClasses()
+            .that()
+            .resideOutsideOfPackages("dev.windlass.engine..", "dev.windlass.embedded..")
+            .and()
+            .doNotHaveFullyQualifiedName(SafeCopies.class.getName())
+            .should()
+            .accessTargetWhere(describe("read the text of a database's error", ArchitectureTest::readsTheText))
+            .because("the server quotes rows in it; Database describes an error without them");
+
+    private static boolean readsTheText(JavaAccess<?> access) {
+        JavaClass owner = access.getTargetOwner();
+        return owner.isAssignableTo(SQLException.class)
+                && !owner.isAssignableTo(SqlError.class)
+                && Set.of(
+                                "getMessage",
+                                "getLocalizedMessage",
+                                "toString",
+                                "printStackTrace",
+                                "getNextException",
+                                "iterator")
+                        .contains(access.getName());
+    }
+
+    @ArchTest
+    static final ArchRule statementsRunWhereTheirErrorsAreMadeFitToBeTold = noClasses()
+            .that()
+            .resideOutsideOfPackages("dev.windlass.engine..", "dev.windlass.embedded..")
+            .and(are(not(anyOf(Call.class, Database.class, Transactions.class, Migrator.class))))
+            .should()
+            .accessTargetWhere(describe("connect to a database or run a statement", ArchitectureTest::runsStatements))
+            .because("an error of theirs may quote a row; whoever goes through Database and Call need not think of it");
+
+    private static DescribedPredicate<JavaClass> anyOf(Class<?>... types) {
+        return describe(
+                "one of those that speak to the database",
+                type -> Stream.of(types).anyMatch(type::isEquivalentTo));
+    }
+
+    private static boolean runsStatements(JavaAccess<?> access) {
+        JavaClass owner = access.getTargetOwner();
+        return owner.isAssignableTo(Statement.class)
+                || owner.isAssignableTo(DataSource.class)
+                || (owner.isAssignableTo(Connection.class)
+                        && Set.of("createStatement", "prepareStatement", "prepareCall", "commit")
+                                .contains(access.getName()));
+    }
 
     @ArchTest
     static final ArchRule cronStandsAlone = classes()

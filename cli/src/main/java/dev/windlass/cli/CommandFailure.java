@@ -1,11 +1,15 @@
 package dev.windlass.cli;
 
+import dev.windlass.engine.PostgresDialect;
+import dev.windlass.runtime.Dialect;
+import dev.windlass.runtime.SafeCopies;
 import java.io.IOException;
 import java.sql.SQLException;
 
 /** A command did not work; the message is the one sentence to print. */
 final class CommandFailure extends RuntimeException {
     private static final long serialVersionUID = 1L;
+    private static final Dialect DIALECT = new PostgresDialect();
 
     CommandFailure(String message) {
         super(message);
@@ -17,17 +21,21 @@ final class CommandFailure extends RuntimeException {
 
     /** What was tried, what the database said, and what may help. */
     static CommandFailure of(String tried, SQLException e) {
-        return new CommandFailure("could not %s: %s; %s".formatted(tried, said(e), remedy(e)), e);
+        return new CommandFailure("could not %s: %s%s".formatted(tried, said(e), remedy(e)), safe(e));
     }
 
-    /** The driver's words in one line, without its own advice; where it says nothing, the reason below it. */
+    /** What may be printed of a failure: a database's error in it quotes no row. */
+    static Throwable safe(Throwable failure) {
+        return SafeCopies.of(failure, DIALECT);
+    }
+
+    /** The driver's words in one line, without its own advice, and where it says nothing, the reason below it. */
     private static String said(SQLException e) {
-        String words = String.valueOf(e.getMessage())
-                .replaceAll("\\s+", " ")
-                .replaceAll(" Check that the hostname and port are correct .*", "")
-                .replaceAll("\\.? ?$", "");
-        return e.getCause() instanceof IOException cause && words.equals("The connection attempt failed")
-                ? words + " (" + cause.getClass().getSimpleName() + ": " + cause.getMessage() + ")"
+        String words = DIALECT.describe(e)
+                .replaceAll("\\.? ?Check that the hostname and port are correct [^(]*", " ")
+                .replaceAll("\\. \\(", " (");
+        return e.getCause() instanceof IOException cause && words.startsWith("The connection attempt failed")
+                ? words + ": " + cause.getClass().getSimpleName() + ": " + cause.getMessage()
                 : words;
     }
 
@@ -35,16 +43,16 @@ final class CommandFailure extends RuntimeException {
         String state = String.valueOf(e.getSQLState());
         return switch (state) {
             case "28P01", "28000", "08004" ->
-                "check --user and --password, or the variables WINDLASS_USER and WINDLASS_PASSWORD";
-            case "3D000" -> "create the database, or correct the URL";
-            case "42501" -> "use a database user that has this right";
-            case "42704" -> "create what is missing first, or correct its name";
-            case "53300" -> "close other connections, or raise the server's max_connections";
-            case "57014" -> "the database is busy, try again later";
+                "; check --user and --password, or the variables WINDLASS_USER and WINDLASS_PASSWORD";
+            case "3D000" -> "; create the database, or correct the URL";
+            case "42501" -> "; use a database user that has this right";
+            case "42704" -> "; create what is missing first, or correct its name";
+            case "53300" -> "; close other connections, or raise the server's max_connections";
+            case "57014" -> "; the database is busy, try again later";
             default ->
                 state.startsWith("08")
-                        ? "check the address, and that the server runs and can be reached from here"
-                        : "the database's error code is " + state;
+                        ? "; check the address, and that the server runs and can be reached from here"
+                        : "";
         };
     }
 }

@@ -4,6 +4,7 @@ import dev.windlass.WindlassException;
 import dev.windlass.embedded.EmbeddedPostgresException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.sql.SQLException;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
@@ -24,11 +25,12 @@ final class Failures {
         return spec.exitCodeOnInvalidInput();
     }
 
-    static int report(Exception failure, CommandLine command, WindlassCommand root) {
+    static int report(Exception thrown, CommandLine command, WindlassCommand root) {
+        Exception failure = thrown instanceof SQLException e ? CommandFailure.of("finish the command", e) : thrown;
         print(command, sentence(failure));
         if (root.isVerbose()) {
             StringWriter trace = new StringWriter();
-            failure.printStackTrace(new PrintWriter(trace, true));
+            CommandFailure.safe(failure).printStackTrace(new PrintWriter(trace, true));
             command.getErr().println(Secrets.mask(trace.toString()));
         }
         command.getErr().flush();
@@ -42,7 +44,7 @@ final class Failures {
                 || failure instanceof EmbeddedPostgresException;
         return known
                 ? String.valueOf(failure.getMessage()).replaceFirst("^\\[windlass( \\w+)?] ", "")
-                : "something went wrong that was not expected: " + failure
+                : "something went wrong that was not expected: " + CommandFailure.safe(failure)
                         + "; run it again with --verbose for the stack trace";
     }
 

@@ -54,7 +54,7 @@ final class Lifetime implements AutoCloseable {
             try {
                 part.close();
             } catch (Exception e) {
-                log.warn("{} did not close as it should", part.getClass().getSimpleName(), e);
+                log.warn("{} did not close as it should", part.getClass().getSimpleName(), CommandFailure.safe(e));
             }
         }
     }

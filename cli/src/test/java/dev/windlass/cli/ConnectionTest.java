@@ -39,7 +39,7 @@ final class ConnectionTest {
         Ran ran = Ran.windlass("status", "--url", EmbeddedPostgres.shared().jdbcUrl("nowhere"), "--user", "postgres");
         assertThat(ran.exitCode()).isEqualTo(1);
         assertThat(ran.err())
-                .contains("\"nowhere\" does not exist; create the database")
+                .contains("\"nowhere\" does not exist (SQLSTATE 3D000); create the database")
                 .hasLineCount(1);
     }
 

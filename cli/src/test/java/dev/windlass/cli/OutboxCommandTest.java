@@ -19,6 +19,8 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 final class OutboxCommandTest {
     private static final EmbeddedPostgres SERVER = EmbeddedPostgres.shared();
@@ -328,6 +330,23 @@ final class OutboxCommandTest {
                         .at("/detail/topic")
                         .asText())
                 .isEqualTo("a");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aRowThatTheDatabaseQuotesIsNotPrinted(boolean verbose) throws SQLException {
+        outbox.enqueue(OutboxEntry.of("a", "s3cr3t"));
+        OutboxMessageIdentifier id = fail("no");
+        Sql.execute(
+                SERVER.dataSource(),
+                "alter table outbox_command_test.outbox add constraint keeps_secrets check (status <> 0) not valid");
+        Ran ran = verbose ? outbox("requeue", text(id), "--verbose") : outbox("requeue", text(id));
+        assertThat(ran.exitCode()).isEqualTo(1);
+        assertThat(ran.err().lines().findFirst().orElseThrow())
+                .startsWith("windlass: could not requeue")
+                .contains("SQLSTATE 23514", "constraint \"keeps_secrets\"", "the server's log has it");
+        assertThat(ran.err()).doesNotContain("s3cr3t");
+        assertThat(ran.out()).doesNotContain("s3cr3t");
     }
 
     private OutboxMessageIdentifier dead(String topic, String error) {

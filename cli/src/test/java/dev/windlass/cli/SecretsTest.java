@@ -24,6 +24,15 @@ final class SecretsTest {
     }
 
     @Test
+    void whatFollowsAPasswordStays() {
+        String text = "could not connect to jdbc:postgresql://host/db?password=hidden: refused";
+        String masked = "could not connect to jdbc:postgresql://host/db?password=****: refused";
+        assertThat(Secrets.mask(text)).isEqualTo(masked);
+        assertThat(Secrets.mask(masked)).isEqualTo(masked);
+        assertThat(Secrets.mask("password=hid:den:; x")).isEqualTo("password=****:; x");
+    }
+
+    @Test
     void everythingElseStays() {
         String url = "jdbc:postgresql://one:5432,two:5433/db?user=me&sslmode=require";
         assertThat(Secrets.mask(url)).isEqualTo(url);

@@ -1,6 +1,8 @@
 package dev.windlass.engine;
 
 import dev.windlass.runtime.Dialect;
+import dev.windlass.runtime.PoolTimeout;
+import dev.windlass.runtime.SqlError;
 import dev.windlass.runtime.SqlType;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
@@ -161,8 +163,9 @@ public final class PostgresDialect implements Dialect {
 
     @Override
     public boolean isTransient(SQLException e) {
-        String state = state(e);
+        String state = SqlError.state(e);
         return isOutage(e)
+                || PoolTimeout.is(e)
                 || state.startsWith(ROLLBACK_CLASS)
                 || state.equals(LOCK_NOT_AVAILABLE)
                 || state.equals(STATEMENT_TIMEOUT);
@@ -170,20 +173,20 @@ public final class PostgresDialect implements Dialect {
 
     @Override
     public boolean isOutage(SQLException e) {
-        String state = state(e);
+        String state = SqlError.state(e);
         return state.isEmpty()
-                ? e instanceof SQLTransientException || e instanceof SQLRecoverableException
+                ? isTransientByType(e) && !PoolTimeout.is(e)
                 : (OUTAGE_CLASSES.contains(state.substring(0, 2)) && !state.equals(STATEMENT_TIMEOUT))
                         || state.equals(READ_ONLY);
     }
 
-    /** The state of the error, or of what a pool has wrapped in one without. */
-    private static String state(SQLException e) {
-        String state = e.getSQLState();
-        if (state != null && state.length() == 5) {
-            return state;
-        }
-        return e.getCause() instanceof SQLException cause ? state(cause) : "";
+    private static boolean isTransientByType(SQLException e) {
+        return SqlError.isA(SQLTransientException.class, e) || SqlError.isA(SQLRecoverableException.class, e);
+    }
+
+    @Override
+    public String describe(SQLException e) {
+        return PostgresErrors.describe(e);
     }
 
     @Override

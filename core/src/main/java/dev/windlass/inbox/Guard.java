@@ -274,7 +274,7 @@ final class Guard {
     private void record(InboxAttempt attempt, Throwable failure) {
         boolean interrupted = Thread.interrupted(); // or some pools give no connection
         try {
-            String error = ErrorText.of(failure);
+            String error = ErrorText.of(database.safe(failure));
             if (failure instanceof PermanentFailure) {
                 markRefused(attempt, error);
             } else {

@@ -2,6 +2,7 @@ package dev.windlass.lease;
 
 import dev.windlass.Deadline;
 import dev.windlass.MonotonicClock;
+import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Loop;
 import dev.windlass.runtime.Workers;
 import java.time.Duration;
@@ -26,6 +27,7 @@ final class Candidate implements Leadership {
     /** Work that fails at once is not to be passed around the nodes without a pause. */
     private static final Duration PAUSE_AFTER_WORK = Duration.ofSeconds(1);
 
+    private final Database database;
     private final String store;
     private final LeasedWork work;
     private final Acquirer acquirer;
@@ -44,7 +46,7 @@ final class Candidate implements Leadership {
     private boolean stopping;
 
     Candidate(
-            String store,
+            Database database,
             Claim claim,
             LeasedWork work,
             Acquirer acquirer,
@@ -52,7 +54,8 @@ final class Candidate implements Leadership {
             Workers workers,
             Duration grace,
             Consumer<Candidate> closed) {
-        this.store = store;
+        this.database = database;
+        this.store = database.name();
         this.claim = claim;
         this.name = claim.name();
         this.work = work;
@@ -138,12 +141,12 @@ final class Candidate implements Leadership {
             won.run(work);
             log.info("[{}] this node does not lead {} any more", store, name);
         } catch (LostLeaseException e) {
-            log.warn("[{}] this node has lost the lead of {}", store, name, e);
+            log.warn("[{}] this node has lost the lead of {}", store, name, database.safe(e));
         } catch (Exception | Error e) {
             if (isStopping()) {
-                log.info("[{}] the leader's work of {} ended as it was asked to", store, name, e);
+                log.info("[{}] the leader's work of {} ended as it was asked to", store, name, database.safe(e));
             } else {
-                log.error("[{}] the leader's work of {} failed", store, name, e);
+                log.error("[{}] the leader's work of {} failed", store, name, database.safe(e));
             }
         } finally {
             Duration pause =

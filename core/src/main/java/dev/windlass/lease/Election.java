@@ -1,6 +1,7 @@
 package dev.windlass.lease;
 
 import dev.windlass.Deadline;
+import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Workers;
 import java.time.Duration;
 import java.util.Set;
@@ -8,15 +9,15 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /** The elections in which this node takes part. */
 final class Election {
-    private final String store;
+    private final Database database;
     private final Acquirer acquirer;
     private final WaitingRoom room;
     private final Workers workers;
     private final Duration grace;
     private final Set<Candidate> candidates = ConcurrentHashMap.newKeySet();
 
-    Election(String store, Acquirer acquirer, WaitingRoom room, Workers workers, Duration grace) {
-        this.store = store;
+    Election(Database database, Acquirer acquirer, WaitingRoom room, Workers workers, Duration grace) {
+        this.database = database;
         this.acquirer = acquirer;
         this.room = room;
         this.workers = workers;
@@ -24,7 +25,7 @@ final class Election {
     }
 
     Leadership stand(Claim claim, LeasedWork work) {
-        Candidate candidate = new Candidate(store, claim, work, acquirer, room, workers, grace, candidates::remove);
+        Candidate candidate = new Candidate(database, claim, work, acquirer, room, workers, grace, candidates::remove);
         candidates.add(candidate);
         candidate.start();
         return candidate;

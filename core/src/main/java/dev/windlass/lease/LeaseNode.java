@@ -57,7 +57,7 @@ public final class LeaseNode {
         runner = new LeaseRunner(database, background, store, workers, clock, wall, options.renewAt(), releaser);
         cleaner = new LeaseCleaner(database, store, workers, options.retention());
         acquirer = new Acquirer(database, store, runner, room, clock, cleaner);
-        election = new Election(database.name(), acquirer, room, workers, grace);
+        election = new Election(database, acquirer, room, workers, grace);
         leases = new StoredLeases(database, store, acquirer, election, windlass.nodeName());
     }
 

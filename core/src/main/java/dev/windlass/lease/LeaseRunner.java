@@ -245,7 +245,7 @@ final class LeaseRunner {
                 try {
                     callback.run();
                 } catch (Throwable e) {
-                    log.error("[{}] a callback for a lost lease failed", database.name(), e);
+                    log.error("[{}] a callback for a lost lease failed", database.name(), database.safe(e));
                 }
             });
         } catch (RejectedExecutionException | OutOfMemoryError e) {

@@ -42,6 +42,7 @@ final class StoredOutbox implements Outbox {
     private final Duration lease;
     private final Function<String, OutboxOperator> operators;
     private final TimeOrderedIds ids = new TimeOrderedIds();
+    private final EnqueueLog enqueueLog;
 
     StoredOutbox(
             Database database,
@@ -53,6 +54,7 @@ final class StoredOutbox implements Outbox {
             Function<String, OutboxOperator> operators) {
         this.operators = operators;
         this.database = database;
+        this.enqueueLog = new EnqueueLog(database.name());
         this.store = store;
         this.dispatcher = dispatcher;
         this.announcer = announcer;
@@ -70,7 +72,7 @@ final class StoredOutbox implements Outbox {
                 id,
                 connection -> store.enqueue(connection, id, entry, announce),
                 connection -> id);
-        logEnqueued(entry, stands);
+        enqueueLog.enqueued(entry, stands);
         dispatcher.committed(entry.topic());
         return new OutboxMessageIdentifier(stands);
     }
@@ -83,7 +85,7 @@ final class StoredOutbox implements Outbox {
         try {
             boolean announce = announcer.announce();
             UUID stands = store.enqueue(connection, id, entry, announce);
-            logEnqueued(entry, stands);
+            enqueueLog.enqueued(entry, stands);
             signal(connection, entry.topic(), announce);
             return new OutboxMessageIdentifier(stands);
         } catch (SQLException e) {
@@ -105,7 +107,7 @@ final class StoredOutbox implements Outbox {
                 plain < 0 ? null : made.get(plain),
                 connection -> store.enqueueAll(connection, made, all, announce),
                 connection -> recall(connection, made, all));
-        log.debug("[{}] enqueued {} messages", database.name(), all.size());
+        enqueueLog.enqueued(all, stand);
         topics(all).forEach(dispatcher::committed);
         return stand.stream().map(OutboxMessageIdentifier::new).toList();
     }
@@ -121,7 +123,7 @@ final class StoredOutbox implements Outbox {
         try {
             boolean announce = announcer.announce();
             List<UUID> stand = store.enqueueAll(connection, made, all, announce);
-            log.debug("[{}] enqueued {} messages", database.name(), all.size());
+            enqueueLog.enqueued(all, stand);
             for (String topic : topics(all).toList()) {
                 signal(connection, topic, announce);
             }
@@ -181,15 +183,6 @@ final class StoredOutbox implements Outbox {
         } else {
             dispatcher.written(topic, announced);
         }
-    }
-
-    private void logEnqueued(OutboxEntry entry, UUID id) {
-        log.debug(
-                "[{}] enqueued {} of topic {}, correlation id {}",
-                database.name(),
-                id,
-                entry.topic(),
-                entry.correlationId());
     }
 
     @Override

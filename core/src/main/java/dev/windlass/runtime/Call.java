@@ -135,6 +135,8 @@ public final class Call {
                 }
                 return result;
             }
+        } catch (SQLException e) {
+            throw SafeCopies.of(e, dialect);
         }
     }
 

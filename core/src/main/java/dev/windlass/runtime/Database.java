@@ -19,6 +19,9 @@ public final class Database {
     private static final Logger log = LoggerFactory.getLogger(Database.class);
     private static final int TRIES = 4;
 
+    /** As the standard has it. */
+    private static final String CANNOT_CONNECT = "08001";
+
     /** An exhausted pool answers only after its own time-out; the caller must not wait for several of them. */
     private static final long TRY_NANOS = Duration.ofSeconds(2).toNanos();
 
@@ -27,21 +30,30 @@ public final class Database {
     private final String schema;
     private final String name;
     private final int answerMillis;
-    private volatile long lastOutage = System.nanoTime() - Duration.ofDays(1).toNanos();
+    private final Sight sight;
+
+    /** What was last seen of the server, by whoever uses it. */
+    private static final class Sight {
+        private volatile long lastOutage =
+                System.nanoTime() - Duration.ofDays(1).toNanos();
+        private volatile boolean away;
+    }
 
     /**
      * @param name identifies this store in logs and errors
      */
     public Database(DataSource dataSource, Dialect dialect, String schema, String name) {
-        this(dataSource, dialect, schema, name, 0);
+        this(dataSource, dialect, schema, name, 0, new Sight());
     }
 
-    private Database(DataSource dataSource, Dialect dialect, String schema, String name, int answerMillis) {
+    private Database(
+            DataSource dataSource, Dialect dialect, String schema, String name, int answerMillis, Sight sight) {
         this.dataSource = dataSource;
         this.dialect = dialect;
         this.schema = schema;
         this.name = name;
         this.answerMillis = answerMillis;
+        this.sight = sight;
     }
 
     /**
@@ -49,12 +61,12 @@ public final class Database {
      * connection. A network that swallows packets would hold it for ever where no socket time-out is set.
      */
     public Database answeringWithin(Duration time) {
-        return new Database(dataSource, dialect, schema, name, (int) time.toMillis());
+        return new Database(dataSource, dialect, schema, name, (int) time.toMillis(), sight);
     }
 
     /** The same under another name, for one of several users of a database. */
     public Database named(String name) {
-        return new Database(dataSource, dialect, schema, name, answerMillis);
+        return new Database(dataSource, dialect, schema, name, answerMillis, sight);
     }
 
     public String name() {
@@ -75,18 +87,46 @@ public final class Database {
 
     /** Borrows a connection that the caller closes. */
     public Connection connect() throws SQLException {
-        return dataSource.getConnection();
+        long before = System.nanoTime();
+        try {
+            return dataSource.getConnection();
+        } catch (SQLException e) {
+            SQLException safe = noConnection(e, Duration.ofNanos(System.nanoTime() - before));
+            note(safe);
+            throw safe;
+        }
+    }
+
+    /**
+     * A pool tells one of those who wait why a connection could not be made, and the others only that their time is up. While the
+     * database is known to be away, that is the reason for them too.
+     */
+    private SQLException noConnection(SQLException e, Duration waited) {
+        SQLException safe = SafeCopies.whileConnecting(e, dialect);
+        if (!PoolTimeout.is(e)) {
+            return safe;
+        }
+        String said = dialect.describe(e);
+        return sight.away
+                ? new SqlError("the database is away (" + said + ")", CANNOT_CONNECT, e)
+                : new PoolTimeout(e, waited, said);
+    }
+
+    /** An error that somebody met on a connection from here. */
+    void note(SQLException e) {
+        if (dialect.isOutage(e)) {
+            sight.lastOutage = System.nanoTime();
+            sight.away = true;
+        }
     }
 
     /** Runs work in a transaction of its own, once. */
     public <T> T once(Work<T> work) throws SQLException {
-        try (Connection connection = dataSource.getConnection()) {
+        try (Connection connection = connect()) {
             return answerMillis == 0 ? transact(connection, work) : transactInTime(connection, work);
         } catch (SQLException e) {
-            if (dialect.isOutage(e)) {
-                lastOutage = System.nanoTime();
-            }
-            throw e;
+            note(e);
+            throw safe(e);
         }
     }
 
@@ -126,7 +166,7 @@ public final class Database {
                 if (last || !dialect.isTransient(e)) {
                     throw failure(what, e);
                 }
-                log.debug("[{}] {} failed, trying again: {}", name, what, e.getMessage());
+                log.debug("[{}] {} failed, trying again: {}", name, what, describe(e));
                 pause(what, e, attempt);
             }
         }
@@ -151,10 +191,14 @@ public final class Database {
             connection.setAutoCommit(true);
         }
         try {
-            return work.run(connection);
+            T result = work.run(connection);
+            sight.away = false;
+            return result;
         } catch (SQLException e) {
-            discard(connection, e);
-            throw e;
+            note(e);
+            SQLException safe = safe(e);
+            discard(connection, safe);
+            throw safe;
         } finally {
             if (manual) {
                 setManual(connection);
@@ -168,7 +212,7 @@ public final class Database {
                 connection.abort(Runnable::run);
             }
         } catch (SQLException e) {
-            cause.addSuppressed(e);
+            cause.addSuppressed(safe(e));
         }
     }
 
@@ -182,12 +226,12 @@ public final class Database {
     }
 
     /** Rolls back. A connection that was lost cannot be; what lost it is what the caller needs to know. */
-    public static void undo(Connection connection, boolean autoCommit, Throwable cause) {
+    public void undo(Connection connection, boolean autoCommit, Throwable cause) {
         try {
             connection.rollback();
             connection.setAutoCommit(autoCommit);
         } catch (SQLException e) {
-            cause.addSuppressed(e);
+            cause.addSuppressed(safe(e));
         }
     }
 
@@ -209,16 +253,29 @@ public final class Database {
         }
     }
 
-    /** The exception for callers of the public API; further lines of the server's message may quote a payload. */
+    /** The exception for callers of the public API. */
     public WindlassException failure(String what, SQLException e) {
-        String message = String.valueOf(e.getMessage()).lines().findFirst().orElse("");
-        return new WindlassException(
-                "[" + name + "] could not " + what + " (SQLSTATE " + e.getSQLState() + "): " + message, e);
+        return new WindlassException("[" + name + "] could not " + what + ": " + describe(e), safe(e));
+    }
+
+    /** An error in one line, without a word that may come from a row. */
+    public String describe(SQLException e) {
+        return dialect.describe(e);
+    }
+
+    /** An error as it may be logged and passed on: it quotes no row. */
+    public SQLException safe(SQLException e) {
+        return SafeCopies.of(e, dialect);
+    }
+
+    /** An exception, perhaps of users' code, as it may be logged and stored: no error of a database in it quotes a row. */
+    public Throwable safe(Throwable thrown) {
+        return SafeCopies.of(thrown, dialect);
     }
 
     /** Whether the last outage that was seen here lies further back than this. */
     public boolean calmFor(Duration time) {
-        return System.nanoTime() - lastOutage > time.toNanos();
+        return System.nanoTime() - sight.lastOutage > time.toNanos();
     }
 
     /** Work on a connection that somebody else opens, commits and closes. */

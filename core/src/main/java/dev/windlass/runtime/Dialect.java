@@ -42,11 +42,20 @@ public interface Dialect {
     /** Whether trying again may help: deadlocks, lost connections, a server that is starting or has become a standby. */
     boolean isTransient(SQLException e);
 
-    /** Whether the server could not be reached or used, so that live owners may have been unable to renew their leases. */
+    /**
+     * Whether the server could not be reached or used, so that live owners may have been unable to renew their leases. A pool
+     * that had no connection to give says nothing about the server.
+     */
     boolean isOutage(SQLException e);
 
     /** Whether the connection is of no more use though it may look alive, as one to a server that is now read-only. */
     boolean spoilsConnection(SQLException e);
+
+    /**
+     * What may be said about an error, in one line: its SQLSTATE, and the text of the server only if that cannot quote a row,
+     * whoever raised it; else what kind of error it is, and the names that the server gives with it.
+     */
+    String describe(SQLException e);
 
     /** Makes this transaction the only one that migrates the schema, until it ends. */
     void lockForMigration(Connection connection, String schema) throws SQLException;

@@ -273,13 +273,14 @@ public final class Dispatcher<M> {
 
     /** Only a handler's own failure costs an attempt; a shutdown or an outage is not its fault. */
     private Result afterFailure(Attempt<M> attempt, Throwable failure) {
+        Throwable told = database.safe(failure);
         if (attempt.isCancelled(Attempt.Reason.SHUTDOWN) || attempt.isCancelled(Attempt.Reason.LEASE_LOST)) {
-            return new Result.Stopped();
+            return new Result.Stopped(told);
         }
-        Result.Failed failed = new Result.Failed(failure);
+        Result.Failed failed = new Result.Failed(failure, told);
         return attempt.isCancelled(Attempt.Reason.TIMED_OUT) && !failed.isDecision()
                 ? new Result.Failed(new IllegalStateException(
-                        "timed out after " + attempt.lane.handling.options().timeout(), failure))
+                        "timed out after " + attempt.lane.handling.options().timeout(), told))
                 : failed;
     }
 

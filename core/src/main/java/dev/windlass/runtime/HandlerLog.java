@@ -23,7 +23,9 @@ final class HandlerLog {
             String next = outcome instanceof Outcome.Retry retry
                     ? "trying again in " + retry.delay() + (retry.counted() ? "" : ", and not counted")
                     : "not trying again";
-            failed(attempt, failed.cause(), next, effect);
+            failed(attempt, failed, next, effect);
+        } else if (result instanceof Result.Stopped stopped && stopped.told() != null) {
+            stopped(attempt, stopped.told());
         }
         changed(attempt.lane, result, effect);
     }
@@ -31,33 +33,60 @@ final class HandlerLog {
     /** The handler had been given up before. */
     void endedLate(Attempt<?> attempt, Result result) {
         if (result instanceof Result.Failed failed) {
-            failed(attempt, failed.cause(), "its message had gone on without it", Breaker.Effect.NONE);
+            failed(attempt, failed, "its message had gone on without it", Breaker.Effect.NONE);
+        } else if (result instanceof Result.Stopped stopped && stopped.told() != null) {
+            stopped(attempt, stopped.told());
         }
     }
 
-    /** An exception is the user's code too: it may be impossible to log. */
-    private void failed(Attempt<?> attempt, Throwable cause, String next, Breaker.Effect effect) {
+    /** Nobody's failure; but what the handler says of its end may be all that is known of what it left behind. */
+    private void stopped(Attempt<?> attempt, Throwable told) {
+        String next = attempt.isCancelled(Attempt.Reason.SHUTDOWN)
+                ? "the node shuts down, and the message was given back"
+                : "its lease was lost, and the message may belong to another owner";
         try {
-            tell(attempt, cause, next, effect);
+            warn(attempt, next, told);
+        } catch (Throwable e) {
+            warn(attempt, next + "; its exception cannot be logged", null);
+        }
+    }
+
+    private void warn(Attempt<?> attempt, String next, @Nullable Throwable told) {
+        log.warn(
+                "[{}] the handler of message {} of topic {} ended with an exception when it was asked to stop: {}",
+                store,
+                attempt.claimed.id(),
+                attempt.claimed.topic(),
+                next,
+                told);
+    }
+
+    /** An exception is the user's code too: it may be impossible to log. */
+    private void failed(Attempt<?> attempt, Result.Failed failed, String next, Breaker.Effect effect) {
+        try {
+            tell(attempt, failed, next, effect);
         } catch (Throwable e) {
             error(attempt, next + "; its exception cannot be logged", null);
         }
     }
 
     /** A handler that says when to try again has not failed unexpectedly, and a probe that fails is told with its circuit. */
-    private void tell(Attempt<?> attempt, Throwable cause, String next, Breaker.Effect effect) {
+    private void tell(Attempt<?> attempt, Result.Failed failed, String next, Breaker.Effect effect) {
         Claimed<?> claimed = attempt.claimed;
-        if (cause instanceof RetryAfter) {
+        Throwable told = failed.told();
+        if (failed.cause() instanceof RetryAfter) {
             log.info(
-                    "[{}] the handler of message {} of topic {} put it off: {}",
+                    "[{}] the handler of message {} of topic {} put it off, {}: {}",
                     store,
                     claimed.id(),
                     claimed.topic(),
-                    next);
+                    next,
+                    told.getMessage(),
+                    told.getCause());
         } else if (effect == Breaker.Effect.RESTS_ON) {
-            log.debug("[{}] message {} of topic {} was tried: {}", store, claimed.id(), claimed.topic(), next, cause);
+            log.debug("[{}] message {} of topic {} was tried: {}", store, claimed.id(), claimed.topic(), next, told);
         } else {
-            error(attempt, next, cause);
+            error(attempt, next, told);
         }
     }
 

@@ -20,15 +20,15 @@ public record Handling<M>(Handler<M> handler, HandlerOptions options) {
             return new Outcome.Done();
         }
         if (result instanceof Result.Failed failed) {
+            String error = ErrorText.of(failed.told());
             return effect.isCounted()
-                    ? afterFailure(failed.cause(), retryCount)
-                    : spared(failed.cause(), retryCount, effect);
+                    ? afterFailure(failed.cause(), error, retryCount)
+                    : new Outcome.Retry(sparedDelay(retryCount, effect), error, false);
         }
         return new Outcome.Release();
     }
 
-    private Outcome afterFailure(Throwable failure, int retryCount) {
-        String error = ErrorText.of(failure);
+    private Outcome afterFailure(Throwable failure, String error, int retryCount) {
         if (failure instanceof PermanentFailure
                 || retryCount + 1 >= options.retry().maxAttempts()) {
             return new Outcome.Fail(error, options.failedHead());
@@ -37,10 +37,6 @@ public record Handling<M>(Handler<M> handler, HandlerOptions options) {
                 ? after.delay()
                 : options.retry().delay(retryCount);
         return new Outcome.Retry(delay, error, true);
-    }
-
-    private Outcome spared(Throwable failure, int retryCount, Breaker.Effect effect) {
-        return new Outcome.Retry(sparedDelay(retryCount, effect), ErrorText.of(failure), false);
     }
 
     /** Who begins or prolongs a rest comes back after the next probe: the message may be at fault, not what the handler needs. */

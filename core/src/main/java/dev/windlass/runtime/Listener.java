@@ -65,6 +65,9 @@ public final class Listener {
             }
             return Duration.ZERO;
         } catch (SQLException | RuntimeException | LinkageError e) {
+            if (e instanceof SQLException error) {
+                database.note(error);
+            }
             listening.accept(false);
             close();
             throw e;

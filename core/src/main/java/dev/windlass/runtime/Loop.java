@@ -1,6 +1,7 @@
 package dev.windlass.runtime;
 
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ThreadLocalRandom;
@@ -15,7 +16,8 @@ import org.slf4j.LoggerFactory;
  * A step that runs again and again, never twice at once: after the time it asks for, or as soon as it is woken.
  *
  * <p>Not a thread: between two steps it costs nothing. A step that throws runs again after a growing pause, which waking does
- * not shorten; the first failure and the recovery are logged, nothing in between. Only {@link #stop} ends it.
+ * not shorten. The first failure and the recovery are logged, and in between whether the pool has no connection, or has one
+ * again. Only {@link #stop} ends it.
  */
 public final class Loop {
     /** Until somebody wakes the loop. */
@@ -37,6 +39,7 @@ public final class Loop {
     private boolean woken;
     private Duration within = PARKED;
     private int failures;
+    private boolean lacksConnection;
     private @Nullable ScheduledFuture<?> timer;
 
     public Loop(String name, Workers workers, Step step) {
@@ -138,7 +141,12 @@ public final class Loop {
     private Duration pauseAfter(Throwable e) {
         Thread.interrupted();
         failures++;
-        if (failures == 1) {
+        Optional<PoolTimeout> timeout = PoolTimeout.behind(e);
+        boolean changed = failures == 1 || timeout.isPresent() != lacksConnection;
+        lacksConnection = timeout.isPresent();
+        if (changed && timeout.isPresent()) {
+            log.warn("{} waits: {}", name, timeout.get().getMessage());
+        } else if (changed) {
             log.warn("{} failed and goes on trying", name, e);
         } else {
             log.debug("{} has failed {} times", name, failures, e);

@@ -124,7 +124,7 @@ final class OutcomeWriter<M> {
                 database.name(),
                 ended.attempt().claimed.id(),
                 ended.attempt().claimed.topic(),
-                cause.getSQLState()));
+                database.describe(cause)));
     }
 
     private void write(List<Ended<M>> outcomes) throws SQLException {

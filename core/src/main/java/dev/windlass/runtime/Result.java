@@ -2,19 +2,37 @@ package dev.windlass.runtime;
 
 import dev.windlass.PermanentFailure;
 import dev.windlass.RetryAfter;
+import org.jspecify.annotations.Nullable;
 
 /** How an attempt ended, before it is decided what is written about it. */
 sealed interface Result {
 
     record Done() implements Result {}
 
-    record Failed(Throwable cause) implements Result {
+    /**
+     * The handler threw something.
+     *
+     * @param told the cause as it may be logged and stored
+     */
+    record Failed(Throwable cause, Throwable told) implements Result {
+        Failed(Throwable cause) {
+            this(cause, cause);
+        }
+
         /** Whether the handler decided about this message, which says nothing about the next. */
         boolean isDecision() {
             return cause instanceof PermanentFailure || cause instanceof RetryAfter;
         }
     }
 
-    /** The lease was lost, or the node shuts down: nobody's failure. */
-    record Stopped() implements Result {}
+    /**
+     * The lease was lost, or the node shuts down: nobody's failure.
+     *
+     * @param told what the handler threw then, as it may be logged
+     */
+    record Stopped(@Nullable Throwable told) implements Result {
+        Stopped() {
+            this(null);
+        }
+    }
 }

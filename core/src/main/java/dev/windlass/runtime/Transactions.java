@@ -2,6 +2,7 @@ package dev.windlass.runtime;
 
 import dev.windlass.Windlass.TransactionalWork;
 import java.sql.Connection;
+import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,13 +40,22 @@ public final class Transactions {
             T result;
             try {
                 result = work.run(connection);
-                connection.commit();
+                commit(connection);
             } catch (Throwable e) {
-                Database.undo(connection, autoCommit, e);
+                database.undo(connection, autoCommit, e);
                 throw e;
             }
             connection.setAutoCommit(autoCommit);
             return result;
+        }
+    }
+
+    /** The user's own statements speak for themselves; a commit may tell of Windlass's rows as well. */
+    private void commit(Connection connection) throws SQLException {
+        try {
+            connection.commit();
+        } catch (SQLException e) {
+            throw database.safe(e);
         }
     }
 

@@ -2,6 +2,7 @@ package dev.windlass.schema;
 
 import dev.windlass.WindlassException;
 import dev.windlass.runtime.Database;
+import dev.windlass.runtime.PoolTimeout;
 import dev.windlass.runtime.Require;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
@@ -59,7 +60,8 @@ public final class Migrator {
     private boolean isHeldUp(WindlassException e) {
         return e.getCause() instanceof SQLException cause
                 && database.dialect().isTransient(cause)
-                && !database.dialect().isOutage(cause);
+                && !database.dialect().isOutage(cause)
+                && !PoolTimeout.is(cause);
     }
 
     private boolean migrateLocked(Connection connection) throws SQLException {
@@ -71,7 +73,7 @@ public final class Migrator {
             execute(connection, pendingSql(connection));
             connection.commit();
         } catch (SQLException | RuntimeException e) {
-            Database.undo(connection, autoCommit, e);
+            database.undo(connection, autoCommit, e);
             throw e;
         }
         connection.setAutoCommit(autoCommit);

@@ -53,7 +53,7 @@ final class LeaseTest {
     }
 
     @Test
-    @Shows("OBX-057")
+    @Shows({"OBX-057", "OBX-105"})
     void aHandlerWhoseLeaseIsLostIsCancelledAndInterrupted() throws Exception {
         Windlass windlass = database.start(database.windlass()
                 .outbox(database.shortLease())
@@ -62,7 +62,7 @@ final class LeaseTest {
                         goOn.await();
                     } catch (InterruptedException e) {
                         handled.add("interrupted, cancelled: " + cancellation.isCancelled());
-                        throw e;
+                        throw new IllegalStateException("half of it is done", e);
                     }
                 }));
         windlass.outbox().enqueue(OutboxEntry.of("a", "x"));
@@ -72,6 +72,11 @@ final class LeaseTest {
             eventually()
                     .until(() -> logs.count(Level.WARN, "had lost their lease when their outcome was written") == 1);
             assertThat(logs.count(Level.WARN, "lost the lease of message")).isEqualTo(1);
+            assertThat(logs.at(Level.WARN))
+                    .filteredOn(line -> line.contains("half of it is done"))
+                    .singleElement()
+                    .asString()
+                    .contains("of topic a", "the message may belong to another owner", "LeaseTest.java");
         }
         assertThat(handled).containsExactly("interrupted, cancelled: true");
         assertThat(database.count("status = 1 and retry_count = 0 and last_error is null"))

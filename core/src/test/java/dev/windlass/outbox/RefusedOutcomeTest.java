@@ -3,6 +3,8 @@ package dev.windlass.outbox;
 import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
+import dev.windlass.Logs;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
 import java.util.List;
@@ -43,11 +45,15 @@ final class RefusedOutcomeTest {
                 .mapToObj(i -> OutboxEntry.of("a", i % 50 == 7 ? "bad" : "good"))
                 .toList();
 
-        windlass.outbox().enqueueAll(entries);
-        windlass.outbox().enqueueAll(entries);
+        try (Logs logs = Logs.collect(Level.ERROR)) {
+            windlass.outbox().enqueueAll(entries);
+            windlass.outbox().enqueueAll(entries);
 
-        eventually().until(() -> database.count("status = 2") == 196);
-        assertThat(database.count("status = 2 and payload = 'bad'")).isZero();
+            eventually().until(() -> database.count("status = 2") == 196);
+            assertThat(database.count("status = 2 and payload = 'bad'")).isZero();
+            eventually().until(() -> logs.count(Level.ERROR, "refuses the outcome of message") > 0);
+            assertThat(logs.at(Level.ERROR)).first().asString().contains("of topic a", "SQLSTATE P0001");
+        }
     }
 
     @Test

@@ -139,6 +139,33 @@ final class RetryTest {
     }
 
     @Test
+    void theReasonOfARetryAfterIsLogged() {
+        try (Logs logs = Logs.collect(Level.INFO)) {
+            Windlass windlass = database.start(database.windlass()
+                    .outboxHandler("told", message -> {
+                        throw new RetryAfter(HOUR, "closed for lunch");
+                    })
+                    .outboxHandler("caused", message -> {
+                        throw new RetryAfter(HOUR, new IllegalStateException("the kitchen burns"));
+                    }));
+            windlass.outbox().enqueue(OutboxEntry.of("told", "x"));
+            windlass.outbox().enqueue(OutboxEntry.of("caused", "x"));
+            eventually().until(() -> database.count("status = 0 and retry_count = 1") == 2);
+            assertThat(logs.at(Level.INFO))
+                    .filteredOn(line -> line.contains("of topic told"))
+                    .singleElement()
+                    .asString()
+                    .contains("put it off, trying again in PT1H: closed for lunch");
+            assertThat(logs.at(Level.INFO))
+                    .filteredOn(line -> line.contains("of topic caused"))
+                    .singleElement()
+                    .asString()
+                    .contains("put it off", "the kitchen burns", "RetryTest.java");
+            assertThat(logs.at(Level.ERROR)).isEmpty();
+        }
+    }
+
+    @Test
     void retryAfterCountsAsAnAttempt() {
         Windlass windlass = database.start(database.windlass().outboxHandler("a", retrying(quick(2)), message -> {
             throw new RetryAfter(Duration.ZERO, "closed for lunch");

@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -144,6 +145,32 @@ final class RoutingTest {
             assertThat(logs.lines())
                     .filteredOn(line -> !line.text().startsWith("[orders]"))
                     .isEmpty();
+        }
+    }
+
+    @Test
+    @Shows("OBX-102")
+    void aBatchIsLoggedInOneLineWithItsTopicsAndTheFirstOfItsMessages() throws Exception {
+        List<OutboxEntry> entries = IntStream.range(0, 107)
+                .mapToObj(n -> OutboxEntry.of(n < 7 ? "a" : "b" + n % 25, "x").withCorrelationId("order " + n))
+                .toList();
+        try (Logs logs = Logs.collect(Level.DEBUG)) {
+            Windlass windlass = database.start(
+                    database.windlass().options(database.options().withBackgroundWorkers(false)));
+            List<OutboxMessageIdentifier> ids = windlass.outbox().enqueueAll(entries);
+            windlass.inTransaction(connection -> windlass.outbox().enqueueAll(connection, entries.subList(0, 2)));
+
+            List<String> lines = logs.at(Level.DEBUG).stream()
+                    .filter(line -> line.contains(" enqueued "))
+                    .toList();
+            assertThat(lines).hasSize(2);
+            assertThat(lines.get(0))
+                    .startsWith("[windlass] enqueued 107 messages of topics a (7), b7 (4), ")
+                    .contains(" and 6 more: " + ids.get(0).value() + " with correlation id order 0, ")
+                    .endsWith(ids.get(4).value() + " with correlation id order 4 and 102 more");
+            assertThat(lines.get(1))
+                    .startsWith("[windlass] enqueued 2 messages of topics a (2): ")
+                    .endsWith(" with correlation id order 1");
         }
     }
 }

@@ -6,7 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ch.qos.logback.classic.Level;
 import dev.windlass.Logs;
 import dev.windlass.Shows;
+import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -68,6 +71,26 @@ final class LoopTest {
         eventually().until(() -> runs.get() == 2);
         assertThat(loop.stop(PATIENCE)).isTrue();
         assertThat(runs.get()).isEqualTo(2);
+    }
+
+    @Test
+    void whetherAllItLacksIsAConnectionIsLoggedWheneverThatChanges() {
+        SQLException busy = new PoolTimeout(new SQLTimeoutException(), Duration.ofSeconds(3), "pool 1 is busy");
+        List<Exception> troubles = List.of(busy, busy, new IllegalStateException("broken"), busy);
+        try (Logs logs = Logs.collect(Level.INFO)) {
+            started(() -> {
+                int run = runs.getAndIncrement();
+                if (run < troubles.size()) {
+                    throw troubles.get(run);
+                }
+                return Loop.PARKED;
+            });
+            eventually().until(() -> logs.count(Level.INFO, "a loop works again after 4 failures") == 1);
+            assertThat(logs.count(Level.WARN, "a loop waits: no connection was free within 3000 ms"))
+                    .isEqualTo(2);
+            assertThat(logs.count(Level.WARN, "a loop failed and goes on trying"))
+                    .isEqualTo(1);
+        }
     }
 
     @Test

@@ -168,6 +168,7 @@ final class OutageTest {
                 eventually().until(() -> handled.get() == 1 + expected);
             }
             assertThat(logs.count(Level.WARN, "listening for wake-ups failed")).isEqualTo(2);
+            assertThat(logs.count(Level.WARN, "no connection was free")).isZero();
             assertThat(logs.count(Level.ERROR, "")).isZero();
         }
     }

@@ -2,23 +2,37 @@ package dev.windlass.runtime;
 
 import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
+import ch.qos.logback.classic.Level;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.windlass.Logs;
 import dev.windlass.Shows;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
+import dev.windlass.WindlassException;
+import dev.windlass.engine.PostgresDialect;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.postgresql.ds.PGSimpleDataSource;
 
 final class PoolTest {
     @RegisterExtension
@@ -59,6 +73,77 @@ final class PoolTest {
             eventually().until(() -> database.count("status = 2 and lease_expiries = 0 and retry_count = 0") == 6);
             assertThat(calls.get()).isEqualTo(6);
             database.closeAll();
+        }
+    }
+
+    @Test
+    void aPoolThatIsUsedUpIsNotTakenForADatabaseThatIsAway() throws Exception {
+        CountDownLatch goOn = new CountDownLatch(1);
+        try (HikariDataSource pool = Pools.of(database.unpooled(), 1);
+                Logs logs = Logs.collect(Level.INFO)) {
+            Windlass windlass = database.start(Windlass.on(pool)
+                    .backgroundDataSource(database.unpooled())
+                    .options(database.options())
+                    .outbox(database.shortLease())
+                    .outboxHandler("a", message -> {
+                        try (Connection held = pool.getConnection()) {
+                            assertThat(held.isClosed()).isFalse();
+                            calls.incrementAndGet();
+                            goOn.await();
+                        }
+                    }));
+            windlass.outbox().enqueue(OutboxEntry.of("a", "x"));
+            eventually().until(() -> calls.get() == 1);
+            eventually().until(() -> logs.count(Level.WARN, "maintenance waits: no connection was free within 2") == 1);
+            assertThatThrownBy(() -> windlass.outbox().enqueue(OutboxEntry.of("b", "x")))
+                    .isInstanceOf(WindlassException.class)
+                    .hasMessageContaining("could not enqueue a message of topic b: no connection was free within 2")
+                    .hasMessageContaining("the pool may be too small")
+                    .hasMessageContaining("total=1, active=1");
+            assertThat(logs.count(Level.WARN, "failed and goes on trying")).isZero();
+            goOn.countDown();
+            eventually().until(() -> logs.count(Level.INFO, "maintenance works again") == 1);
+            eventually().until(() -> database.count("status = 2") == 1);
+            database.closeAll();
+        }
+    }
+
+    @Test
+    void onlyADatabaseThatIsAwayIsAnOutage() throws Exception {
+        PGSimpleDataSource nowhere = new PGSimpleDataSource();
+        nowhere.setUrl("jdbc:postgresql://127.0.0.1:1/nowhere");
+        try (HikariDataSource used = Pools.of(database.unpooled(), 1, config -> config.setConnectionTimeout(300));
+                HikariDataSource away = Pools.of(nowhere, 1, config -> config.setConnectionTimeout(300));
+                Connection held = used.getConnection()) {
+            assertThat(held.isClosed()).isFalse();
+            Database usedUp = new Database(used, new PostgresDialect(), database.schema(), "used up");
+            Database gone = new Database(away, new PostgresDialect(), database.schema(), "gone");
+
+            assertThatThrownBy(() -> usedUp.once(Connection::isClosed)).isInstanceOf(PoolTimeout.class);
+            assertThat(usedUp.calmFor(Duration.ofHours(1))).isTrue();
+
+            for (int round = 0; round < 3; round++) {
+                List<Throwable> errors = atOnce(5, () -> gone.once(Connection::isClosed));
+                if (round > 0) { // until somebody has heard why, a time-out of the pool is all that the others know
+                    assertThat(errors)
+                            .allSatisfy(e -> assertThat(new PostgresDialect().isOutage((SQLException) e))
+                                    .isTrue());
+                }
+            }
+            assertThat(gone.calmFor(Duration.ofHours(1))).isFalse();
+        }
+    }
+
+    private static List<Throwable> atOnce(int count, Callable<?> call) throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(count);
+        try {
+            List<Throwable> errors = new ArrayList<>();
+            for (Future<?> each : threads.invokeAll(Collections.nCopies(count, call))) {
+                errors.add(catchThrowable(each::get).getCause());
+            }
+            return errors;
+        } finally {
+            threads.shutdown();
         }
     }
 

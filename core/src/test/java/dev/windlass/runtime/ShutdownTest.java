@@ -3,7 +3,10 @@ package dev.windlass.runtime;
 import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.windlass.Logs;
+import dev.windlass.Shows;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
 import dev.windlass.inbox.InboxEntry;
@@ -117,6 +120,35 @@ final class ShutdownTest {
         windlass.close();
         assertThat(database.count(UNTOUCHED)).isEqualTo(2);
         stubborn.set(false);
+    }
+
+    @Test
+    @Shows("OBX-105")
+    void whatAHandlerThrowsWhenItIsAskedToStopIsLogged() {
+        CountDownLatch running = new CountDownLatch(1);
+        try (Logs logs = Logs.collect(Level.WARN)) {
+            Windlass windlass = database.start(database.windlass()
+                    .options(database.options().withShutdownGrace(Duration.ofMillis(50)))
+                    .outboxHandler("a", message -> {
+                        running.countDown();
+                        try {
+                            goOn.await();
+                        } catch (InterruptedException e) {
+                            throw new IllegalStateException("half of it is done", e);
+                        }
+                    }));
+            String id =
+                    windlass.outbox().enqueue(OutboxEntry.of("a", "x")).value().toString();
+            eventually().until(() -> running.getCount() == 0);
+            windlass.close();
+            assertThat(logs.at(Level.WARN))
+                    .singleElement()
+                    .asString()
+                    .contains(
+                            id, "of topic a", "the message was given back", "half of it is done", "ShutdownTest.java");
+            assertThat(logs.at(Level.ERROR)).isEmpty();
+            assertThat(database.count(UNTOUCHED)).isEqualTo(1);
+        }
     }
 
     @Test

@@ -1,6 +1,9 @@
 package dev.windlass.testkit;
 
 import dev.windlass.WindlassException;
+import dev.windlass.engine.PostgresDialect;
+import dev.windlass.runtime.Dialect;
+import dev.windlass.runtime.SafeCopies;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -8,6 +11,7 @@ import javax.sql.DataSource;
 
 /** Transactions that do not wait for ever: a test that forgot to end its own gets an error instead of a hang. */
 final class Sql {
+    private static final Dialect DIALECT = new PostgresDialect();
 
     private Sql() {}
 
@@ -28,7 +32,8 @@ final class Sql {
                 connection.setAutoCommit(autoCommit);
             }
         } catch (SQLException e) {
-            throw new WindlassException("could not " + what + ": " + e.getMessage() + hint(e), e);
+            throw new WindlassException(
+                    "could not " + what + ": " + DIALECT.describe(e) + hint(e), SafeCopies.of(e, DIALECT));
         }
     }
 

@@ -2,11 +2,13 @@ package dev.windlass.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.windlass.OwnerToken;
 import dev.windlass.RetryAfter;
 import dev.windlass.Windlass;
+import dev.windlass.WindlassException;
 import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
@@ -25,6 +27,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.assertj.core.util.Throwables;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.postgresql.PGConnection;
@@ -40,6 +43,21 @@ final class AdvanceTest {
 
     private Windlass.Builder node() {
         return database.windlass().outboxHandler("a", message -> handled.add(message.payload()));
+    }
+
+    @Test
+    void aRowThatTheDatabaseQuotesIsNotTold() throws SQLException {
+        Outbox outbox = database.start(node()).outbox();
+        outbox.enqueue(OutboxEntry.of("a", "s3cr3t").withDelay(DAY));
+        execute("alter table %s.outbox add constraint keeps_secrets check (payload <> 's3cr3t') not valid");
+        try {
+            assertThatThrownBy(() -> database.advance(DAY))
+                    .isInstanceOf(WindlassException.class)
+                    .hasMessageContaining("constraint \"keeps_secrets\"")
+                    .satisfies(e -> assertThat(Throwables.getStackTrace(e)).doesNotContain("s3cr3t"));
+        } finally {
+            execute("alter table %s.outbox drop constraint keeps_secrets");
+        }
     }
 
     @Test

@@ -1,6 +1,8 @@
 package dev.windlass.cli.demo;
 
 import dev.windlass.Windlass;
+import dev.windlass.engine.PostgresDialect;
+import dev.windlass.runtime.SafeCopies;
 import java.io.PrintWriter;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -65,7 +67,9 @@ public final class Demo implements AutoCloseable {
             }
         } catch (Exception e) {
             if (!troubled) {
-                log.warn("no order can be placed, trying on: {}", e.toString());
+                log.warn(
+                        "no order can be placed, trying on: {}",
+                        SafeCopies.of(e, new PostgresDialect()).toString());
                 troubled = true;
             }
         }

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.engine;
+
+import org.jspecify.annotations.NullMarked;
