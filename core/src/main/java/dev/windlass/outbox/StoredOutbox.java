@@ -343,7 +343,12 @@ final class StoredOutbox implements Outbox {
     public int heartbeat(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids, Duration lease) {
         Require.positive("lease", lease);
         return complete(
-                "renew", owner, ids, held -> held, Held::id, (connection, held) -> store.heartbeat(connection, held, lease));
+                "renew",
+                owner,
+                ids,
+                held -> held,
+                Held::id,
+                (connection, held) -> store.heartbeat(connection, held, lease));
     }
 
     private <T> int complete(

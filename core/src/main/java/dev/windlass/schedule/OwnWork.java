@@ -44,8 +44,7 @@ final class OwnWork<T, I> {
             super(database, queue, nodeName, retention);
         }
 
-        private <T> List<T> claim(
-                Connection connection, UUID owner, Duration lease, int limit, Call.RowMapper<T> row)
+        private <T> List<T> claim(Connection connection, UUID owner, Duration lease, int limit, Call.RowMapper<T> row)
                 throws SQLException {
             return call(connection, "claim")
                     .uuid(owner)
@@ -145,12 +144,15 @@ final class OwnWork<T, I> {
         int changed;
         do {
             changed = store.database()
-                    .retrying(
-                            "reap " + kind + "s", connection -> store.reap(connection, lease, REAP_BATCH, watched));
+                    .retrying("reap " + kind + "s", connection -> store.reap(connection, lease, REAP_BATCH, watched));
             reaped += changed;
         } while (changed == REAP_BATCH);
         if (reaped > 0) {
-            log.info("[{}] took back {} {}s whose lease had run out", store.database().name(), reaped, kind);
+            log.info(
+                    "[{}] took back {} {}s whose lease had run out",
+                    store.database().name(),
+                    reaped,
+                    kind);
         }
         return reaped;
     }

@@ -24,8 +24,9 @@ final class Template {
     private static final String QUEUE = "queue";
 
     /** What Java takes for blanks. */
-    private static final String BLANKS = "E' \\t\\n\\x0b\\f\\r\\x1c\\x1d\\x1e\\x1f\\u1680\\u2000\\u2001\\u2002\\u2003\\u2004\\u2005\\u2006"
-            + "\\u2008\\u2009\\u200a\\u2028\\u2029\\u205f\\u3000'";
+    private static final String BLANKS =
+            "E' \\t\\n\\x0b\\f\\r\\x1c\\x1d\\x1e\\x1f\\u1680\\u2000\\u2001\\u2002\\u2003\\u2004\\u2005\\u2006"
+                    + "\\u2008\\u2009\\u200a\\u2028\\u2029\\u205f\\u3000'";
 
     private final Dialect dialect;
     private final String schema;

@@ -25,8 +25,7 @@ abstract class FailConformance extends OutboxConformance {
         assertThat(stored.isProcessed()).isFalse();
         assertThat(stored.processedAt()).isEmpty();
         assertThat(stored.processedBy()).contains("node-1");
-        assertThat(count("locked_until is null and ended_at is not null"))
-                .isEqualTo(1);
+        assertThat(count("locked_until is null and ended_at is not null")).isEqualTo(1);
     }
 
     @Test

@@ -160,12 +160,10 @@ abstract class OrderingLockConformance extends OutboxConformance {
                 .routines()
                 .once(connection -> store(LEASE).claim(connection, OWNER.value(), LEASE, 10, Long.MAX_VALUE, ALL));
 
-        assertThat(claimed)
-                .singleElement()
-                .satisfies(each -> {
-                    assertThat(each.position().at())
-                            .as("read before the claim had its number, which it got when it promoted")
-                            .isBefore(time("claimed_at", each.readable().id()));
-                });
+        assertThat(claimed).singleElement().satisfies(each -> {
+            assertThat(each.position().at())
+                    .as("read before the claim had its number, which it got when it promoted")
+                    .isBefore(time("claimed_at", each.readable().id()));
+        });
     }
 }

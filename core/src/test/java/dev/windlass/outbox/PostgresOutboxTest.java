@@ -21,6 +21,17 @@ final class PostgresOutboxTest {
     }
 
     @Nested
+    final class HeldRows extends HeldRowsConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
+        }
+    }
+
+    @Nested
     final class CallersTransaction extends CallersTransactionConformance {
         @RegisterExtension
         static final TestDatabase postgres = new TestDatabase();

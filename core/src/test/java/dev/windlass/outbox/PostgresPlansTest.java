@@ -103,8 +103,9 @@ final class PostgresPlansTest {
         try {
             long before = number(tables);
             long claim = buffers(CLAIM + START + ")");
-            String mine = "(select array_agg(id) from \"" + database.schema() + "\".outbox where status = 1 and owner_token = " + OWNER
-                    + "), array_fill(" + OWNER + "::uuid, array[10])";
+            String mine = "(select array_agg(id) from \"" + database.schema()
+                    + "\".outbox where status = 1 and owner_token = " + OWNER + "), array_fill(" + OWNER
+                    + "::uuid, array[10])";
             buffers("outbox_ack(" + mine + ", 'me', true)");
 
             assertThat(number(tables)).isEqualTo(before);
@@ -231,7 +232,8 @@ final class PostgresPlansTest {
 
     private static String held(int count) {
         String ids = database.value(
-                String.class, "select array_agg(id)::text from %s.outbox where status = 1 and owner_token = " + OWNER + "::uuid");
+                String.class,
+                "select array_agg(id)::text from %s.outbox where status = 1 and owner_token = " + OWNER + "::uuid");
         return "'" + ids + "', array_fill(" + OWNER + "::uuid, array[" + count + "])";
     }
 

@@ -86,7 +86,10 @@ final class PostgresSqlInterfaceTest {
         database.value(UUID.class, "select id from %s.outbox_claim(?, interval '1 minute', 10)", owner);
 
         assertThat(database.value(
-                        Integer.class, "select changed from %s.outbox_release(array[?::uuid], array[?::uuid])", id.value(), owner))
+                        Integer.class,
+                        "select changed from %s.outbox_release(array[?::uuid], array[?::uuid])",
+                        id.value(),
+                        owner))
                 .isEqualTo(1);
         assertThat(outbox.claim(OwnerToken.fresh(), LEASE, 10)).hasSize(1);
         assertThat(database.value(Integer.class, "select %s.outbox_reap(p_quiet => '0 s')"))

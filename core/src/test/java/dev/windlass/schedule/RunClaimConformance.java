@@ -66,9 +66,7 @@ abstract class RunClaimConformance extends JobsConformance {
         assertThat(jobs.ackRuns(OwnerToken.fresh(), List.of(id))).isZero();
         assertThat(jobs.ackRuns(owner, List.of(id, id, new JobRunIdentifier(UUID.randomUUID()))))
                 .isEqualTo(1);
-        assertThat(jobs.ackRuns(owner, List.of(id)))
-                .as("a repeated one holds")
-                .isEqualTo(1);
+        assertThat(jobs.ackRuns(owner, List.of(id))).as("a repeated one holds").isEqualTo(1);
         assertThat(run(id).status()).isEqualTo(JobRunStatus.SUCCEEDED);
         assertThat(run(id).endedAt()).isPresent();
         assertThat(run(id).messageId()).isEmpty();

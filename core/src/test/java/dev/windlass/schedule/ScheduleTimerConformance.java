@@ -284,8 +284,7 @@ abstract class ScheduleTimerConformance extends TimerConformance {
             TimerIdentifier bad = timers.schedule(TimerEntry.of("a", "refused", PAST));
             timers.schedule(TimerEntry.of("b", "fine", PAST));
             assertThat(handOffResult(10).topics()).containsExactly("b");
-            assertThat(timers.find(bad).orElseThrow().lastError().orElseThrow())
-                    .contains("MY001");
+            assertThat(timers.find(bad).orElseThrow().lastError().orElseThrow()).contains("MY001");
             assertThat(count("outbox_timer")).isEqualTo(1);
         } finally {
             database().update("drop function %s.picky() cascade");

@@ -62,7 +62,8 @@ final class TimerLockOrderTest extends TimerConformance {
         return routines.once(connection -> routines.call(connection, routine)
                 .uuids(ids)
                 .uuids(List.of(owner))
-                .list(row -> row.getInt("changed") + " " + Arrays.toString((Object[]) row.getArray("locked").getArray()) + " "
+                .list(row -> row.getInt("changed") + " "
+                        + Arrays.toString((Object[]) row.getArray("locked").getArray()) + " "
                         + Arrays.toString((Object[]) row.getArray("lost").getArray()))
                 .get(0));
     }

@@ -1,0 +1,338 @@
+package dev.windlass.outbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.windlass.FailedHead;
+import dev.windlass.OwnerToken;
+import dev.windlass.runtime.Claimed;
+import dev.windlass.runtime.Position;
+import dev.windlass.runtime.WorkStore.Answer;
+import dev.windlass.runtime.WorkStore.Demand;
+import dev.windlass.runtime.WorkStore.Ending;
+import dev.windlass.runtime.WorkStore.Failure;
+import dev.windlass.runtime.WorkStore.Held;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A row that somebody keeps locked holds up nothing but itself: no verb waits for it, and each says which rows to ask for again. */
+@Timeout(60)
+abstract class HeldRowsConformance extends OutboxConformance {
+    private static final OwnerToken OWNER = OwnerToken.fresh();
+
+    /** What an owner does with what it holds. */
+    enum Verb {
+        ACK,
+        DELETE,
+        ABANDON,
+        FAIL,
+        RELEASE,
+        HEARTBEAT,
+        START
+    }
+
+    private Answer run(Verb verb, List<Held> held) throws SQLException {
+        return database().routines().once(connection -> run(verb, connection, held));
+    }
+
+    private Answer run(Verb verb, Connection connection, List<Held> held) throws SQLException {
+        return switch (verb) {
+            case ACK -> store(LEASE).ack(connection, held);
+            case DELETE -> store(Duration.ZERO).ack(connection, held);
+            case ABANDON ->
+                store(LEASE)
+                        .abandon(
+                                connection,
+                                held.stream()
+                                        .map(each -> new Failure(each, Duration.ZERO, "again"))
+                                        .toList());
+            case FAIL ->
+                store(LEASE)
+                        .fail(
+                                connection,
+                                held.stream()
+                                        .map(each -> new Ending(each, "no", FailedHead.BLOCKS))
+                                        .toList());
+            case RELEASE -> store(LEASE).release(connection, held);
+            case HEARTBEAT -> store(LEASE).heartbeat(connection, held, LEASE);
+            case START -> store(LEASE).start(connection, held);
+        };
+    }
+
+    private List<Held> claimMany(int count) {
+        enqueue("topic", count);
+        return claim(OWNER, count).stream()
+                .map(id -> new Held(id.value(), OWNER.value(), false))
+                .toList();
+    }
+
+    /** An open transaction that has this row. */
+    private Connection holding(String table, String key, UUID id) throws SQLException {
+        Connection connection = database().transaction();
+        String sql = "select 1 from \"" + schema() + "\"." + table + " where " + key + " = ? for update";
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            statement.setObject(1, id);
+            statement.executeQuery();
+        }
+        return connection;
+    }
+
+    private String schema() {
+        return database().routines().schema();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aLockedMessageIsLeftOutAndAskedForAgain(Verb verb) throws SQLException {
+        List<Held> held = claimMany(5);
+        UUID locked = held.get(2).id();
+        try (Connection somebody = holding("outbox", "id", locked)) {
+            assertThat(run(verb, held)).isEqualTo(new Answer(4, Set.of(locked), Set.of()));
+            assertThat(run(verb, held.subList(2, 3))).isEqualTo(new Answer(0, Set.of(locked), Set.of()));
+            somebody.rollback();
+        }
+        assertThat(run(verb, held.subList(2, 3))).isEqualTo(new Answer(1, Set.of(), Set.of()));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whatIsLostIsToldApartFromWhatIsLocked(Verb verb) throws SQLException {
+        List<Held> held = claimMany(4);
+        UUID lost = held.get(0).id();
+        UUID unknown = UUID.randomUUID();
+        database().update("update %s.outbox set owner_token = gen_random_uuid() where id = ?", lost);
+        List<Held> all =
+                List.of(held.get(0), held.get(1), held.get(2), held.get(3), new Held(unknown, OWNER.value(), false));
+        try (Connection somebody = holding("outbox", "id", held.get(1).id())) {
+            assertThat(run(verb, all))
+                    .isEqualTo(new Answer(2, Set.of(held.get(1).id()), Set.of(lost, unknown)));
+            somebody.rollback();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"ACK", "DELETE", "FAIL"})
+    void aLockedJoinHoldsUpOnlyItsMembers(Verb verb) throws SQLException {
+        List<Held> held = claimMany(3);
+        UUID member = held.get(1).id();
+        UUID join = join(List.of(new OutboxWorkItemIdentifier(member)));
+        try (Connection somebody = holding("outbox_join", "join_id", join)) {
+            assertThat(run(verb, held)).isEqualTo(new Answer(2, Set.of(member), Set.of()));
+            somebody.rollback();
+        }
+        assertThat(run(verb, held.subList(1, 2)).changed()).isEqualTo(1);
+        assertThat(steps("completed_steps + failed_steps", join)).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"ACK", "DELETE", "FAIL"})
+    void aLockedRunHoldsUpOnlyItsMessage(Verb verb) throws SQLException {
+        List<Held> held = claimMany(3);
+        UUID run = held.get(1).id();
+        database().update("update %s.outbox set run = true, awaited = true where id = ?", run);
+        database()
+                .update(
+                        "insert into %s.outbox_job_run (id, job_name, tick_at, triggered, created_at, next_attempt_at, status,"
+                                + " handed_over) values (?, 'job', now(), true, now(), now(), 6, true)",
+                        run);
+        try (Connection somebody = holding("outbox_job_run", "id", run)) {
+            assertThat(run(verb, held)).isEqualTo(new Answer(2, Set.of(run), Set.of()));
+            somebody.rollback();
+        }
+        assertThat(run(verb, held.subList(1, 2)).changed()).isEqualTo(1);
+        assertThat(database().value(Long.class, "select count(*) from %s.outbox_job_run where ended_at is not null"))
+                .isEqualTo(1);
+    }
+
+    @Test
+    void aCancellationThatAClaimOvertookKeepsNoLock() throws Exception {
+        doesNotKeep(connection -> outbox.cancel(connection, written));
+    }
+
+    @Test
+    void aMoveThatAClaimOvertookKeepsNoLock() throws Exception {
+        doesNotKeep(
+                connection -> outbox.reschedule(connection, written, database().now()));
+    }
+
+    private OutboxMessageIdentifier written = new OutboxMessageIdentifier(UUID.randomUUID());
+
+    private interface Change {
+        boolean run(Connection connection);
+    }
+
+    private void doesNotKeep(Change change) throws Exception {
+        written = enqueue("topic");
+        Held held = new Held(written.value(), OWNER.value(), false);
+        try (Connection claimer = database().transaction();
+                Connection changer = database().transaction()) {
+            assertThat(store(LEASE).claimAny(claimer, OWNER.value(), LEASE, 10)).hasSize(1);
+            CompletableFuture<Boolean> changed = CompletableFuture.supplyAsync(() -> change.run(changer));
+            TimeUnit.MILLISECONDS.sleep(
+                    200); // time to begin to wait; without it the test shows less, not something wrong
+            claimer.commit();
+            assertThat(changed.get(20, TimeUnit.SECONDS)).isFalse();
+            assertThat(run(Verb.HEARTBEAT, List.of(held)))
+                    .as("the transaction that wanted to change it is still open")
+                    .isEqualTo(new Answer(1, Set.of(), Set.of()));
+            changer.rollback();
+        }
+    }
+
+    @Test
+    void oneOwnerServesForAll() throws SQLException {
+        List<Held> held = claimMany(3);
+        Answer answer = database()
+                .routines()
+                .once(connection -> database()
+                        .routines()
+                        .call(connection, "outbox_ack")
+                        .uuids(held.stream().map(Held::id).toList())
+                        .uuids(List.of(OWNER.value()))
+                        .list(row -> Answer.all(row.getInt("changed")))
+                        .get(0));
+        assertThat(answer.changed()).isEqualTo(3);
+    }
+
+    @Test
+    void aClaimWhoseAnswerWasLostIsGivenBackWithoutBlame() throws SQLException {
+        List<Held> held = claimMany(3);
+        OwnerToken other = OwnerToken.fresh();
+        enqueue("topic", 2);
+        claim(other, 10);
+
+        assertThat(giveBack(OWNER, null)).isEqualTo(3);
+        assertThat(giveBack(OWNER, null)).isZero();
+        assertThat(count("status = 0 and retry_count = 0 and lease_expiries = 0 and owner_token is null"))
+                .isEqualTo(3);
+        assertThat(count("status = 1")).isEqualTo(2);
+        assertThat(run(Verb.ACK, held).lost()).hasSize(3);
+    }
+
+    @Test
+    void whatCannotBeReadIsSetAsideWithTheReason() throws SQLException {
+        claimMany(1);
+
+        assertThat(giveBack(OWNER, "it is larger than the memory")).isEqualTo(1);
+        assertThat(count("status = 3 and last_error = 'it is larger than the memory'"))
+                .isEqualTo(1);
+    }
+
+    private int giveBack(OwnerToken owner, @Nullable String problem) throws SQLException {
+        return database().routines().once(connection -> store(LEASE).giveBack(connection, owner.value(), problem));
+    }
+
+    @Test
+    void anExpiryIsHeldAgainstAMessageOnlyIfItsStartWasWrittenDown() throws SQLException {
+        List<Held> held = claimMany(2);
+        run(Verb.START, held.subList(0, 1));
+        runOutLease(held.stream()
+                .map(each -> new OutboxWorkItemIdentifier(each.id()))
+                .toList());
+
+        assertThat(outbox.reapExpired()).isEqualTo(2);
+
+        assertThat(count("lease_expiries = 1")).isEqualTo(2);
+        assertThat(database().value(UUID.class, "select id from %s.outbox where crashes = 1"))
+                .isEqualTo(held.get(0).id());
+        claim(OWNER, 10);
+        runOutLease(held.stream()
+                .map(each -> new OutboxWorkItemIdentifier(each.id()))
+                .toList());
+        outbox.reapExpired();
+        assertThat(count("crashes = 1"))
+                .as("a start counts for its own attempt")
+                .isEqualTo(1);
+    }
+
+    @Test
+    void aClaimTakesNoMoreThanItsBytesButAlwaysOne() throws SQLException {
+        outbox.enqueueAll(List.of(entry(1000), entry(1000), entry(1000), entry(1000)));
+
+        assertThat(claimBytes(1)).isEqualTo(1);
+        assertThat(claimBytes(1001)).isEqualTo(2);
+        assertThat(claimBytes(Long.MAX_VALUE)).isEqualTo(1);
+    }
+
+    private static OutboxEntry entry(int length) {
+        return OutboxEntry.of("topic", "x".repeat(length));
+    }
+
+    private int claimBytes(long bytes) throws SQLException {
+        return database()
+                .routines()
+                .once(connection -> store(LEASE)
+                        .claim(
+                                connection,
+                                UUID.randomUUID(),
+                                LEASE,
+                                10,
+                                bytes,
+                                List.of(new Demand("topic", 10, Position.START))))
+                .size();
+    }
+
+    @Test
+    void aRowThatCannotBeReadDoesNotHideItsNeighbours() throws SQLException {
+        enqueue("topic", 2);
+        OutboxMessageIdentifier odd = enqueue("topic");
+        database().update("alter table %s.outbox drop constraint outbox_headers_check");
+        try {
+            database().update("update %s.outbox set headers = '[1]' where id = ?", odd.value());
+            List<Claimed<OutboxMessage>> claimed = database()
+                    .routines()
+                    .once(connection -> store(LEASE).claimAny(connection, OWNER.value(), LEASE, 10));
+
+            assertThat(claimed).hasSize(3);
+            assertThat(claimed)
+                    .filteredOn(each -> each.problem() != null)
+                    .singleElement()
+                    .satisfies(each -> {
+                        assertThat(each.id()).isEqualTo(odd.value());
+                        assertThat(each.problem())
+                                .startsWith("it cannot be read")
+                                .doesNotContain("1]");
+                    });
+        } finally {
+            database().update("update %s.outbox set headers = null");
+            database()
+                    .update("alter table %s.outbox add constraint outbox_headers_check"
+                            + " check (jsonb_typeof(headers) = 'object')");
+        }
+    }
+
+    @Test
+    void nothingIsReapedUntilOwnersHaveHadTheTimeToRenew() throws SQLException {
+        List<Held> held = claimMany(1);
+        runOutLease(List.of(new OutboxWorkItemIdentifier(held.get(0).id())));
+        Duration quiet = Duration.ofMillis(500);
+        interruption("1 hour");
+
+        assertThat(reap(quiet)).as("nobody was here for an hour").isZero();
+        assertThat(reap(quiet)).as("owners have had no time yet").isZero();
+        database().update("update %s.windlass_watch set quiet_until = clock_timestamp() where queue = 'outbox'");
+        assertThat(reap(quiet)).isEqualTo(1);
+    }
+
+    private void interruption(String length) {
+        database()
+                .update(
+                        "update %s.windlass_watch set quiet_until = '-infinity', seen_at = clock_timestamp() - interval '"
+                                + length + "' where queue = 'outbox'");
+    }
+
+    private int reap(Duration quiet) throws SQLException {
+        return database().routines().once(connection -> store(LEASE).reap(connection, quiet, 10, true));
+    }
+}
