@@ -33,7 +33,8 @@ public final class InboxNode {
             Telemetry telemetry,
             Workers workers) {
         String channel = Channel.of(windlass.schemaName(), options.tableName());
-        InboxStore store = new InboxStore(database, options.tableName(), windlass.nodeName(), options.retention());
+        InboxStore store = new InboxStore(
+                database, options.tableName(), windlass.nodeName(), options.retention(), options.guardLease());
         Waiters waiters = new Waiters();
         Map<String, Handling<Delivery>> handlings = windlass.backgroundWorkers()
                 ? handlers.handlings(options.handlers(), new HandlerTransactions(transactions, store, waiters))

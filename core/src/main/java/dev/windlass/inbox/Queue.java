@@ -139,7 +139,7 @@ final class Queue {
         Require.present("connection", connection);
         List<Held> held = held(owner, ids);
         try {
-            return held.isEmpty() ? 0 : store.ackWithWork(connection, held).changed();
+            return store.ackWithWork(connection, held);
         } catch (SQLException e) {
             throw database.failure("ack " + held.size() + " messages", e);
         }
@@ -161,13 +161,19 @@ final class Queue {
 
     int fail(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids, String error) {
         String text = ErrorText.bounded(Require.storable("error text", error));
-        return complete("fail", owner, ids, held -> new Ending(held, text, FailedHead.IS_SKIPPED), Ending::id, store::fail);
+        return complete(
+                "fail", owner, ids, held -> new Ending(held, text, FailedHead.IS_SKIPPED), Ending::id, store::fail);
     }
 
     int heartbeat(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids, Duration lease) {
         Require.positive("lease", lease);
         return complete(
-                "renew", owner, ids, held -> held, Held::id, (connection, held) -> store.heartbeat(connection, held, lease));
+                "renew",
+                owner,
+                ids,
+                held -> held,
+                Held::id,
+                (connection, held) -> store.heartbeat(connection, held, lease));
     }
 
     private <T> int complete(
