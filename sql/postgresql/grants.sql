@@ -19,6 +19,7 @@ grant usage on schema "windlass" to "windlass_app";
 grant select on "windlass".windlass_version to "windlass_app";
 grant select, update on "windlass".windlass_watch to "windlass_app";
 grant select, insert, update, delete on "windlass"."inbox" to "windlass_app";
+grant select, insert, update, delete on "windlass"."inbox_redelivery" to "windlass_app"; -- update: to lock a row
 grant select, insert, delete on "windlass"."inbox_failure", "windlass"."inbox_pause" to "windlass_app";
 grant execute on all functions in schema "windlass" to "windlass_app";
 -- What a program that uses leases needs, and no more: run this as the owner of the schema, after the migration.

@@ -4677,7 +4677,11 @@ create table "windlass"."inbox" (
     constraint "inbox_lease_check" check ((status = 1) = (locked_until is not null)
                                       and (status <> 1 or owner_token is not null and claimed_at is not null)
                                       and (status <> 0 or owner_token is null)),
-    constraint "inbox_end_check" check ((status in (2, 3, 5)) = (ended_at is not null) and status in (0, 1, 2, 3, 5))
+    constraint "inbox_end_check" check ((status in (2, 3)) = (ended_at is not null) and status between 0 and 3),
+    -- What programs give back, as the place where to go on, and what leases are reckoned with.
+    constraint "inbox_times_check" check (next_attempt_at >= '0001-01-01 00:00:00+00'
+                                      and (topic is not null or isfinite(next_attempt_at))
+                                      and isfinite(claimed_at) and isfinite(locked_until) and isfinite(ended_at))
 ) with (
     -- Every message leaves one or two dead rows behind; the default (a fifth of the table) comes too late for a queue.
     autovacuum_vacuum_scale_factor = 0.02,
@@ -4694,6 +4698,25 @@ create index "inbox_done" on "windlass"."inbox" (ended_at) where status = 2;
 create index "inbox_dead" on "windlass"."inbox" (ended_at, source, message_id) where status = 3;
 create index "inbox_expiring" on "windlass"."inbox" (expires_at) where status = 0 and expires_at is not null;
 create index "inbox_cancelled" on "windlass"."inbox" (ended_at) where status = 5;
+
+create index "inbox_resting" on "windlass"."inbox" (next_attempt_at) where status = 0 and id is null;
+
+-- What was enqueued while somebody else had begun the message without the queue. It becomes work of the queue if that attempt
+-- fails or is not heard of again (see adopt), and is dropped if it ends well. Of several arrivals the first counts.
+create table "windlass"."inbox_redelivery" (
+    source     varchar(255) collate "C" not null,
+    message_id varchar(255) collate "C" not null,
+    id         uuid         not null,
+    arrived_at timestamptz  not null,
+    due_at     timestamptz,
+    topic      varchar(255) collate "C" not null,
+    hash       bytea,
+    headers    jsonb,
+    payload    text         not null,
+    constraint "inbox_redelivery_pk" primary key (source, message_id),
+    constraint "inbox_redelivery_check" check (btrim(topic, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and topic = rtrim(topic) and length(hash) = 32
+                                      and jsonb_typeof(headers) = 'object') -- or it could not become work
+);
 
 -- Attempts at queued messages that failed. Successes write nothing here.
 create table "windlass"."inbox_failure" (
@@ -5432,7 +5455,8 @@ on conflict do nothing;
 -- * The database's clock decides; leases and delays arrive as intervals, never as somebody else's now.
 -- * Only the holder of the owner token changes a message in progress.
 -- * None waits for a transaction that may stay open: a row that is locked is read as it was committed, and a key that
---   somebody has inserted and not committed is in progress.
+--   somebody has inserted and not committed is in progress. Only a mark has to have the row: it waits for a second, and fails
+--   with lock_not_available. Then roll back, and try again.
 
 -- Begins an attempt, in a transaction of its own: lease and attempt must be committed before the work starts, so that a
 -- message that kills its process is found out. Answers
@@ -5595,7 +5619,8 @@ begin
 end
 $sql$;
 
--- Renews the lease of an attempt, if it has not run out. Returns whether it did.
+-- Renews the lease of an attempt, if it has not run out. Returns whether it did; null if somebody has the row locked, so that
+-- nothing is known, and it has to be asked again.
 create or replace function "windlass"."inbox_renew"(
     p_source     text,
     p_message_id text,
@@ -5609,11 +5634,39 @@ create or replace function "windlass"."inbox_renew"(
     set jit = off
 as $sql$
 begin
-    update "windlass"."inbox" m
-       set locked_until = clock_timestamp() + p_lease
-     where m.source = p_source and m.message_id = p_message_id and m.owner_token = p_owner
-       and m.locked_until > clock_timestamp();
-    return found;
+    perform 1
+       from "windlass"."inbox" m
+      where m.source = p_source and m.message_id = p_message_id and m.owner_token = p_owner
+        and m.locked_until > clock_timestamp()
+        for update skip locked;
+    if found then
+        update "windlass"."inbox" m
+           set locked_until = clock_timestamp() + p_lease
+         where m.source = p_source and m.message_id = p_message_id;
+        return true;
+    end if;
+    perform 1
+       from "windlass"."inbox" m
+      where m.source = p_source and m.message_id = p_message_id and m.owner_token = p_owner
+        and m.locked_until > clock_timestamp();
+    return case when found then null else false end;
+end
+$sql$;
+
+-- Renews many; one row for each, in the order of the arrays.
+create or replace function "windlass"."inbox_renew_all"(
+    p_sources     text[],
+    p_message_ids text[],
+    p_owners      uuid[],
+    p_lease       interval
+) returns table (renewed boolean)
+    language plpgsql
+as $sql$
+begin
+    return query
+    select "windlass"."inbox_renew"(e.source, e.message_id, e.owner_token, p_lease)
+      from unnest(p_sources, p_message_ids, p_owners) with ordinality as e (source, message_id, owner_token, place)
+     order by e.place;
 end
 $sql$;
 
@@ -5633,6 +5686,7 @@ create or replace function "windlass"."inbox_mark_done"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '1s'
 as $sql$
 begin
     update "windlass"."inbox" m
@@ -5656,6 +5710,7 @@ create or replace function "windlass"."inbox_mark_dead"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '1s'
 as $sql$
 begin
     update "windlass"."inbox" m
@@ -5682,6 +5737,7 @@ create or replace function "windlass"."inbox_mark_failed"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_now    timestamptz;
@@ -5712,8 +5768,8 @@ begin
 end
 $sql$;
 
--- Deletes what was processed without the queue, and done for longer than p_keep; also what was begun so long ago, and never
--- ended. Returns how many.
+-- Deletes what was processed without the queue, and done for longer than p_keep; also what was begun so long ago and never ended,
+-- or failed so long ago and was never begun again. The dead stay. Returns how many.
 create or replace function "windlass"."inbox_clean_guards"(p_keep interval, p_limit integer default 1000) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -5740,6 +5796,12 @@ begin
                                order by r.claimed_at
                                limit p_limit - cardinality(v_rows)
                                  for update skip locked);
+    v_rows := v_rows || array(select r.ctid
+                                from "windlass"."inbox" r
+                               where r.status = 0 and r.id is null and r.next_attempt_at < v_before
+                               order by r.next_attempt_at
+                               limit p_limit - cardinality(v_rows)
+                                 for update skip locked);
     delete from "windlass"."inbox" m where m.ctid = any (v_rows);
     get diagnostics v_count = row_count;
     return v_count;
@@ -5761,7 +5823,7 @@ end
 $sql$;
 
 -- Writes one message for the queue, unless the inbox knows it. Returns whether it was new, and whether its hash differs from
--- that of the first arrival. It waits for the commit of whoever is writing the same key.
+-- that of the first arrival. It waits for the commit of whoever is enqueueing the same key, and for nobody else.
 create or replace function "windlass"."inbox_enqueue"(
     p_source     text,
     p_message_id text,
@@ -5789,8 +5851,9 @@ $sql$;
 -- gives the ids, and repeats a call whose answer was lost, is told again what was new.
 --
 -- What the inbox knows stays what it is, done or dead or in progress: this takes no lock on it that a mark would have to
--- wait for. Only a message that somebody began without the queue, and failed or was not heard of again, becomes work
--- for the queue: nobody else may ever come back to it.
+-- wait for, and waits for no lock on it. Only a message that somebody began without the queue is another matter, because nobody
+-- may ever come back to it. If that failed, or was not heard of again, it becomes work for the queue. As long as somebody has it,
+-- or has its row locked, what was brought is kept aside, and adopt() looks at it again.
 create or replace function "windlass"."inbox_enqueue_all"(
     p_sources     text[],
     p_message_ids text[],
@@ -5812,11 +5875,10 @@ create or replace function "windlass"."inbox_enqueue_all"(
     set jit = off
 as $sql$
 declare
-    v_now     timestamptz;
-    v_ids     uuid[];
-    v_all     boolean;
-    v_known   boolean;
-    v_revised boolean := false;
+    v_now   timestamptz;
+    v_ids   uuid[];
+    v_all   boolean;
+    v_known boolean;
 begin
     perform pg_current_xact_id();
     v_ids := coalesce(p_ids, array(select "windlass"."inbox_new_id"() as id from unnest(p_topics) order by id));
@@ -5845,10 +5907,9 @@ begin
                  from "windlass"."inbox" k
                 where k.source = e.source and k.message_id = e.message_id
                 limit 1) m on true;
-        if v_all is false and v_known and not v_revised then
-            perform "windlass"."inbox_enqueue_known"(p_sources, p_message_ids, v_ids, p_topics, p_payloads, p_headers, p_hashes,
-                                                   p_due_ats, p_delays);
-            v_revised := true;
+        if v_all is false and v_known then
+            v_known := "windlass"."inbox_enqueue_known"(p_sources, p_message_ids, v_ids, p_topics, p_payloads, p_headers, p_hashes,
+                                                      p_due_ats, p_delays);
         end if;
         exit when v_known is not false; -- else one was cleaned away this moment
     end loop;
@@ -5867,8 +5928,9 @@ begin
 end
 $sql$;
 
--- What becomes of messages that have been seen before: see enqueue_all. What has ended is skipped if it is locked. What could
--- become work for the queue is waited for: whoever is making it that may roll back, and then nobody would have.
+-- What becomes of messages that have been seen before: see enqueue_all. Returns false if one is not known any more: it was
+-- cleaned away this moment. An attempt whose lease ran out may be alive after an outage; so, for as long after the server's start
+-- as that lease was, it is left to adopt().
 create or replace function "windlass"."inbox_enqueue_known"(
     p_sources     text[],
     p_message_ids text[],
@@ -5879,7 +5941,7 @@ create or replace function "windlass"."inbox_enqueue_known"(
     p_hashes      text[],
     p_due_ats     timestamptz[],
     p_delays      interval[]
-) returns void
+) returns boolean
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -5887,12 +5949,17 @@ create or replace function "windlass"."inbox_enqueue_known"(
     set jit = off
 as $sql$
 declare
-    v_now   timestamptz := clock_timestamp();
-    v_entry record;
-    v_ended boolean;
+    v_now     timestamptz := clock_timestamp();
+    v_start   timestamptz := pg_postmaster_start_time();
+    v_known   boolean := true;
+    v_entry   record;
+    v_ended   boolean;
+    v_guarded boolean;
 begin
     for v_entry in
-        select distinct on (e.source collate "C", e.message_id collate "C") e.*
+        select distinct on (e.source collate "C", e.message_id collate "C")
+               e.source, e.message_id, e.id, e.topic, e.payload, e.headers::jsonb as headers, decode(e.hash, 'hex') as hash,
+               coalesce(e.due_at, v_now + e.delay) as due_at
           from unnest(p_sources, p_message_ids, p_ids, p_topics, p_payloads, p_headers, p_hashes, p_due_ats, p_delays)
                with ordinality
                as e (source, message_id, id, topic, payload, headers, hash, due_at, delay, place)
@@ -5901,29 +5968,155 @@ begin
         select m.ended_at is not null into v_ended
           from "windlass"."inbox" m
          where m.source = v_entry.source and m.message_id = v_entry.message_id
-           and (m.ended_at is not null or m.id is null and (m.locked_until is null or m.locked_until <= v_now))
+           and (m.ended_at is not null
+                or m.id is null and (m.locked_until is null
+                                     or m.locked_until <= v_now and v_start + (m.locked_until - m.claimed_at) <= v_now))
            for update skip locked;
-        if v_ended is null then
-            select false into v_ended
-              from "windlass"."inbox" m
-             where m.source = v_entry.source and m.message_id = v_entry.message_id
-               and m.ended_at is null and m.id is null and (m.locked_until is null or m.locked_until <= v_now)
-               for update;
-        end if;
         if v_ended then
             update "windlass"."inbox" m
-               set last_seen_at = v_now, hash = coalesce(m.hash, decode(v_entry.hash, 'hex'))
+               set last_seen_at = v_now, hash = coalesce(m.hash, v_entry.hash)
              where m.source = v_entry.source and m.message_id = v_entry.message_id;
         elsif v_ended is false then
-            update "windlass"."inbox" m
-               set id = v_entry.id, topic = v_entry.topic, payload = v_entry.payload, headers = v_entry.headers::jsonb,
-                   hash = coalesce(m.hash, decode(v_entry.hash, 'hex')), last_seen_at = v_now,
-                   due_at = coalesce(v_entry.due_at, v_now + v_entry.delay),
-                   next_attempt_at = greatest(v_now, m.next_attempt_at, coalesce(v_entry.due_at, v_now + v_entry.delay)),
-                   lease_expiries = m.lease_expiries + m.status, status = 0, owner_token = null, locked_until = null
+            perform "windlass"."inbox_make_work"(v_entry.source, v_entry.message_id, v_entry.id, v_entry.topic, v_entry.payload,
+                                               v_entry.headers, v_entry.hash, v_entry.due_at, v_now);
+        else
+            select m.ended_at is null and m.id is null into v_guarded
+              from "windlass"."inbox" m
              where m.source = v_entry.source and m.message_id = v_entry.message_id;
+            if v_guarded then
+                insert into "windlass"."inbox_redelivery"
+                    (source, message_id, id, arrived_at, due_at, topic, hash, headers, payload)
+                values (v_entry.source, v_entry.message_id, v_entry.id, v_now, v_entry.due_at, v_entry.topic, v_entry.hash,
+                        v_entry.headers, v_entry.payload)
+                on conflict (source, message_id) do nothing;
+            elsif v_guarded is null then
+                v_known := false;
+            end if;
         end if;
     end loop;
+    return v_known;
+end
+$sql$;
+
+-- Makes work for the queue of a message that was begun without it, and that nobody is processing; the caller has locked it. An
+-- attempt that nobody heard of again is counted.
+create or replace function "windlass"."inbox_make_work"(
+    p_source     text,
+    p_message_id text,
+    p_id         uuid,
+    p_topic      text,
+    p_payload    text,
+    p_headers    jsonb,
+    p_hash       bytea,
+    p_due_at     timestamptz,
+    p_seen_at    timestamptz
+) returns void
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    update "windlass"."inbox" m
+       set id = p_id, topic = p_topic, payload = p_payload, headers = p_headers, hash = coalesce(m.hash, p_hash),
+           last_seen_at = greatest(m.last_seen_at, p_seen_at), due_at = p_due_at,
+           next_attempt_at = greatest(v_now, m.next_attempt_at, p_due_at), lease_expiries = m.lease_expiries + m.status,
+           status = 0, owner_token = null, locked_until = null
+     where m.source = p_source and m.message_id = p_message_id;
+end
+$sql$;
+
+-- Looks at what was enqueued while somebody else had begun it. If that attempt failed or was not heard of again, it becomes work
+-- for the queue, and nodes are told; if the message has ended, it is dropped; what is going on, or is locked, stays. A lease
+-- that ran out counts only when the server has been up for p_quiet, as with begin. Returns how many became work.
+create or replace function "windlass"."inbox_adopt"(p_quiet interval, p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+    set lock_timeout = '20ms'
+as $sql$
+declare
+    v_now   timestamptz;
+    v_calm  boolean;
+    v_count integer := 0;
+    v_entry record;
+begin
+    if not exists (select from "windlass"."inbox_redelivery") then
+        return 0;
+    end if;
+    perform pg_current_xact_id();
+    v_now := clock_timestamp();
+    v_calm := pg_postmaster_start_time() + p_quiet <= v_now;
+    delete from "windlass"."inbox_redelivery" r
+     where r.ctid = any (array(
+               select e.ctid
+                 from "windlass"."inbox_redelivery" e
+                cross join lateral (
+                      select
+                        from "windlass"."inbox" m
+                       where m.source = e.source and m.message_id = e.message_id
+                         and (m.ended_at is not null or m.id is not null)
+                       limit 1) ended
+                limit p_limit
+                  for update of e skip locked));
+    for v_entry in
+        select r.*
+          from "windlass"."inbox_redelivery" r
+         cross join lateral (
+               select
+                 from "windlass"."inbox" m
+                where m.source = r.source and m.message_id = r.message_id
+                  and m.ended_at is null and m.id is null
+                  and (m.locked_until is null or v_calm and m.locked_until <= v_now)
+                limit 1
+                  for update skip locked) free
+         limit p_limit
+           for update of r skip locked
+    loop
+        perform "windlass"."inbox_make_work"(v_entry.source, v_entry.message_id, v_entry.id, v_entry.topic, v_entry.payload,
+                                           v_entry.headers, v_entry.hash, v_entry.due_at, v_entry.arrived_at);
+        delete from "windlass"."inbox_redelivery" r where r.source = v_entry.source and r.message_id = v_entry.message_id;
+        v_count := v_count + 1;
+    end loop;
+    for v_entry in
+        select r.*
+          from "windlass"."inbox_redelivery" r
+          left join lateral (
+               select true as seen
+                 from "windlass"."inbox" m
+                where m.source = r.source and m.message_id = r.message_id
+                limit 1) known on true
+         where known.seen is null
+         limit p_limit - v_count
+           for update of r skip locked
+    loop
+        begin
+            v_now := clock_timestamp();
+            insert into "windlass"."inbox"
+                (source, message_id, id, first_seen_at, last_seen_at, next_attempt_at, due_at, topic, hash, headers, payload)
+            values (v_entry.source, v_entry.message_id, v_entry.id, v_entry.arrived_at, v_entry.arrived_at,
+                    greatest(v_now, v_entry.due_at), v_entry.due_at, v_entry.topic, v_entry.hash, v_entry.headers, v_entry.payload)
+            on conflict do nothing;
+            if found then
+                delete from "windlass"."inbox_redelivery" r where r.source = v_entry.source and r.message_id = v_entry.message_id;
+                v_count := v_count + 1;
+            end if;
+        exception
+            when lock_not_available then
+                null; -- somebody is writing this key
+        end;
+    end loop;
+    if v_count > 0 then
+        perform pg_notify('windlass.windlass.inbox', '');
+    end if;
+    return v_count;
 end
 $sql$;
 
@@ -6122,6 +6315,9 @@ declare
     v_count integer;
 begin
     v_dead := "windlass"."inbox_pick_dead"(p_sources, p_message_ids, p_source, p_topic, v_until, p_limit, p_all);
+    delete from "windlass"."inbox_redelivery" r
+     using "windlass"."inbox" m
+     where m.ctid = any (v_dead) and r.source = m.source and r.message_id = m.message_id;
     delete from "windlass"."inbox" m
      where m.ctid = any (v_dead);
     get diagnostics v_count = row_count;

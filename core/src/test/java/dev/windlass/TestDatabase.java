@@ -72,8 +72,8 @@ public final class TestDatabase implements BeforeAllCallback, AfterEachCallback,
         execute("""
                 truncate %1$s.outbox, %1$s.outbox_join, %1$s.outbox_key, %1$s.outbox_key_freed, %1$s.outbox_dedup,
                          %1$s.outbox_failure, %1$s.outbox_pause, %1$s.outbox_action, %1$s.outbox_timer, %1$s.outbox_job,
-                         %1$s.outbox_job_set, %1$s.outbox_job_run, %1$s.inbox, %1$s.inbox_failure, %1$s.inbox_pause, %1$s.outbox_timer_failure,
-                         %1$s.outbox_job_run_failure, %1$s.lease,
+                         %1$s.outbox_job_set, %1$s.outbox_job_run, %1$s.outbox_timer_failure, %1$s.outbox_job_run_failure,
+                         %1$s.inbox, %1$s.inbox_failure, %1$s.inbox_pause, %1$s.inbox_redelivery, %1$s.lease,
                          %1$s.lease_semaphore cascade""".formatted("\"" + schema + "\""));
     }
 

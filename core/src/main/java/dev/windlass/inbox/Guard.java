@@ -6,6 +6,7 @@ import dev.windlass.OwnerToken;
 import dev.windlass.PermanentFailure;
 import dev.windlass.RetryAfter;
 import dev.windlass.WindlassException;
+import dev.windlass.inbox.GuardStore.Renewal;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.ErrorText;
 import dev.windlass.runtime.Require;
@@ -25,11 +26,14 @@ final class Guard {
     private static final Logger log = LoggerFactory.getLogger(Inbox.class);
     private static final long FIRST_PAUSE = TimeUnit.MILLISECONDS.toNanos(10);
     private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(1);
+    private static final Duration RENEWAL_PATIENCE = Duration.ofSeconds(1);
+    private static final String LOCK_NOT_AVAILABLE = "55P03";
 
     private final Database database;
     private final GuardStore store;
     private final InboxOptions options;
     private final Transactions transactions;
+    private final Renewals renewals;
     private final ContentChanges contentChanges;
     private final Waiters waiters;
     private final ThreadAttempts mine;
@@ -39,12 +43,14 @@ final class Guard {
             GuardStore store,
             InboxOptions options,
             Transactions transactions,
+            Renewals renewals,
             Waiters waiters,
             ContentChanges contentChanges) {
         this.database = database;
         this.store = store;
         this.options = options;
         this.transactions = transactions;
+        this.renewals = renewals;
         this.waiters = waiters;
         this.contentChanges = contentChanges;
         this.mine = new ThreadAttempts(options.guardLease().toNanos() * 2);
@@ -76,14 +82,36 @@ final class Guard {
 
     void markProcessing(InboxAttempt attempt) {
         Require.present("attempt", attempt);
-        boolean renewed = database.retrying(
+        Deadline deadline = Deadline.in(MonotonicClock.system(), RENEWAL_PATIENCE);
+        Renewal renewal = renew(attempt);
+        while (renewal == Renewal.LOCKED) {
+            if (deadline.remaining().isZero() || !paused()) {
+                throw new WindlassException(locked("renew message " + attempt.key()));
+            }
+            renewal = renew(attempt);
+        }
+        requireHeld(renewal == Renewal.RENEWED, attempt);
+    }
+
+    private Renewal renew(InboxAttempt attempt) {
+        return database.retrying(
                 "renew message " + attempt.key(), connection -> store.renew(connection, attempt, options.guardLease()));
-        requireHeld(renewed, attempt);
+    }
+
+    /** Returns whether it was not interrupted. */
+    private static boolean paused() {
+        try {
+            TimeUnit.NANOSECONDS.sleep(FIRST_PAUSE);
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
     }
 
     void markProcessed(InboxAttempt attempt) {
         Require.present("attempt", attempt);
-        boolean marked = database.retrying(
+        boolean marked = marking(
                 "mark message " + attempt.key() + " as processed",
                 connection -> store.markDone(connection, attempt, true));
         ended(attempt, marked);
@@ -92,14 +120,35 @@ final class Guard {
     void markProcessed(Connection connection, InboxAttempt attempt) {
         Require.present("connection", connection);
         Require.present("attempt", attempt);
+        String what = "mark message " + attempt.key() + " as processed";
         boolean marked;
         try {
             marked = store.markDone(connection, attempt, false);
         } catch (SQLException e) {
-            throw database.failure("mark message " + attempt.key() + " as processed", e);
+            throw isLocked(e) ? new WindlassException(locked(what), e) : database.failure(what, e);
         }
         requireHeld(marked, attempt);
         waiters.expect(attempt.key());
+    }
+
+    private <T> T marking(String what, Database.Work<T> mark) {
+        try {
+            return database.retrying(what, mark);
+        } catch (WindlassException e) {
+            throw e.getCause() instanceof SQLException cause && isLocked(cause)
+                    ? new WindlassException(locked(what), cause)
+                    : e;
+        }
+    }
+
+    private static boolean isLocked(SQLException e) {
+        return LOCK_NOT_AVAILABLE.equals(e.getSQLState());
+    }
+
+    private String locked(String what) {
+        return ("[%s] could not %s, because another transaction keeps its row locked; roll back what was done together with"
+                        + " it, if anything, and try again")
+                .formatted(database.name(), what);
     }
 
     void markDead(InboxAttempt attempt, String reason) {
@@ -108,7 +157,7 @@ final class Guard {
     }
 
     private boolean markRefused(InboxAttempt attempt, String reason) {
-        boolean marked = database.retrying(
+        boolean marked = marking(
                 "mark message " + attempt.key() + " as dead",
                 connection -> store.markDead(connection, attempt, reason));
         if (marked) {
@@ -133,7 +182,7 @@ final class Guard {
     /** The second time changes nothing that the first time did, but cannot tell it from a lost attempt. */
     private Optional<InboxStatus> markFailed(InboxAttempt attempt, String error, Duration delay) {
         boolean[] tried = {false};
-        Optional<InboxStatus> status = database.retrying("abandon message " + attempt.key(), connection -> {
+        Optional<InboxStatus> status = marking("abandon message " + attempt.key(), connection -> {
             boolean again = tried[0];
             tried[0] = true;
             Optional<InboxStatus> now = store.markFailed(connection, attempt, error, delay, options.maxAttempts());
@@ -257,16 +306,25 @@ final class Guard {
 
     private void run(InboxAttempt attempt, InboxWork work) throws Exception {
         try {
-            transactions.run(connection -> {
-                work.run(connection);
-                markProcessed(connection, attempt);
-                return true;
-            });
+            runRenewing(attempt, work);
         } catch (Throwable e) {
             record(attempt, e);
             throw e;
         } finally {
             waiters.call(attempt.key());
+        }
+    }
+
+    private void runRenewing(InboxAttempt attempt, InboxWork work) throws Exception {
+        Renewals.Term term = renewals.open(attempt);
+        try {
+            transactions.run(connection -> {
+                work.run(connection);
+                markProcessed(connection, attempt);
+                return true;
+            });
+        } finally {
+            term.end();
         }
     }
 

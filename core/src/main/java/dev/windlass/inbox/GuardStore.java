@@ -1,5 +1,7 @@
 package dev.windlass.inbox;
 
+import static dev.windlass.runtime.Columns.each;
+
 import dev.windlass.OwnerToken;
 import dev.windlass.runtime.Call;
 import dev.windlass.runtime.Database;
@@ -7,6 +9,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -61,8 +64,34 @@ final class GuardStore {
         };
     }
 
-    boolean renew(Connection connection, InboxAttempt attempt, Duration lease) throws SQLException {
-        return call(connection, "renew", attempt).duration(lease).value(row -> row.getBoolean(1));
+    /** What came of a renewal. */
+    enum Renewal {
+        RENEWED,
+        /** Somebody has the row locked, and nothing is known: ask again. */
+        LOCKED,
+        LOST
+    }
+
+    Renewal renew(Connection connection, InboxAttempt attempt, Duration lease) throws SQLException {
+        return call(connection, "renew", attempt).duration(lease).value(GuardStore::renewal);
+    }
+
+    /** Answers in the order of the attempts. */
+    List<Renewal> renew(Connection connection, List<InboxAttempt> attempts, Duration lease) throws SQLException {
+        return database.call(connection, table + "_renew_all")
+                .texts(each(attempts, attempt -> attempt.key().source()))
+                .texts(each(attempts, attempt -> attempt.key().messageId()))
+                .uuids(each(attempts, attempt -> attempt.owner().value()))
+                .duration(lease)
+                .list(GuardStore::renewal);
+    }
+
+    private static Renewal renewal(ResultSet row) throws SQLException {
+        boolean renewed = row.getBoolean(1);
+        if (row.wasNull()) {
+            return Renewal.LOCKED;
+        }
+        return renewed ? Renewal.RENEWED : Renewal.LOST;
     }
 
     /**

@@ -21,7 +21,7 @@ final class HandlerTransactions {
         List<Held> held = List.of(new Held(message.id().value(), delivery.owner(), false));
         transactions.run(connection -> {
             handler.handle(connection, message);
-            if (store.ackWithWork(connection, held).changed() != 1) {
+            if (store.ackWithWork(connection, held) != 1) {
                 throw new AttemptLostException("expected message " + message.key()
                         + " to be this handler's, but its lease ran out and it was lost; its work is rolled back");
             }

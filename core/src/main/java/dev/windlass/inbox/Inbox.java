@@ -28,8 +28,9 @@ public interface Inbox {
      *
      * <p>If the work throws, its transaction is rolled back, the failed attempt is recorded, and the exception goes on to the
      * caller. {@link dev.windlass.PermanentFailure} gives the message up at once, {@link dev.windlass.RetryAfter} says how long
-     * it rests; so does having used up the attempts. The work must end within the guard's lease: beyond that, somebody else
-     * may take the message over, and this work is rolled back with an {@link AttemptLostException}.
+     * it rests; so does having used up the attempts. While the work goes on its lease is renewed, on another connection and for as
+     * long as the options say. A process that stands still for a whole lease, or work beyond that bound, may lose the message to
+     * somebody else; then the work is rolled back with an {@link AttemptLostException}.
      */
     Processed process(String source, String messageId, InboxWork work) throws Exception;
 
@@ -38,6 +39,7 @@ public interface Inbox {
 
     /**
      * Asks to process a message. Never waits for somebody else; the attempt, if it is granted, is committed when this returns.
+     * Nobody renews its lease but the caller, with {@link #markProcessing}: who forgets an attempt must not keep the message.
      */
     Begin begin(String source, String messageId);
 
@@ -52,7 +54,8 @@ public interface Inbox {
     /**
      * The same in the transaction of the business change: both are committed, or neither. If that transaction is tried again,
      * because the answer to its commit was lost, and had been committed, this is an {@link AttemptLostException}: the work has
-     * been done.
+     * been done. If another transaction has the message's row locked, this waits for a second; then it is a
+     * {@link WindlassException}, and the transaction must be rolled back and can be tried again.
      */
     void markProcessed(Connection connection, InboxAttempt attempt);
 
@@ -104,12 +107,14 @@ public interface Inbox {
 
     /**
      * Stores a message for the handlers of its topic, unless the inbox knows it: what is done stays done. It is committed
-     * when this returns.
+     * when this returns, and can be acknowledged to its sender, whatever the answer is: what somebody has begun without the
+     * queue is not new, but is handled if that attempt fails or is not heard of again.
      */
     Enqueued enqueue(InboxEntry entry);
 
     /**
-     * The same in the caller's transaction. Waits for others that store the same message, until they commit or roll back.
+     * The same in the caller's transaction. Waits for others that are storing the same new message, until they commit or roll
+     * back; never for who has begun, marked or locked it.
      */
     Enqueued enqueue(Connection connection, InboxEntry entry);
 
@@ -162,7 +167,8 @@ public interface Inbox {
     int heartbeat(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids, Duration lease);
 
     /**
-     * Returns queued messages whose lease ran out to ready. Returns how many. Nodes with background work do this by themselves.
+     * Returns queued messages whose lease ran out to ready, and so what was enqueued while an attempt without the queue was going
+     * on that has failed or was not heard of again. Returns how many. Nodes with background work do this by themselves.
      * Nothing is reaped in the first lease period after the database server started.
      */
     int reapExpired();

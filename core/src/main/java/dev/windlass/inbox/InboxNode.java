@@ -16,6 +16,7 @@ import java.util.Map;
 public final class InboxNode {
     private final Inbox inbox;
     private final Guard guard;
+    private final Renewals renewals;
     private final Dispatcher<Delivery> dispatcher;
     private boolean wanted;
     private boolean running;
@@ -33,7 +34,8 @@ public final class InboxNode {
             Telemetry telemetry,
             Workers workers) {
         String channel = Channel.of(windlass.schemaName(), options.tableName());
-        InboxStore store = new InboxStore(database, options.tableName(), windlass.nodeName(), options.retention());
+        InboxStore store = new InboxStore(
+                database, options.tableName(), windlass.nodeName(), options.retention(), options.guardLease());
         Waiters waiters = new Waiters();
         Map<String, Handling<Delivery>> handlings = windlass.backgroundWorkers()
                 ? handlers.handlings(options.handlers(), new HandlerTransactions(transactions, store, waiters))
@@ -57,13 +59,9 @@ public final class InboxNode {
                 telemetry,
                 workers);
         ContentChanges contentChanges = new ContentChanges(database.name(), telemetry);
-        guard = new Guard(
-                database,
-                new GuardStore(database, options.tableName(), windlass.nodeName()),
-                options,
-                transactions,
-                waiters,
-                contentChanges);
+        GuardStore guards = new GuardStore(database, options.tableName(), windlass.nodeName());
+        renewals = new Renewals(background, guards, options.guardLease(), options.renewAtMost(), workers);
+        guard = new Guard(database, guards, options, transactions, renewals, waiters, contentChanges);
         Announcer announcer = new Announcer(database, channel, "", workers, windlass.wakeUp());
         inbox = new StoredInbox(
                 guard,
@@ -103,5 +101,6 @@ public final class InboxNode {
 
     public void stop() {
         dispatcher.stop();
+        renewals.stop();
     }
 }

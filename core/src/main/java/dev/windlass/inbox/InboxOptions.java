@@ -11,7 +11,9 @@ import java.time.Duration;
  * @param pollingInterval the pause after an empty look for queued messages, doubled after each further one
  * @param batchSize how many queued messages one claim takes at most
  * @param lease how long a claimed message stays claimed without a heartbeat
- * @param guardLease how long who begins a message has it, unless he renews; nobody does that for him
+ * @param guardLease how long who begins a message has it, unless he renews; {@link Inbox#process} does, others have to
+ * @param renewAtMost for how long {@link Inbox#process} renews, so that work which hangs does not keep its message for ever; zero:
+ *     not at all
  * @param waitAtMost how long {@link Inbox#alreadyProcessed} waits for somebody else's outcome
  * @param maxAttempts after how many attempts a message that is processed without the queue is given up
  * @param concurrency how many handlers run at once on this node, over all topics
@@ -25,6 +27,7 @@ public record InboxOptions(
         int batchSize,
         Duration lease,
         Duration guardLease,
+        Duration renewAtMost,
         Duration waitAtMost,
         int maxAttempts,
         int concurrency,
@@ -38,6 +41,7 @@ public record InboxOptions(
         Require.positive("batch size", batchSize);
         Require.positive("lease", lease);
         Require.positive("guard lease", guardLease);
+        Require.notNegative("longest time of renewals", renewAtMost);
         Require.notNegative("longest wait", waitAtMost);
         Require.positive("number of attempts", maxAttempts);
         Require.positive("concurrency", concurrency);
@@ -53,6 +57,7 @@ public record InboxOptions(
                 20,
                 Duration.ofSeconds(30),
                 Duration.ofMinutes(5),
+                Duration.ofHours(1),
                 Duration.ofSeconds(30),
                 5,
                 16,
@@ -68,6 +73,7 @@ public record InboxOptions(
                 batchSize,
                 lease,
                 guardLease,
+                renewAtMost,
                 waitAtMost,
                 maxAttempts,
                 concurrency,
@@ -83,6 +89,7 @@ public record InboxOptions(
                 batchSize,
                 lease,
                 guardLease,
+                renewAtMost,
                 waitAtMost,
                 maxAttempts,
                 concurrency,
@@ -98,6 +105,7 @@ public record InboxOptions(
                 batchSize,
                 lease,
                 guardLease,
+                renewAtMost,
                 waitAtMost,
                 maxAttempts,
                 concurrency,
@@ -113,6 +121,7 @@ public record InboxOptions(
                 batchSize,
                 lease,
                 guardLease,
+                renewAtMost,
                 waitAtMost,
                 maxAttempts,
                 concurrency,
@@ -128,6 +137,23 @@ public record InboxOptions(
                 batchSize,
                 lease,
                 guardLease,
+                renewAtMost,
+                waitAtMost,
+                maxAttempts,
+                concurrency,
+                retention,
+                maxLeaseExpiries,
+                handlers);
+    }
+
+    public InboxOptions withRenewAtMost(Duration renewAtMost) {
+        return new InboxOptions(
+                tableName,
+                pollingInterval,
+                batchSize,
+                lease,
+                guardLease,
+                renewAtMost,
                 waitAtMost,
                 maxAttempts,
                 concurrency,
@@ -143,6 +169,7 @@ public record InboxOptions(
                 batchSize,
                 lease,
                 guardLease,
+                renewAtMost,
                 waitAtMost,
                 maxAttempts,
                 concurrency,
@@ -158,6 +185,7 @@ public record InboxOptions(
                 batchSize,
                 lease,
                 guardLease,
+                renewAtMost,
                 waitAtMost,
                 maxAttempts,
                 concurrency,
@@ -173,6 +201,7 @@ public record InboxOptions(
                 batchSize,
                 lease,
                 guardLease,
+                renewAtMost,
                 waitAtMost,
                 maxAttempts,
                 concurrency,
@@ -188,6 +217,7 @@ public record InboxOptions(
                 batchSize,
                 lease,
                 guardLease,
+                renewAtMost,
                 waitAtMost,
                 maxAttempts,
                 concurrency,
@@ -203,6 +233,7 @@ public record InboxOptions(
                 batchSize,
                 lease,
                 guardLease,
+                renewAtMost,
                 waitAtMost,
                 maxAttempts,
                 concurrency,
@@ -218,6 +249,7 @@ public record InboxOptions(
                 batchSize,
                 lease,
                 guardLease,
+                renewAtMost,
                 waitAtMost,
                 maxAttempts,
                 concurrency,

@@ -3,6 +3,7 @@ package dev.windlass.inbox;
 import static dev.windlass.runtime.Columns.each;
 import static dev.windlass.runtime.Columns.optional;
 
+import dev.windlass.WindlassException;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Headers;
 import dev.windlass.runtime.Instants;
@@ -19,9 +20,17 @@ import org.jspecify.annotations.Nullable;
 
 /** The queue's routines, called by name. */
 final class InboxStore extends QueueStore<Delivery> {
+    private static final long PATIENCE_NANOS = Duration.ofSeconds(1).toNanos();
+    private static final long PAUSE_MILLIS = 10;
 
-    InboxStore(Database database, String table, String nodeName, Duration retention) {
+    private final Duration guardLease;
+
+    /**
+     * @param guardLease how long after the server's start owners of the guard come first
+     */
+    InboxStore(Database database, String table, String nodeName, Duration retention, Duration guardLease) {
         super(database, table, nodeName, retention);
+        this.guardLease = guardLease;
     }
 
     /** Repeated with the same ids, it answers the same. */
@@ -74,9 +83,49 @@ final class InboxStore extends QueueStore<Delivery> {
                 owner);
     }
 
-    /** In the transaction of the work: what was ended before does not count, or the work would be done again. */
-    Answer ackWithWork(Connection connection, List<Held> held) throws SQLException {
-        return ack(connection, held, false);
+    /**
+     * In the transaction of the work: what was ended before does not count, or the work would be done again. A row that somebody
+     * has locked, such as a heartbeat, is asked for again, for a second. Returns how many were ended.
+     */
+    int ackWithWork(Connection connection, List<Held> held) throws SQLException {
+        long start = System.nanoTime();
+        int acked = 0;
+        for (List<Held> left = held; !left.isEmpty(); ) {
+            Answer answer = ack(connection, left, false);
+            acked += answer.changed();
+            left = left.stream()
+                    .filter(each -> answer.locked().contains(each.id()))
+                    .toList();
+            if (!left.isEmpty()) {
+                pause(left.size(), start);
+            }
+        }
+        return acked;
+    }
+
+    private static void pause(int locked, long start) {
+        boolean goesOn = System.nanoTime() - start < PATIENCE_NANOS;
+        if (goesOn) {
+            try {
+                Thread.sleep(PAUSE_MILLIS);
+                return;
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+        throw new WindlassException("expected to end " + locked + " messages together with their work, but another"
+                + " transaction keeps them locked; roll back and try again");
+    }
+
+    /** With what was enqueued while an attempt of the guard was going on that has failed or was not heard of again. */
+    @Override
+    public int reap(Connection connection, Duration quiet, int limit, boolean watched) throws SQLException {
+        int reaped = super.reap(connection, quiet, limit, watched);
+        return reaped == limit ? reaped : reaped + adopt(connection, limit - reaped);
+    }
+
+    private int adopt(Connection connection, int limit) throws SQLException {
+        return call(connection, "adopt").duration(guardLease).integer(limit).count();
     }
 
     /** Guards among them. */

@@ -139,7 +139,7 @@ final class Queue {
         Require.present("connection", connection);
         List<Held> held = held(owner, ids);
         try {
-            return held.isEmpty() ? 0 : store.ackWithWork(connection, held).changed();
+            return store.ackWithWork(connection, held);
         } catch (SQLException e) {
             throw database.failure("ack " + held.size() + " messages", e);
         }

@@ -13,6 +13,11 @@
  * handled and completed by the same mechanism as the outbox's messages; a lease that ran out is reaped by any node. Rows that
  * only guard have no topic and are never offered to handlers.
  *
+ * <p>Both uses meet when a message that somebody has begun is enqueued. Who enqueues it acknowledges it to the sender, so it must
+ * not be lost. If the attempt has failed, or its lease has run out, the row becomes work of the queue. While the attempt goes on,
+ * or somebody has the row locked, what was brought is kept aside in a table of its own; with each reap a node looks there, drops
+ * what has ended, and makes work of what nobody is processing any more.
+ *
  * <h2>Invariants</h2>
  *
  * <ul>
@@ -21,8 +26,10 @@
  *   <li>Only the owner marks it. The mark names the token, also inside the business transaction: who has lost the message
  *       changes no row, learns of it, and rolls back. So work on the same database happens once.
  *   <li>{@link dev.windlass.inbox.Inbox#alreadyProcessed} answers true only for what has been processed. Dead is not processed.
- *   <li>No guard call waits for another transaction. A row that somebody has locked is read as it was committed; a key that
- *       somebody has written and not committed is in progress.
+ *   <li>No begin and no renewal waits for another transaction. A row that somebody has locked is read as it was committed; a key
+ *       that somebody has written and not committed is in progress. A mark must have the row: it waits for a second, and fails.
+ *   <li>An enqueue waits for another enqueue of the same new key, and for nobody else. Whatever it answers, its message is
+ *       processed.
  *   <li>An arrival uses up no attempt; only beginning does.
  * </ul>
  *
@@ -34,6 +41,10 @@
  *   <tr><td>before the work's commit</td><td>the work is rolled back; the lease runs out, and the attempt is counted</td></tr>
  *   <tr><td>after the work's commit</td><td>done; the next delivery is told so</td></tr>
  * </table>
+ *
+ * <p>Work that lives longer than its lease: {@link dev.windlass.inbox.Inbox#process} renews it every third of a lease, on another
+ * connection than the work's, up to a bound, since a thread that hangs looks like one that works. Attempts that
+ * {@link dev.windlass.inbox.Inbox#begin} gave are renewed by who has them.
  *
  * <p>An answer that was lost is asked for again with the same token: begin answers as before, and a mark that was made is
  * still this owner's, because a message that has ended keeps the token of who ended it. A database that was away: a lease that

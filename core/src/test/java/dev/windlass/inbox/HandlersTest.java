@@ -18,6 +18,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -188,6 +189,58 @@ final class HandlersTest {
         assertThat(lines()).isEqualTo(1);
     }
 
+    /** A heartbeat or an operator's look may have the row for a moment; that is no reason to do the work again. */
+    @Test
+    void aHandlersTransactionWaitsForARowThatIsLockedForAMoment() throws Exception {
+        AtomicInteger attempts = new AtomicInteger();
+        Windlass windlass =
+                database.start(database.windlass().inboxHandlerInTransaction("a", QUICK, (connection, message) -> {
+                    attempts.incrementAndGet();
+                    write(connection, message);
+                    lockForAMoment();
+                }));
+        windlass.inbox().enqueue(entry("1"));
+        eventually().until(() -> count("status = 2") == 1);
+        assertThat(attempts).hasValue(1);
+        assertThat(lines()).isEqualTo(1);
+        assertThat(count("retry_count > 0")).isZero();
+    }
+
+    private static void lockForAMoment() {
+        CompletableFuture<Void> unused = CompletableFuture.runAsync(() -> {
+            try {
+                database.execute("""
+                        do $$ begin
+                            perform 1 from %s.inbox for update;
+                            perform pg_sleep(0.3);
+                        end $$""");
+            } catch (SQLException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        eventually()
+                .until(() -> database.value(
+                        Boolean.class, "select exists (select from pg_stat_activity where wait_event = 'PgSleep')"));
+    }
+
+    /** Its lease ran out, and it was taken back and done by somebody else: the late one changes nothing. */
+    @Test
+    void whatALateHandlerWritesIsRolledBackWhenAnotherHasDoneItsWork() {
+        AtomicInteger attempts = new AtomicInteger();
+        Windlass windlass = database.start(database.windlass().inboxHandlerInTransaction("a", (connection, message) -> {
+            write(connection, message);
+            if (attempts.incrementAndGet() == 1) {
+                database.execute("update %s.inbox set status = 2, owner_token = gen_random_uuid(), locked_until = null,"
+                        + " ended_at = clock_timestamp()");
+            }
+        }));
+        windlass.inbox().enqueue(entry("1"));
+        eventually().until(() -> attempts.get() == 1 && count("status = 2") == 1);
+        database.closeAll();
+        assertThat(lines()).isZero();
+        assertThat(attempts).hasValue(1);
+    }
+
     @Test
     void aLeaseThatRanOutIsTakenBackByANode() throws Exception {
         Windlass windlass = database.start(
@@ -198,6 +251,18 @@ final class HandlersTest {
                 values ('orders', '1', gen_random_uuid(), now(), now(), now(), now(), now(), gen_random_uuid(), 1, 'a', 'x')""");
         eventually().until(() -> count("status = 2 and lease_expiries = 1") == 1);
         assertThat(windlass.inbox().find("orders", "1")).isPresent();
+    }
+
+    /** The second consumer enqueues the redelivery, is told that it is known, and acknowledges it. */
+    @Test
+    void aMessageIsHandledOnceIfItsFirstConsumerDiesAfterTheRedelivery() {
+        Windlass windlass = database.start(database.windlass()
+                .inbox(SHORT.withGuardLease(Duration.ofSeconds(1)))
+                .inboxHandler("a", message -> handled.add(message.payload())));
+        assertThat(windlass.inbox().begin("orders", "1")).isInstanceOf(Begin.Proceed.class);
+        assertThat(windlass.inbox().enqueue(entry("1")).isNew()).isFalse();
+        eventually().until(() -> count("status = 2 and lease_expiries = 1") == 1);
+        assertThat(handled).containsExactly("payload of 1");
     }
 
     @Test

@@ -43,6 +43,7 @@ abstract class InboxModelConformance extends InboxConformance {
 
         boolean queued;
         boolean expired;
+        boolean redelivered;
         int used;
 
         @Nullable
@@ -121,7 +122,7 @@ abstract class InboxModelConformance extends InboxConformance {
             case 6 -> attempted("mark dead", message -> end(message, InboxStatus.DEAD));
             case 7, 8 -> attempted("abandon", this::abandon);
             case 9, 10, 11 -> runOut(any(message -> message.status == InboxStatus.IN_PROGRESS && message != touched));
-            case 12, 13 -> enqueue(any(message -> message != touched));
+            case 12, 13 -> enqueue(any(message -> message != touched || message.status != null));
             case 14, 15 -> claim();
             case 16 -> claimed("ack", message -> ack(message));
             case 17 -> claimed("fail", message -> fail(message));
@@ -250,9 +251,12 @@ abstract class InboxModelConformance extends InboxConformance {
     private void enqueue(@Nullable Message message) {
         if (message != null) {
             say("enqueue", message);
-            assertThat(inbox.enqueue(entry(message.id)).isNew()).as("%s", steps).isEqualTo(isFree(message));
-            if (isFree(message)) {
+            boolean taken = isFree(message) && message != touched;
+            assertThat(inbox.enqueue(entry(message.id)).isNew()).as("%s", steps).isEqualTo(taken);
+            if (taken) {
                 queued(message);
+            } else if (!message.queued && message.status != InboxStatus.DONE && message.status != InboxStatus.DEAD) {
+                message.redelivered = true;
             }
         }
     }
@@ -329,12 +333,19 @@ abstract class InboxModelConformance extends InboxConformance {
         List<Message> expected = messages.values().stream()
                 .filter(each -> each.is(InboxStatus.IN_PROGRESS, true) && each.expired && each != touched)
                 .toList();
-        steps.add("reap " + expected.size());
-        assertThat(inbox.reapExpired()).as("%s", steps).isEqualTo(expected.size());
+        List<Message> adopted = messages.values().stream()
+                .filter(each -> each.redelivered && isFree(each) && each != touched)
+                .toList();
+        steps.add("reap " + expected.size() + " and adopt " + adopted.size());
+        assertThat(quick.reapExpired()).as("%s", steps).isEqualTo(expected.size() + adopted.size());
         expected.forEach(message -> {
             message.used++;
             message.ended(InboxStatus.READY);
         });
+        adopted.forEach(this::queued);
+        messages.values().stream()
+                .filter(each -> each.queued || each.status == InboxStatus.DONE || each.status == InboxStatus.DEAD)
+                .forEach(each -> each.redelivered = false);
     }
 
     private void operate() {

@@ -1,5 +1,6 @@
 package dev.windlass.inbox;
 
+import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.OwnerToken;
@@ -50,6 +51,19 @@ final class LostAnswersTest {
     void processCostsTwoStatementsBesideItsWork() throws Exception {
         inbox.process("orders", "1", connection -> {});
         assertThat(probe.statements()).hasSize(2);
+    }
+
+    @Test
+    void leasesAreRenewedOnlyWhileTheWorkGoesOn() throws Exception {
+        Inbox brief = database.start(Windlass.on(probe.source())
+                        .options(database.options().withBackgroundWorkers(false))
+                        .inbox(InboxOptions.defaults().withGuardLease(Duration.ofMillis(300))))
+                .inbox();
+        brief.process("orders", "1", connection -> eventually().until(() -> probe.saw("\"inbox_renew_all\"")));
+        Thread.sleep(200); // one that had been sent
+        probe.statements().clear();
+        Thread.sleep(500);
+        assertThat(probe.statements()).isEmpty();
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ch.qos.logback.classic.Level;
 import dev.windlass.Logs;
 import dev.windlass.OwnerToken;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -177,8 +178,53 @@ abstract class OperatorConformance extends InboxConformance {
         assertThat(begun("message 1").number()).isEqualTo(1);
     }
 
+    @Test
+    void guardsThatNeverEndedAreForgottenAfterTheRetention() throws Exception {
+        processed("done");
+        begun("never ended");
+        inbox.abandon(begun("never begun again"), "no", Duration.ZERO);
+        dead("dead");
+        inbox.enqueueAll(List.of(entry("ready"), entry("claimed")));
+        inbox.claim(OwnerToken.fresh(), LEASE, 1);
+        age();
+        begun("renewed");
+        database()
+                .update("update %s.inbox set claimed_at = claimed_at - interval '31' day where message_id = 'renewed'");
+        begun("fresh");
+        inbox.abandon(begun("resting"), "no", Duration.ZERO);
+        assertThat(clean(2)).isEqualTo(2);
+        assertThat(clean(2)).isEqualTo(1);
+        assertThat(clean(2)).isZero();
+        assertThat(count("message_id in ('dead', 'ready', 'claimed', 'renewed', 'fresh', 'resting')"))
+                .isEqualTo(6);
+        assertThat(count("1 = 1")).isEqualTo(6);
+    }
+
+    /** As if nobody had come for 31 days. */
+    private void age() {
+        database().update("update %s.inbox set ended_at = ended_at - interval '31' day where ended_at is not null");
+        database().update("update %s.inbox set next_attempt_at = next_attempt_at - interval '31' day");
+        database()
+                .update("update %s.inbox set claimed_at = claimed_at - interval '31' day,"
+                        + " locked_until = locked_until - interval '31' day where status = 1");
+    }
+
+    /** Who has it locked may be about to end it. */
+    @Test
+    void whatSomebodyHasLockedIsForgottenLater() throws Exception {
+        InboxAttempt attempt = begun("1");
+        age();
+        try (Connection connection = transaction()) {
+            inbox.markProcessed(connection, attempt);
+            assertThat(clean(10)).isZero();
+            connection.commit();
+        }
+        assertThat(clean(10)).isZero();
+        assertThat(status("1")).isEqualTo(InboxStatus.DONE);
+    }
+
     private int clean(int limit) throws SQLException {
-        InboxStore store = new InboxStore(database().routines(), "inbox", "node-1", Duration.ofDays(30));
+        InboxStore store = new InboxStore(database().routines(), "inbox", "node-1", Duration.ofDays(30), LEASE);
         return database().routines().once(connection -> store.clean(connection, limit));
     }
 }

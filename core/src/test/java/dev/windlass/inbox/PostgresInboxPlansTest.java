@@ -69,9 +69,19 @@ final class PostgresInboxPlansTest {
                     buffers(connection, "inbox_begin(" + key + ", gen_random_uuid(), '1 min', 5)"));
             buffers.put("renew", buffers(connection, "inbox_renew(" + key + ", " + OWNER + ", '1 min')"));
             buffers.put(
+                    "renew all",
+                    buffers(
+                            connection,
+                            "inbox_renew_all('{source}', '{id " + i + "}', array[" + OWNER + "::uuid], '1 min')"));
+            buffers.put(
+                    "enqueue what is begun",
+                    buffers(connection, "inbox_enqueue('source', 'id " + i + "', 'topic', 'x', p_notify => false)"));
+            buffers.put("adopt nothing", buffers(connection, "inbox_adopt('1 ms', 100)"));
+            buffers.put(
                     "mark failed", buffers(connection, "inbox_mark_failed(" + key + ", " + OWNER + ", 'x', '0', 5)"));
             buffers.put("begin again", buffers(connection, "inbox_begin(" + key + ", " + OWNER + ", '1 min', 5)"));
             buffers.put("mark done", buffers(connection, "inbox_mark_done(" + key + ", " + OWNER + ")"));
+            buffers.put("drop", buffers(connection, "inbox_adopt('1 ms', 100)"));
             buffers.put(
                     "enqueue",
                     buffers(connection, "inbox_enqueue('queue', 'id " + i + "', 'topic', 'x', p_notify => false)"));
@@ -90,6 +100,7 @@ final class PostgresInboxPlansTest {
             buffers.put("ack again", buffers(connection, "inbox_ack(" + held + ")"));
             buffers.put("reap", buffers(connection, "inbox_reap('1 ms', 100)"));
             buffers.put("clean", buffers(connection, "inbox_clean('30 days', 100)"));
+            buffers.put("clean guards", buffers(connection, "inbox_clean_guards('30 days', 100)"));
             buffers.put("find", buffers(connection, "inbox_find(" + key + ")"));
             buffers.put("topics", buffers(connection, "inbox_ready_topics()"));
             buffers.put(

@@ -65,6 +65,17 @@ final class PostgresInboxTest {
     }
 
     @Nested
+    final class Redeliveries extends RedeliveryConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
+        }
+    }
+
+    @Nested
     final class Queueing extends QueueConformance {
         @RegisterExtension
         static final TestDatabase postgres = new TestDatabase();

@@ -1,5 +1,6 @@
 package dev.windlass.inbox;
 
+import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -13,6 +14,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -143,6 +145,65 @@ abstract class ProcessConformance extends InboxConformance {
             runOutLease("1");
         });
         assertThat(lines()).isEqualTo(1);
+        assertThat(status("1")).isEqualTo(InboxStatus.DONE);
+    }
+
+    @Test
+    void workThatTakesLongerThanTheLeaseKeepsItsMessage() throws Exception {
+        Inbox brief = inbox(OPTIONS.withGuardLease(Duration.ofSeconds(2)));
+        brief.process(SOURCE, "1", connection -> {
+            write(connection, "slow");
+            Instant end = seen("1").leaseUntil().orElseThrow();
+            eventually().until(() -> database().now().isAfter(end));
+            assertThat(brief.begin(SOURCE, "1")).isInstanceOf(Begin.InProgress.class);
+        });
+        assertThat(lines()).isEqualTo(1);
+        assertThat(status("1")).isEqualTo(InboxStatus.DONE);
+        assertThat(seen("1").leaseExpiries()).isZero();
+    }
+
+    @Test
+    void severalPiecesOfLongWorkKeepTheirMessages() throws Exception {
+        Inbox brief = inbox(OPTIONS.withGuardLease(Duration.ofSeconds(2)));
+        AtomicInteger next = new AtomicInteger();
+        race(3, () -> {
+            String id = "message " + next.incrementAndGet();
+            return brief.process(SOURCE, id, connection -> {
+                Instant end = seen(id).leaseUntil().orElseThrow();
+                eventually().until(() -> database().now().isAfter(end));
+                assertThat(brief.begin(SOURCE, id)).isInstanceOf(Begin.InProgress.class);
+            });
+        });
+        assertThat(count("status = 2 and lease_expiries = 0")).isEqualTo(3);
+    }
+
+    /** A thread that hangs must not keep its message for ever. */
+    @Test
+    void workThatNeverEndsLosesItsMessageInTheEnd() throws Exception {
+        Inbox bounded = inbox(OPTIONS.withGuardLease(Duration.ofMillis(900)).withRenewAtMost(Duration.ofMillis(500)));
+        try (Logs logs = Logs.collect(Level.WARN)) {
+            assertThatThrownBy(() -> bounded.process(SOURCE, "1", connection -> {
+                        write(connection, "late");
+                        eventually()
+                                .until(() -> bounded.process(SOURCE, "1", other -> write(other, "in time"))
+                                                .outcome()
+                                        == Outcome.PROCESSED);
+                    }))
+                    .isInstanceOf(AttemptLostException.class);
+            assertThat(logs.count(Level.WARN, "has not ended in PT0.5S; its lease is not renewed any more"))
+                    .isEqualTo(1);
+        }
+        assertThat(database().value(String.class, "select line from %s.ledger")).isEqualTo("in time");
+    }
+
+    @Test
+    void withoutRenewalsALeaseLastsAsLongAsItWasGiven() throws Exception {
+        Inbox plain = inbox(OPTIONS.withGuardLease(Duration.ofMillis(300)).withRenewAtMost(Duration.ZERO));
+        plain.process(SOURCE, "1", connection -> {
+            Instant end = seen("1").leaseUntil().orElseThrow();
+            eventually().until(() -> database().now().isAfter(end));
+            assertThat(seen("1").leaseUntil()).contains(end);
+        });
         assertThat(status("1")).isEqualTo(InboxStatus.DONE);
     }
 

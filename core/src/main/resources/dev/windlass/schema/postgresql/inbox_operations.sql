@@ -161,6 +161,9 @@ declare
     v_count integer;
 begin
     v_dead := {schema}.{inbox_pick_dead}(p_sources, p_message_ids, p_source, p_topic, v_until, p_limit, p_all);
+    delete from {schema}.{inbox_redelivery} r
+     using {schema}.{inbox} m
+     where m.ctid = any (v_dead) and r.source = m.source and r.message_id = m.message_id;
     delete from {schema}.{inbox} m
      where m.ctid = any (v_dead);
     get diagnostics v_count = row_count;

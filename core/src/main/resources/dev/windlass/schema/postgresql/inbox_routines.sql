@@ -5,7 +5,8 @@
 -- * The database's clock decides; leases and delays arrive as intervals, never as somebody else's now.
 -- * Only the holder of the owner token changes a message in progress.
 -- * None waits for a transaction that may stay open: a row that is locked is read as it was committed, and a key that
---   somebody has inserted and not committed is in progress.
+--   somebody has inserted and not committed is in progress. Only a mark has to have the row: it waits for a second, and fails
+--   with lock_not_available. Then roll back, and try again.
 
 -- Begins an attempt, in a transaction of its own: lease and attempt must be committed before the work starts, so that a
 -- message that kills its process is found out. Answers
@@ -162,7 +163,8 @@ begin
 end
 $sql$;
 
--- Renews the lease of an attempt, if it has not run out. Returns whether it did.
+-- Renews the lease of an attempt, if it has not run out. Returns whether it did; null if somebody has the row locked, so that
+-- nothing is known, and it has to be asked again.
 create or replace function {schema}.{inbox_renew}(
     p_source     text,
     p_message_id text,
@@ -173,11 +175,39 @@ create or replace function {schema}.{inbox_renew}(
 {plan:index}
 as $sql$
 begin
-    update {schema}.{inbox} m
-       set locked_until = clock_timestamp() + p_lease
-     where m.source = p_source and m.message_id = p_message_id and m.owner_token = p_owner
-       and m.locked_until > clock_timestamp();
-    return found;
+    perform 1
+       from {schema}.{inbox} m
+      where m.source = p_source and m.message_id = p_message_id and m.owner_token = p_owner
+        and m.locked_until > clock_timestamp()
+        for update skip locked;
+    if found then
+        update {schema}.{inbox} m
+           set locked_until = clock_timestamp() + p_lease
+         where m.source = p_source and m.message_id = p_message_id;
+        return true;
+    end if;
+    perform 1
+       from {schema}.{inbox} m
+      where m.source = p_source and m.message_id = p_message_id and m.owner_token = p_owner
+        and m.locked_until > clock_timestamp();
+    return case when found then null else false end;
+end
+$sql$;
+
+-- Renews many; one row for each, in the order of the arrays.
+create or replace function {schema}.{inbox_renew_all}(
+    p_sources     text[],
+    p_message_ids text[],
+    p_owners      uuid[],
+    p_lease       interval
+) returns table (renewed boolean)
+    language plpgsql
+as $sql$
+begin
+    return query
+    select {schema}.{inbox_renew}(e.source, e.message_id, e.owner_token, p_lease)
+      from unnest(p_sources, p_message_ids, p_owners) with ordinality as e (source, message_id, owner_token, place)
+     order by e.place;
 end
 $sql$;
 
@@ -194,6 +224,7 @@ create or replace function {schema}.{inbox_mark_done}(
 ) returns boolean
     language plpgsql
 {plan:index}
+    set lock_timeout = '1s'
 as $sql$
 begin
     update {schema}.{inbox} m
@@ -214,6 +245,7 @@ create or replace function {schema}.{inbox_mark_dead}(
 ) returns boolean
     language plpgsql
 {plan:index}
+    set lock_timeout = '1s'
 as $sql$
 begin
     update {schema}.{inbox} m
@@ -237,6 +269,7 @@ create or replace function {schema}.{inbox_mark_failed}(
 ) returns smallint
     language plpgsql
 {plan:index}
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_now    timestamptz;
@@ -267,8 +300,8 @@ begin
 end
 $sql$;
 
--- Deletes what was processed without the queue, and done for longer than p_keep; also what was begun so long ago, and never
--- ended. Returns how many.
+-- Deletes what was processed without the queue, and done for longer than p_keep; also what was begun so long ago and never ended,
+-- or failed so long ago and was never begun again. The dead stay. Returns how many.
 create or replace function {schema}.{inbox_clean_guards}(p_keep interval, p_limit integer default 1000) returns integer
     language plpgsql
 {plan:each}
@@ -288,6 +321,12 @@ begin
                                 from {schema}.{inbox} r
                                where r.status = 1 and r.id is null and r.claimed_at < v_before and r.locked_until < v_before
                                order by r.claimed_at
+                               limit p_limit - cardinality(v_rows)
+                                 for update skip locked);
+    v_rows := v_rows || array(select r.ctid
+                                from {schema}.{inbox} r
+                               where r.status = 0 and r.id is null and r.next_attempt_at < v_before
+                               order by r.next_attempt_at
                                limit p_limit - cardinality(v_rows)
                                  for update skip locked);
     delete from {schema}.{inbox} m where m.ctid = any (v_rows);

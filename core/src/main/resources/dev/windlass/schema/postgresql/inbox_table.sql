@@ -46,7 +46,11 @@ create table {schema}.{inbox} (
     constraint {inbox_lease_check} check ((status = 1) = (locked_until is not null)
                                       and (status <> 1 or owner_token is not null and claimed_at is not null)
                                       and (status <> 0 or owner_token is null)),
-    constraint {inbox_end_check} check ((status in (2, 3, 5)) = (ended_at is not null) and status in (0, 1, 2, 3, 5))
+    constraint {inbox_end_check} check ((status in (2, 3)) = (ended_at is not null) and status between 0 and 3),
+    -- What programs give back, as the place where to go on, and what leases are reckoned with.
+    constraint {inbox_times_check} check (next_attempt_at >= '0001-01-01 00:00:00+00'
+                                      and (topic is not null or isfinite(next_attempt_at))
+                                      and isfinite(claimed_at) and isfinite(locked_until) and isfinite(ended_at))
 ) with (
     -- Every message leaves one or two dead rows behind; the default (a fifth of the table) comes too late for a queue.
     autovacuum_vacuum_scale_factor = 0.02,
@@ -63,6 +67,25 @@ create index {inbox_done} on {schema}.{inbox} (ended_at) where status = 2;
 create index {inbox_dead} on {schema}.{inbox} (ended_at, source, message_id) where status = 3;
 create index {inbox_expiring} on {schema}.{inbox} (expires_at) where status = 0 and expires_at is not null;
 create index {inbox_cancelled} on {schema}.{inbox} (ended_at) where status = 5;
+
+create index {inbox_resting} on {schema}.{inbox} (next_attempt_at) where status = 0 and id is null;
+
+-- What was enqueued while somebody else had begun the message without the queue. It becomes work of the queue if that attempt
+-- fails or is not heard of again (see adopt), and is dropped if it ends well. Of several arrivals the first counts.
+create table {schema}.{inbox_redelivery} (
+    source     varchar(255) collate "C" not null,
+    message_id varchar(255) collate "C" not null,
+    id         uuid         not null,
+    arrived_at timestamptz  not null,
+    due_at     timestamptz,
+    topic      varchar(255) collate "C" not null,
+    hash       bytea,
+    headers    jsonb,
+    payload    text         not null,
+    constraint {inbox_redelivery_pk} primary key (source, message_id),
+    constraint {inbox_redelivery_check} check (btrim(topic, {blanks}) <> '' and topic = rtrim(topic) and length(hash) = 32
+                                      and jsonb_typeof(headers) = 'object') -- or it could not become work
+);
 
 -- Attempts at queued messages that failed. Successes write nothing here.
 create table {schema}.{inbox_failure} (
