@@ -133,7 +133,8 @@ final class InboxCommandTest {
         inbox.begin("orders", "1");
         assertThat(inbox("stuck").out().strip()).isEqualTo("no stuck messages");
         Sql.execute(
-                SERVER.dataSource(), "update inbox_command_test.inbox set claimed_at = claimed_at - interval '2 hours'");
+                SERVER.dataSource(),
+                "update inbox_command_test.inbox set claimed_at = claimed_at - interval '2 hours'");
         assertThat(inbox("stuck").out()).containsPattern("orders +1 ");
         assertThat(inbox("stuck", "--older", "3h").out().strip()).isEqualTo("no stuck messages");
     }

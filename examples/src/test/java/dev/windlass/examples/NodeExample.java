@@ -46,7 +46,8 @@ record NodeExample(Path directory) {
     }
 
     Process start(String script, String... arguments) throws IOException {
-        return Tool.start(directory, logOf(script), EmbeddedPostgres.shared().user(), List.of(command(script, arguments)));
+        return Tool.start(
+                directory, logOf(script), EmbeddedPostgres.shared().user(), List.of(command(script, arguments)));
     }
 
     /** What the last process that was started with this script has said. */
