@@ -12,7 +12,7 @@ const DEFAULTS = {
   lease: 30_000, // ms; the messages of a worker that died wait for so long
   places: 10, // messages in hand at once
   attempts: 10,
-  leaseExpiries: 5, // a message that ends its process every time must not do so for ever
+  crashes: 5, // a message that ends its process every time must not do so for ever
   polling: 1_000, // ms; finds what no notification spoke of: retries, and what is due later
   grace: 10_000, // ms for the messages in hand when asked to stop
   keep: '7 days', // handled messages
@@ -23,7 +23,7 @@ export class Worker {
   #inHand = new Map(); // message id => { message, owner, renewed, abort }
   #stopping = false;
   #finished = new AbortController();
-  #troubled = -Infinity;
+  #unanswered = new Map(); // owner => when it was asked, of claims that got no answer
   #eagerUntil = 0;
   #woken = false;
   #resume = () => {};
@@ -40,8 +40,13 @@ export class Worker {
 
   /** Works until stop() is called, and what is in hand has been finished or given back. */
   async run() {
-    const third = this.options.lease / 3;
-    const background = [this.#listen(), this.#every(third, () => this.#heartbeat()), this.#every(third, () => this.#maintain())];
+    const { lease, polling } = this.options;
+    const background = [
+      this.#listen(),
+      this.#every(lease / 10, () => this.#heartbeat()),
+      this.#every(polling, () => this.#giveBack()),
+      this.#every(lease / 3, () => this.#maintain()),
+    ];
     await this.#claimUntilStopped();
     await this.#finish();
     this.#finished.abort();
@@ -58,7 +63,7 @@ export class Worker {
   async #claimUntilStopped() {
     while (!this.#stopping) {
       const room = this.options.places - this.#inHand.size;
-      const claimed = room > 0 && (await this.#claim(room).catch((error) => this.#trouble('claim', error)));
+      const claimed = room > 0 && (await this.#claim(room));
       if (!claimed) {
         const eager = performance.now() < this.#eagerUntil;
         await this.#pause(eager ? this.options.polling / 10 : this.options.polling);
@@ -69,54 +74,83 @@ export class Worker {
   async #claim(limit) {
     this.topics.push(this.topics.shift()); // the first is served first, so let each be the first in turn
     const owner = randomUUID(); // a fresh one for each claim: a late answer to this one cannot touch a later one
-    const renewed = performance.now(); // read before the database answers, so that we never believe in a lease too long
-    const { rows } = await this.pool.query(
-      `select id, topic, payload, correlation_id, headers, ordering_key, retry_count, lease_expiries
-         from windlass.outbox_claim(p_owner => $1, p_lease => $2, p_limit => $3, p_topics => $4)`,
-      [owner, `${this.options.lease} ms`, limit, this.topics],
-    );
-    for (const message of rows) {
-      const held = { message, owner, renewed, abort: new AbortController() };
-      this.#inHand.set(message.id, held);
-      this.#work(held);
+    const asked = performance.now(); // read before the database answers, so that we never believe in a lease too long
+    try {
+      const { rows } = await this.pool.query(
+        `select id, topic, payload, correlation_id, headers, ordering_key, retry_count, lease_expiries, crashes
+           from windlass.outbox_claim(p_owner => $1, p_lease => $2, p_limit => $3, p_topics => $4)`,
+        [owner, `${this.options.lease} ms`, limit, this.topics],
+      );
+      rows.forEach((message) => this.#take({ message, owner, renewed: asked, abort: new AbortController() }));
+      return rows.length > 0;
+    } catch (error) {
+      this.#unanswered.set(owner, asked);
+      this.#trouble('claim', error);
+      return false;
     }
-    return rows.length > 0;
+  }
+
+  #take(held) {
+    this.#inHand.set(held.message.id, held);
+    this.#work(held);
   }
   // end::claim
+
+  // tag::give-back
+  /** A claim without an answer may have taken messages, or may take them yet. Nobody else gets them before the lease ends. */
+  async #giveBack() {
+    const owners = [...this.#unanswered.keys()];
+    if (owners.length > 0) {
+      await this.pool.query('select windlass.outbox_give_back(p_owner => o) from unnest($1::uuid[]) as o', [owners]);
+      const over = owners.filter((owner) => performance.now() - this.#unanswered.get(owner) > this.options.lease);
+      over.forEach((owner) => this.#unanswered.delete(owner));
+    }
+  }
+  // end::give-back
 
   // tag::work
   async #work(held) {
     const { message, abort } = held;
     try {
-      if (message.lease_expiries >= this.options.leaseExpiries) {
-        throw new PermanentFailure(`its lease ran out ${message.lease_expiries} times`);
+      if (message.crashes >= this.options.crashes) {
+        throw new PermanentFailure(`its process ended ${message.crashes} times while it was handled`);
       }
-      await this.handlers[message.topic](message, abort.signal);
-      await this.#settle(held, 'select windlass.outbox_ack($1, $2, p_processed_by => $3)', this.#name);
+      if (message.lease_expiries === 0 || (await this.#tell(held, 'start'))) {
+        await this.handlers[message.topic](message, abort.signal);
+        await this.#tell(held, 'ack', { p_processed_by: this.#name });
+      }
     } catch (error) {
       const hopeless = error instanceof PermanentFailure || message.retry_count + 1 >= this.options.attempts;
       const verb = hopeless ? 'fail' : 'abandon'; // which comes again after 1, 2, 4 ... 60 s
-      const sql = `select windlass.outbox_${verb}($1, $2, p_processed_by => $3, p_errors => $4)`;
-      await this.#settle(held, sql, this.#name, [String(error)]);
-    }
-  }
-
-  /** Writes the outcome, however often that takes, as long as the message is ours. Saying it twice does no harm. */
-  async #settle(held, sql, ...values) {
-    const { message, owner, abort } = held;
-    while (!abort.signal.aborted) {
-      try {
-        const { rows } = await this.pool.query({ text: sql, values: [[message.id], [owner], ...values], rowMode: 'array' });
-        if (rows[0][0] === 0) {
-          console.error(`${message.id} is no longer ours, its outcome was not taken`);
-        }
-        break;
-      } catch (error) {
-        this.#trouble('write an outcome', error);
-        await sleep(this.options.polling);
-      }
+      await this.#tell(held, verb, { p_processed_by: this.#name, p_errors: [String(error)] });
     }
     this.#drop(held);
+  }
+
+  /** Says it until the database has answered, as long as the message is ours. Returns whether it was taken. */
+  async #tell(held, verb, more) {
+    while (!held.abort.signal.aborted) {
+      const answer = await this.#call(verb, [held], more).catch((error) => this.#trouble(verb, error));
+      if (answer?.lost.length > 0) {
+        console.error(`${held.message.id} is no longer ours, ${verb} was not taken`);
+        return false;
+      }
+      if (answer?.locked.length === 0) {
+        return true;
+      }
+      await sleep(this.options.polling / 10); // no answer, or somebody has it locked: nothing is known of it yet
+    }
+    return false;
+  }
+
+  /** One verb for several messages. Answers how many were changed, which ones others have locked, and which are not ours. */
+  async #call(verb, all, more = {}) {
+    const named = Object.keys(more).map((name, i) => `, ${name} => $${i + 3}`);
+    const { rows } = await this.pool.query(
+      `select changed, locked, lost from windlass.outbox_${verb}(p_ids => $1, p_owners => $2${named.join('')})`,
+      [all.map((held) => held.message.id), all.map((held) => held.owner), ...Object.values(more)],
+    );
+    return rows[0];
   }
 
   #drop(held) {
@@ -128,37 +162,33 @@ export class Worker {
   // end::work
 
   // tag::heartbeat
+  /** Called every tenth of a lease; renews what was last renewed a third of a lease ago. */
   async #heartbeat() {
-    const all = [...this.#inHand.values()];
+    const { lease } = this.options;
     const asked = performance.now();
-    const renewed = all.length > 0 && (await this.#renew(all).catch((error) => this.#trouble('renew leases', error)));
-    for (const held of all) {
-      if (renewed?.has(held.message.id)) {
+    const due = [...this.#inHand.values()].filter((held) => asked - held.renewed > lease / 3);
+    const answer =
+      due.length > 0 &&
+      (await this.#call('heartbeat', due, { p_lease: `${lease} ms` }).catch((error) => this.#trouble('renew leases', error)));
+    for (const held of due) {
+      const { id } = held.message;
+      if (answer && !answer.locked.includes(id) && !answer.lost.includes(id)) {
         held.renewed = asked;
-      } else if (renewed || performance.now() - held.renewed > this.options.lease) {
-        held.abort.abort(new Error('the lease is lost')); // one heartbeat that got no answer is not a lost lease
+      } else if (answer?.lost.includes(id) || performance.now() - held.renewed > lease) {
+        held.abort.abort(new Error('the lease is lost')); // no answer, or a locked row, is not a lost lease: it is due again
         this.#drop(held);
       }
     }
-  }
-
-  async #renew(all) {
-    const { rows } = await this.pool.query(
-      'select id from windlass.outbox_heartbeat(p_ids => $1, p_owners => $2, p_lease => $3) as id',
-      [all.map((held) => held.message.id), all.map((held) => held.owner), `${this.options.lease} ms`],
-    );
-    return new Set(rows.map((row) => row.id));
   }
   // end::heartbeat
 
   // tag::maintain
   async #maintain() {
-    if (performance.now() - this.#troubled > this.options.lease) { // after an outage the living renew first
-      await this.pool.query('select windlass.outbox_reap(p_quiet => $1)', [`${this.options.lease} ms`]);
-    }
+    const { lease, keep } = this.options;
+    await this.pool.query('select windlass.outbox_reap(p_quiet => $1, p_watched => true)', [`${lease} ms`]);
     await this.pool.query(
       'select windlass.outbox_expire(), windlass.outbox_clean(p_keep => $1), windlass.outbox_forget()',
-      [this.options.keep],
+      [keep],
     );
   }
   // end::maintain
@@ -201,9 +231,16 @@ export class Worker {
     }
     const left = [...this.#inHand.values()];
     left.forEach((held) => held.abort.abort(new Error('the worker is stopping')));
-    if (left.length > 0) {
-      const values = [left.map((held) => held.message.id), left.map((held) => held.owner)];
-      await this.pool.query('select windlass.outbox_release($1, $2)', values).catch((error) => this.#trouble('release', error));
+    await this.#release(left).catch((error) => this.#trouble('release', error));
+    await this.#giveBack().catch((error) => this.#trouble('give back', error));
+  }
+
+  /** What somebody has locked is asked for again, but not for long: its lease ends by itself. */
+  async #release(left, tries = 10) {
+    if (left.length > 0 && tries > 0) {
+      const { locked } = await this.#call('release', left);
+      await sleep(locked.length > 0 ? this.options.polling / 10 : 0);
+      await this.#release(left.filter((held) => locked.includes(held.message.id)), tries - 1);
     }
   }
   // end::stop
@@ -239,7 +276,6 @@ export class Worker {
 
   #trouble(what, error) {
     if (!this.#finished.signal.aborted) {
-      this.#troubled = performance.now();
       console.error(`could not ${what}: ${error.message}`);
     }
   }

@@ -10,7 +10,11 @@ create table shop.orders (customer text not null, cents integer not null check (
 create table shop.invoices (message_id uuid primary key, payload text not null);
 
 -- What this session has claimed. A program keeps that in memory.
+
+-- tag::hand
 create temporary table hand (id uuid primary key, owner uuid not null, topic text, payload text, retry_count integer);
+create temporary view held as select array_agg(id) as ids, array_agg(owner) as owners from hand;
+-- end::hand
 
 
 -- A message is written with what it speaks of, or not at all.
@@ -52,12 +56,19 @@ select topic, payload, retry_count from hand;
 select count(*) from windlass.outbox_claim(gen_random_uuid(), '30 s', 10);
 --> 0
 
--- Work that takes longer than a third of the lease renews it. The answer is what was renewed.
+-- Whoever writes down that the work begins lets the database tell a crash from an outage.
+
+-- tag::start
+select a.changed, a.locked, a.lost from held, windlass.outbox_start(held.ids, held.owners) a;
+--> 1 | {} | {}
+-- end::start
+
+-- Work that takes longer than a third of the lease renews it. Every verb for claimed messages answers in three parts: how
+-- many were changed, which are locked by somebody else at this moment, and which are not this owner's.
 
 -- tag::heartbeat
-select count(*)
-  from windlass.outbox_heartbeat((select array_agg(id) from hand), (select array_agg(owner) from hand), p_lease => '30 s');
---> 1
+select a.changed, a.locked, a.lost from held, windlass.outbox_heartbeat(held.ids, held.owners, p_lease => '30 s') a;
+--> 1 | {} | {}
 -- end::heartbeat
 
 -- Work in this same database can end in one transaction with the message. Roll back if the answer is not what you hold.
@@ -65,10 +76,21 @@ select count(*)
 -- tag::ack
 begin;
 insert into shop.invoices (message_id, payload) select id, payload from hand on conflict do nothing;
-select windlass.outbox_ack(array_agg(id), array_agg(owner), p_processed_by => 'psql') from hand;
---> 1
+select a.changed, a.locked, a.lost
+  from held, windlass.outbox_ack(held.ids, held.owners, p_processed_by => 'psql', p_again => false) a;
+--> 1 | {} | {}
 commit;
 -- end::ack
+
+-- If the answer is lost, ask again: an ack that has been written counts again. With p_again => false it does not, so that
+-- work in the same transaction is not done twice.
+
+-- tag::again
+select a.changed, cardinality(a.lost) as lost from held, windlass.outbox_ack(held.ids, held.owners) a;
+--> 1 | 0
+select a.changed, cardinality(a.lost) as lost from held, windlass.outbox_ack(held.ids, held.owners, p_again => false) a;
+--> 0 | 1
+-- end::again
 
 select status, processed_by from windlass.outbox;
 --> 2 | psql
@@ -85,11 +107,12 @@ select m.id, claimer.owner, m.topic, m.payload, m.retry_count
   from claimer, windlass.outbox_claim(claimer.owner, '30 s', 10) m;
 
 -- tag::abandon
-select windlass.outbox_abandon(array_agg(id), array_agg(owner),
-                               p_delays => array_agg(interval '5 minutes'),
-                               p_errors => array_agg('the printer has no paper'::text))
-  from hand;
---> 1
+select a.changed, a.locked, a.lost
+  from held,
+       windlass.outbox_abandon(held.ids, held.owners,
+                               p_delays => '{5 minutes}',
+                               p_errors => '{the printer has no paper}') a;
+--> 1 | {} | {}
 
 select status, retry_count, last_error, next_attempt_at > now() + interval '4 minutes' as later
   from windlass.outbox
@@ -99,8 +122,10 @@ select status, retry_count, last_error, next_attempt_at > now() + interval '4 mi
 
 -- The token is worth nothing from then on: a second answer changes nothing, and says so.
 
-select windlass.outbox_ack(array_agg(id), array_agg(owner)) from hand;
---> 0
+-- tag::lost
+select a.changed, a.lost = held.ids as lost from held, windlass.outbox_ack(held.ids, held.owners) a;
+--> 0 | t
+-- end::lost
 truncate hand;
 
 -- Nobody has it now, so it can be moved, or cancelled.
@@ -131,10 +156,19 @@ select m.id, claimer.owner, m.topic, m.payload, m.retry_count
   from claimer, windlass.outbox_claim(claimer.owner, '30 s', 10) m;
 
 -- tag::release
-select windlass.outbox_release(array_agg(id), array_agg(owner)) from hand;
---> 1
+select a.changed, a.locked, a.lost from held, windlass.outbox_release(held.ids, held.owners) a;
+--> 1 | {} | {}
 -- end::release
 truncate hand;
+
+-- This one never hears what its claim has taken. The token is all it knows, and that is enough.
+
+-- tag::give-back
+select count(*) from windlass.outbox_claim('6f9619ff-8b86-4011-b42d-00c04fc964ff', '30 s', 10); -- the answer is lost
+--> 1
+select windlass.outbox_give_back(p_owner => '6f9619ff-8b86-4011-b42d-00c04fc964ff');
+--> 1
+-- end::give-back
 
 -- tag::cancel
 select windlass.outbox_cancel(array_agg(id)) from windlass.outbox where payload = 'Cleo, 700';
@@ -189,15 +223,16 @@ select payload from hand;
 -- One that can never be handled fails. It is a dead letter then, and keeps the others of its key waiting.
 
 -- tag::fail
-select windlass.outbox_fail(array_agg(id), array_agg(owner), p_errors => array_agg('no such account'::text)) from hand;
---> 1
+select a.changed, a.locked, a.lost
+  from held, windlass.outbox_fail(held.ids, held.owners, p_errors => '{no such account}') a;
+--> 1 | {} | {}
 select count(*) from windlass.outbox_claim(gen_random_uuid(), '30 s', 10);
 --> 0
 -- end::fail
 truncate hand;
 
 -- tag::dead-letters
-select topic, ordering_key, holds_key, last_error from windlass.outbox_dead_letters(p_limit => 50);
+select topic, ordering_key, blocks_key, last_error from windlass.outbox_dead_letters(p_limit => 50);
 --> account.changed | account-7 | t | no such account
 select f.attempt, f.error
   from windlass.outbox_dead_letters(p_limit => 50) d, windlass.outbox_failures(p_id => d.id) f;
@@ -217,7 +252,7 @@ select m.id, claimer.owner, m.topic, m.payload, m.retry_count
   from claimer, windlass.outbox_claim(claimer.owner, '30 s', 10) m;
 select payload from hand;
 --> opened
-select windlass.outbox_fail(array_agg(id), array_agg(owner), p_errors => array_agg('still no such account'::text)) from hand;
+select a.changed from held, windlass.outbox_fail(held.ids, held.owners, p_errors => '{still no such account}') a;
 --> 1
 truncate hand;
 
@@ -235,7 +270,7 @@ select m.id, claimer.owner, m.topic, m.payload, m.retry_count
 select payload from hand;
 --> renamed
 -- end::skip
-select windlass.outbox_ack(array_agg(id), array_agg(owner)) from hand;
+select a.changed from held, windlass.outbox_ack(held.ids, held.owners) a;
 --> 1
 truncate hand;
 
@@ -291,6 +326,23 @@ select payload from windlass.outbox where topic = 'reminder.due' and correlation
 --> Bob
 -- end::timer
 
+-- A program that wants no messages claims timers itself, with the verbs of a queue.
+
+-- tag::timer-claim
+select windlass.outbox_timer_schedule('reminder.due', 'Cleo', p_due_at => now()) is not null;
+--> t
+truncate hand;
+with claimer as materialized (select gen_random_uuid() as owner)
+insert into hand
+select t.id, claimer.owner, t.topic, t.payload, t.retry_count
+  from claimer, windlass.outbox_timer_claim(p_owner => claimer.owner, p_lease => '30 s', p_limit => 10) t;
+select a.changed, a.locked, a.lost from held, windlass.outbox_timer_heartbeat(held.ids, held.owners, p_lease => '30 s') a;
+--> 1 | {} | {}
+select a.changed, a.locked, a.lost from held, windlass.outbox_timer_ack(held.ids, held.owners) a;
+--> 1 | {} | {}
+-- end::timer-claim
+truncate hand;
+
 
 -- Jobs: whoever saves one says when its next tick is. A program that knows cron goes on from there.
 
@@ -308,7 +360,7 @@ with claimer as materialized (select gen_random_uuid() as owner)
 insert into hand
 select m.id, claimer.owner, m.topic, m.payload, m.retry_count
   from claimer, windlass.outbox_claim(claimer.owner, '30 s', 10, p_topics => '{bank.poll}') m;
-select windlass.outbox_ack(array_agg(id), array_agg(owner)) from hand;
+select a.changed from held, windlass.outbox_ack(held.ids, held.owners) a;
 --> 1
 select status, ended_at is not null from windlass.outbox_job_runs('poll-bank');
 --> 2 | t

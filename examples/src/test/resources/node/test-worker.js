@@ -1,4 +1,4 @@
-// The worker of the example with handlers that a test needs: node test-worker.js handle|hold|linger
+// The worker of the example with handlers that a test needs: node test-worker.js handle|hold|linger [lease in ms]
 import { Worker } from './outbox.js';
 
 const never = new Promise(() => {});
@@ -10,8 +10,9 @@ const handlers = {
   },
   linger: () => asked, // finishes when the worker has already been asked to stop
 };
-const [mode] = process.argv.slice(2);
-const worker = new Worker({ 'order.placed': handlers[mode] }, { lease: 2_000, grace: mode === 'hold' ? 0 : 30_000 });
+const [mode, lease = 2_000] = process.argv.slice(2);
+const options = { lease: Number(lease), grace: mode === 'hold' ? 0 : 30_000 };
+const worker = new Worker({ 'order.placed': handlers[mode] }, options);
 process.once('SIGTERM', () => worker.stop());
 await worker.run();
 process.exit();

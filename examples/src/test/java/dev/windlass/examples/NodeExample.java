@@ -47,10 +47,16 @@ record NodeExample(Path directory) {
 
     Process start(String script, String... arguments) throws IOException {
         return Tool.start(
-                directory,
-                directory.resolve(script + ".log"),
-                EmbeddedPostgres.shared().user(),
-                List.of(command(script, arguments)));
+                directory, logOf(script), EmbeddedPostgres.shared().user(), List.of(command(script, arguments)));
+    }
+
+    /** What the last process that was started with this script has said. */
+    String log(String script) throws IOException {
+        return Files.readString(logOf(script));
+    }
+
+    private Path logOf(String script) {
+        return directory.resolve(script + ".log");
     }
 
     private static String[] command(String script, String... arguments) {

@@ -11,6 +11,7 @@ import dev.windlass.outbox.OutboxOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -162,6 +163,49 @@ final class NodeExampleTest {
     }
 
     @Test
+    void anOutcomeIsSaidAgainWhileSomebodyHasTheMessageLocked() throws Exception {
+        enqueue(1);
+        Process worker = start("test-worker.js", "linger", "30000");
+        awaitText(STATES, "1 0 0");
+
+        try (Connection other = transaction("select 1 from windlass.outbox for update")) {
+            worker.destroy();
+            awaitText("select count(*) > 0 from pg_stat_activity where query like '%windlass.outbox_ack(%'", "t");
+            assertThat(Run.text(STATES)).isEqualTo("1 0 0");
+            other.rollback();
+        }
+
+        assertThat(worker.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        assertThat(Run.text(STATES)).isEqualTo("2 0 0");
+    }
+
+    @Test
+    void whatAClaimTookWhoseAnswerWasLostIsGivenBackLongBeforeItsLeaseEnds() throws Exception {
+        enqueue(3);
+        try (Connection other = transaction("lock table windlass.outbox in access exclusive mode")) {
+            start("test-worker.js", "handle", "9000"); // it waits for an answer for a third of the lease
+            await().atMost(PATIENCE).until(() -> node.log("test-worker.js").contains("could not claim"));
+            other.rollback();
+        }
+
+        awaitText("select count(*) from windlass.outbox where status = 2", "3");
+        assertThat(Run.text(STATES)).as("no lease has run out").isEqualTo("2 0 0");
+    }
+
+    @Test
+    void aProcessThatEndsInTheMiddleIsHeldAgainstTheMessageFromTheSecondTimeOn() throws Exception {
+        enqueue(1);
+        killWhileHolding(1);
+        Process second = start("test-worker.js", "hold");
+        awaitText("select started and lease_expiries = 1 from windlass.outbox", "t");
+        second.destroyForcibly().waitFor();
+
+        start("test-worker.js", "handle");
+        awaitText(STATES, "2 0 2");
+        assertThat(Run.text("select crashes from windlass.outbox")).isEqualTo("1");
+    }
+
+    @Test
     void theLockFileNamesNoRegistry() throws IOException {
         assertThat(Files.readString(Path.of("node/package-lock.json")).lines())
                 .noneMatch(line -> line.contains("\"resolved\"") && !line.contains("https://registry.npmjs.org/"));
@@ -176,6 +220,13 @@ final class NodeExampleTest {
             IntStream.range(0, messages)
                     .forEach(i -> windlass.outbox().enqueue(OutboxEntry.of("order.placed", order("c" + i, 5))));
         }
+    }
+
+    private static Connection transaction(String sql) throws SQLException {
+        Connection connection = EmbeddedPostgres.shared().dataSource().getConnection();
+        connection.setAutoCommit(false);
+        connection.createStatement().execute(sql);
+        return connection;
     }
 
     private static String order(String customer, int cents) {

@@ -58,7 +58,7 @@ final class Drain {
 
     /** The nodes do this too, at their own pace, and leave leases alone for a while after the server has started. */
     private static boolean reapAndExpire(Connection connection, Queue queue) throws SQLException {
-        String sql = "select %s, %s(interval '0', %d)".formatted(queue.expiry, queue.reap, BATCH);
+        String sql = "select %s(%d), %s(interval '0', %d)".formatted(queue.expire, BATCH, queue.reap, BATCH);
         try (PreparedStatement statement = connection.prepareStatement(sql);
                 ResultSet row = statement.executeQuery()) {
             row.next();
@@ -130,23 +130,22 @@ final class Drain {
         }
     }
 
-    /** An outbox, or what of an inbox is for handlers; {@code expiry} is a piece of SQL. */
+    /** An outbox, or what of an inbox is for handlers. */
     private record Queue(
-            String name, String expiry, String reap, String channel, boolean schedules, String timers, String jobs) {}
+            String name, String expire, String reap, String channel, boolean schedules, String timers, String jobs) {}
 
     private List<Queue> queues(Connection connection) throws SQLException {
         String sql = """
                 select distinct v.table_name,
                        format('%%I.%%I', ?::text, v.table_name) as name,
-                       case v.component when 'outbox'
-                                        then format('%%I.%%I(%d)', ?::text, v.table_name || '_expire') else '0' end as expiry,
+                       format('%%I.%%I', ?::text, v.table_name || '_expire') as expire,
                        format('%%I.%%I', ?::text, v.table_name || '_reap') as reap,
                        v.component = 'outbox' as schedules,
                        format('%%I.%%I', ?::text, v.table_name || '_timer') as timers,
                        format('%%I.%%I', ?::text, v.table_name || '_job') as jobs
                   from "%s".windlass_version v
                  where v.component in ('outbox', 'inbox')
-                 order by v.table_name""".formatted(BATCH, schema);
+                 order by v.table_name""".formatted(schema);
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             for (int i = 1; i <= 5; i++) {
                 statement.setString(i, schema);
@@ -157,7 +156,7 @@ final class Drain {
                     String channel = Channel.of(schema, row.getString("table_name"));
                     queues.add(new Queue(
                             row.getString("name"),
-                            row.getString("expiry"),
+                            row.getString("expire"),
                             row.getString("reap"),
                             channel,
                             row.getBoolean("schedules"),

@@ -194,6 +194,14 @@ final class AdvanceTest {
         execute("drop table %s.later");
     }
 
+    /** Nodes would take the jump for an outage, and leave leases alone for a while. */
+    @Test
+    void whenAQueueWasLastLookedAfterIsNeitherMovedNorForgotten() throws SQLException {
+        Instant before = instant("select max(seen_at) from %s.windlass_watch");
+        database.advance(DAY);
+        assertThat(instant("select max(seen_at) from %s.windlass_watch")).isEqualTo(before);
+    }
+
     @Test
     void advanceDoesNotMoveTheRecordOfMigrations() throws SQLException {
         Instant before = instant("select max(applied_at) from %s.windlass_version");

@@ -26,19 +26,18 @@ final class ServerLimit {
 
             create procedure windlass_bench.drain(p_batch integer, p_keep boolean) language plpgsql as $$
             declare
-                v_owner  uuid;
-                v_ids    uuid[];
-                v_owners uuid[];
+                v_owner uuid;
+                v_ids   uuid[];
             begin
                 loop
                     v_owner := gen_random_uuid();
-                    select array_agg(c.id), array_agg(v_owner) into v_ids, v_owners
+                    select array_agg(c.id) into v_ids
                       from windlass_bench.outbox_claim(
                                v_owner, '30 s', p_batch, array['bench'], array[p_batch],
                                array['-infinity'::timestamptz], array['00000000-0000-0000-0000-000000000000'::uuid]) c;
                     commit;
                     exit when v_ids is null;
-                    perform windlass_bench.outbox_ack(v_ids, v_owners, 'bench', p_keep);
+                    perform windlass_bench.outbox_ack(v_ids, array[v_owner], 'bench', p_keep);
                     commit;
                 end loop;
             end $$;
