@@ -1,5 +1,6 @@
 package dev.windlass.runtime;
 
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -25,6 +26,7 @@ public final class Dispatcher<M> {
     private static final Duration MAX_POLLING_WHEN_DEAF = Duration.ofSeconds(1);
 
     private final Database database;
+    private final WorkStore<M> store;
     private final DispatcherOptions options;
     private final Telemetry telemetry;
     private final Workers workers;
@@ -39,6 +41,7 @@ public final class Dispatcher<M> {
     private final AtomicReference<@Nullable Long> stopping = new AtomicReference<>();
     private Companion companion = Companion.NONE;
     private volatile boolean listening;
+    private volatile boolean marksFail;
 
     /** What else on this node lives by the notifications of this table. */
     public interface Companion {
@@ -65,10 +68,12 @@ public final class Dispatcher<M> {
             Workers workers) {
         Database answering = database.answeringWithin(LONGEST_CALL);
         this.database = answering;
+        this.store = store;
         this.options = options;
         this.telemetry = telemetry;
         this.workers = workers;
-        hand = new Hand<>(handlings, options.concurrency(), options.batchSize(), options.lease());
+        hand = new Hand<>(
+                handlings, options.concurrency(), options.batchSize(), options.lease(), options.maxBytesInHand());
         completer = new Completer<>(
                 database.name(),
                 () -> new OutcomeWriter<>(answering, store, telemetry, options.lease(), results()),
@@ -243,8 +248,7 @@ public final class Dispatcher<M> {
 
     /** Runs one handler. Returns whether this thread may take the next message. */
     private boolean handle(Attempt<M> attempt) {
-        attempt.begin();
-        Result result = run(attempt);
+        Result result = mayStart(attempt) ? run(attempt, attempt.claimed.readable()) : new Result.Stopped();
         long took = attempt.end();
         Optional<Breaker.Effect> effect = hand.ended(attempt, took, result);
         if (effect.isEmpty()) {
@@ -258,13 +262,46 @@ public final class Dispatcher<M> {
         return true;
     }
 
-    private Result run(Attempt<M> attempt) {
-        if (attempt.isLost(System.nanoTime())) {
-            return new Result.Stopped();
-        }
+    private boolean mayStart(Attempt<M> attempt) {
+        return !attempt.isCancelled() && (!attempt.isMarkedAtStart() || (mark(attempt) && !attempt.isCancelled()));
+    }
+
+    /** Writes down that the handler starts. What cannot be written down is not started, by this node for now. */
+    private boolean mark(Attempt<M> attempt) {
         try {
-            log.debug("[{}] handling {} of topic {}", database.name(), attempt.claimed.id(), attempt.claimed.topic());
-            attempt.lane.handling.handler().handle(attempt.claimed.readable(), attempt);
+            WorkStore.Answer answer = database.once(connection -> store.start(connection, List.of(attempt.held())));
+            marksFail = false;
+            if (!answer.lost().isEmpty()) {
+                attempt.cancel(Attempt.Reason.LEASE_LOST);
+            }
+            return answer.lost().isEmpty() && answer.locked().isEmpty();
+        } catch (SQLException | RuntimeException e) {
+            tellThatMarksFail(attempt, e);
+            return false;
+        }
+    }
+
+    private void tellThatMarksFail(Attempt<M> attempt, Exception cause) {
+        if (!marksFail) {
+            log.warn(
+                    "[{}] could not write down the start of message {} of topic {}, whose lease ran out before ({});"
+                            + " giving it back, and all that this happens to from now on",
+                    database.name(),
+                    attempt.claimed.id(),
+                    attempt.claimed.topic(),
+                    cause instanceof SQLException e
+                            ? e.getSQLState()
+                            : cause.getClass().getName());
+        }
+        marksFail = true;
+    }
+
+    private Result run(Attempt<M> attempt, M message) {
+        log.debug("[{}] handling {} of topic {}", database.name(), attempt.claimed.id(), attempt.claimed.topic());
+        Handling<M> handling = attempt.lane.handling;
+        attempt.begin();
+        try {
+            handling.handler().handle(message, attempt);
             return new Result.Done();
         } catch (Throwable e) {
             return afterFailure(attempt, e);
@@ -273,7 +310,7 @@ public final class Dispatcher<M> {
 
     /** Only a handler's own failure costs an attempt; a shutdown or an outage is not its fault. */
     private Result afterFailure(Attempt<M> attempt, Throwable failure) {
-        if (attempt.isCancelled(Attempt.Reason.SHUTDOWN) || attempt.isCancelled(Attempt.Reason.LEASE_LOST)) {
+        if (attempt.isCancelled() && !attempt.isCancelled(Attempt.Reason.TIMED_OUT)) {
             return new Result.Stopped();
         }
         Result.Failed failed = new Result.Failed(failure);

@@ -11,8 +11,8 @@ import org.slf4j.LoggerFactory;
  * Asks handlers to stop whose time is up or whose lease has run out, and gives up those that take too long.
  *
  * <p>A handler that ignores both its cancellation and the interrupt cannot be ended in Java. Some time after its time-out the
- * message goes its way without it, and the attempt has failed. One that only lost its lease, as in an outage, is left to
- * finish: if nobody else has taken the message, its outcome still counts.
+ * attempt has failed, and the message goes its way without it. One that only lost its lease, as in an outage, is left to finish:
+ * if nobody else has taken the message, its outcome still counts.
  */
 final class Watchdog<M> {
     private static final Logger log = LoggerFactory.getLogger(Watchdog.class);
@@ -81,7 +81,7 @@ final class Watchdog<M> {
         if (overtime > 0) {
             attempt.cancel(Attempt.Reason.TIMED_OUT);
         }
-        if (attempt.isRunning() && attempt.leaseLeft(now) <= 0 && attempt.cancel(Attempt.Reason.LEASE_LOST)) {
+        if (attempt.isRunning() && attempt.isCancelled() && attempt.tellsOfLapse()) {
             log.warn(
                     "[{}] could not renew the lease of message {} of topic {} in time; its handler is asked to stop",
                     store,
