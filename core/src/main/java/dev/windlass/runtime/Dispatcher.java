@@ -240,15 +240,25 @@ public final class Dispatcher<M> {
 
     private void work() {
         for (Attempt<M> attempt; (attempt = hand.next()) != null; ) {
-            if (!handle(attempt)) {
-                return;
+            try {
+                if (!handle(attempt)) {
+                    return;
+                }
+            } catch (Throwable e) {
+                letGo(attempt, e);
             }
         }
     }
 
+    /** Its outcome may not have been passed on, as for lack of memory. Then its lease runs out, and it is handled again. */
+    private void letGo(Attempt<M> attempt, Throwable cause) {
+        hire(hand.settle(List.of(attempt)));
+        log.error("[{}] could not end message {} in order", database.name(), attempt.claimed.id(), cause);
+    }
+
     /** Runs one handler. Returns whether this thread may take the next message. */
     private boolean handle(Attempt<M> attempt) {
-        Result result = mayStart(attempt) ? run(attempt, attempt.claimed.readable()) : new Result.Stopped();
+        Result result = result(attempt);
         long took = attempt.end();
         Optional<Breaker.Effect> effect = hand.ended(attempt, took, result);
         if (effect.isEmpty()) {
@@ -260,6 +270,16 @@ public final class Dispatcher<M> {
         conclude(attempt, outcome, effect.get());
         telemetry.handled(database.name(), attempt.claimed.topic(), outcome, Duration.ofNanos(took));
         return true;
+    }
+
+    /** What goes wrong before the handler has been started is not held against the message. */
+    private Result result(Attempt<M> attempt) {
+        try {
+            return mayStart(attempt) ? run(attempt, attempt.claimed.readable()) : new Result.Stopped();
+        } catch (Throwable e) {
+            log.error("[{}] could not start the handler of {}", database.name(), attempt.claimed.id(), e);
+            return new Result.Stopped();
+        }
     }
 
     private boolean mayStart(Attempt<M> attempt) {

@@ -20,7 +20,7 @@ public record Handling<M>(Handler<M> handler, HandlerOptions options) {
             return new Outcome.Done();
         }
         if (result instanceof Result.Failed failed) {
-            return effect.isCounted()
+            return effect.isCounted() && failed.isStarted()
                     ? afterFailure(failed.cause(), retryCount)
                     : spared(failed.cause(), retryCount, effect);
         }
@@ -39,6 +39,7 @@ public record Handling<M>(Handler<M> handler, HandlerOptions options) {
         return new Outcome.Retry(delay, error, true);
     }
 
+    /** Not counted: what the handler needs is down, or it was not even started. */
     private Outcome spared(Throwable failure, int retryCount, Breaker.Effect effect) {
         return new Outcome.Retry(sparedDelay(retryCount, effect), ErrorText.of(failure), false);
     }
@@ -46,9 +47,8 @@ public record Handling<M>(Handler<M> handler, HandlerOptions options) {
     /** Who begins or prolongs a rest comes back after the next probe: the message may be at fault, not what the handler needs. */
     private Duration sparedDelay(int retryCount, Breaker.Effect effect) {
         Circuit circuit = options.circuit();
-        if (circuit == null || effect == Breaker.Effect.SPARED) {
-            return options.retry().delay(retryCount);
-        }
-        return circuit.rest();
+        return circuit != null && effect.isRest()
+                ? circuit.rest()
+                : options.retry().delay(retryCount);
     }
 }

@@ -13,6 +13,11 @@ sealed interface Result {
         boolean isDecision() {
             return cause instanceof PermanentFailure || cause instanceof RetryAfter;
         }
+
+        /** Whether the user's code has been called. */
+        boolean isStarted() {
+            return !(cause instanceof NotStartedException);
+        }
     }
 
     /** The lease was lost, or the node shuts down: nobody's failure. */

@@ -14,6 +14,7 @@ import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Dispatcher;
 import dev.windlass.runtime.DispatcherOptions;
 import dev.windlass.runtime.Handling;
+import dev.windlass.runtime.Outcome;
 import dev.windlass.runtime.Telemetry;
 import dev.windlass.runtime.WorkStore;
 import dev.windlass.runtime.Workers;
@@ -231,5 +232,18 @@ final class StartTest {
         }
         assertThat(events).hasSize(30).containsOnly("whole");
         assertThat(database.count("retry_count > 0")).isZero();
+    }
+
+    @Test
+    void aWorkerOutlivesWhatGoesWrongAfterAHandler() throws Exception {
+        write("x", 10, 0);
+        Telemetry broken = new Telemetry() {
+            @Override
+            public void handled(String store, String topic, Outcome outcome, Duration took) {
+                throw new AssertionError("no metrics today");
+            }
+        };
+        node(claimed -> claimed, StartTest::changed, (message, cancellation) -> {}, broken, 1);
+        eventually().until(() -> database.count("status = 2") == 10);
     }
 }
