@@ -1,6 +1,7 @@
 package dev.windlass.runtime;
 
 import dev.windlass.Cancellation;
+import dev.windlass.Overtime;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +25,7 @@ final class Attempt<M> implements Cancellation {
     private @Nullable Thread thread;
     private long startedAt;
     private boolean lapsed;
+    private boolean overdue;
     private boolean detached;
     private boolean ended;
 
@@ -114,6 +116,23 @@ final class Attempt<M> implements Cancellation {
 
     boolean isCancelled(Reason reason) {
         return cancelled == reason;
+    }
+
+    /** Whether its lease goes on: not when it was asked to stop, unless its message has to wait for that. */
+    boolean keepsLease() {
+        return !isCancelled()
+                || (isCancelled(Reason.TIMED_OUT) && lane.handling.options().overtime() == Overtime.HOLD);
+    }
+
+    /** It should have stopped by now, and has failed, however it returns. Returns whether this is news. */
+    synchronized boolean overstays() {
+        boolean news = !overdue && !ended;
+        overdue |= news;
+        return news;
+    }
+
+    synchronized boolean isOverdue() {
+        return overdue;
     }
 
     /** Gives the handler up: whatever it still does, its outcome is not taken any more. */

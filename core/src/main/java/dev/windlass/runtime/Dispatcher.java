@@ -322,7 +322,7 @@ public final class Dispatcher<M> {
         attempt.begin();
         try {
             handling.handler().handle(message, attempt);
-            return new Result.Done();
+            return attempt.isOverdue() ? handling.didNotStop() : new Result.Done();
         } catch (Throwable e) {
             return afterFailure(attempt, e);
         }
@@ -335,8 +335,7 @@ public final class Dispatcher<M> {
         }
         Result.Failed failed = new Result.Failed(failure);
         return attempt.isCancelled(Attempt.Reason.TIMED_OUT) && !failed.isDecision()
-                ? new Result.Failed(new IllegalStateException(
-                        "timed out after " + attempt.lane.handling.options().timeout(), failure))
+                ? attempt.lane.handling.timedOut(failure)
                 : failed;
     }
 
@@ -411,7 +410,8 @@ public final class Dispatcher<M> {
 
     private void giveUpHandlers() {
         for (Attempt<M> attempt : hand.all()) {
-            giveUp(attempt, new Result.Stopped());
+            boolean timedOut = attempt.isCancelled(Attempt.Reason.TIMED_OUT);
+            giveUp(attempt, timedOut ? attempt.lane.handling.didNotStop() : new Result.Stopped());
         }
     }
 }

@@ -6,6 +6,7 @@ import dev.windlass.HandlerOptions;
 import dev.windlass.PermanentFailure;
 import dev.windlass.RetryAfter;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /** A handler with its options: runs it, and decides what a failure means. */
 public record Handling<M>(Handler<M> handler, HandlerOptions options) {
@@ -13,6 +14,17 @@ public record Handling<M>(Handler<M> handler, HandlerOptions options) {
     @FunctionalInterface
     public interface Handler<M> {
         void handle(M message, Cancellation cancellation) throws Exception;
+    }
+
+    /** Its time was up, and it stopped for that. */
+    Result.Failed timedOut(@Nullable Throwable cause) {
+        return new Result.Failed(new IllegalStateException("timed out after " + options.timeout(), cause));
+    }
+
+    /** Its time was up, and it went on regardless. */
+    Result.Failed didNotStop() {
+        return new Result.Failed(new IllegalStateException(
+                "timed out after " + options.timeout() + " and did not stop when interrupted"));
     }
 
     Outcome outcome(Result result, int retryCount, Breaker.Effect effect) {

@@ -3,6 +3,7 @@ package dev.windlass.runtime;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.HandlerOptions;
+import dev.windlass.Overtime;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -15,16 +16,17 @@ final class AttemptTest {
         Thread.interrupted();
     }
 
-    private static Attempt<String> attempt(long leaseNanos) {
-        Handling<String> handling = new Handling<>((message, cancellation) -> {}, HandlerOptions.defaults());
+    private static Attempt<String> attempt(Overtime overtime, long leaseNanos) {
+        Handling<String> handling = new Handling<>(
+                (message, cancellation) -> {}, HandlerOptions.defaults().withOvertime(overtime));
         return new Attempt<>(
                 Hands.message("a", 0, 0, 0, 1), new Lane<>("a", handling, 1), System.nanoTime() + leaseNanos);
     }
 
     @Test
     void itIsCancelledAsSoonAsItsLeaseHasRunOutWhoeverLooksFirst() {
-        assertThat(attempt(HOUR).isCancelled()).isFalse();
-        Attempt<String> attempt = attempt(-1);
+        assertThat(attempt(Overtime.GIVE_UP, HOUR).isCancelled()).isFalse();
+        Attempt<String> attempt = attempt(Overtime.GIVE_UP, -1);
         attempt.begin();
         assertThat(Thread.currentThread().isInterrupted()).isFalse();
         assertThat(attempt.isCancelled()).isTrue();
@@ -36,23 +38,37 @@ final class AttemptTest {
 
     @Test
     void aRenewalThatComesTooLateDoesNotTakeTheCancellationBack() {
-        Attempt<String> attempt = attempt(-1);
+        Attempt<String> attempt = attempt(Overtime.GIVE_UP, -1);
         assertThat(attempt.isCancelled()).isTrue();
         attempt.renewed(System.nanoTime() + HOUR);
         assertThat(attempt.isCancelled()).isTrue();
+        assertThat(attempt.keepsLease()).isFalse();
     }
 
     @Test
     void aRenewalThatComesBeforeAnybodyLooksIsInTime() {
-        Attempt<String> attempt = attempt(-1);
+        Attempt<String> attempt = attempt(Overtime.GIVE_UP, -1);
         attempt.renewed(System.nanoTime() + HOUR);
         assertThat(attempt.isCancelled()).isFalse();
         assertThat(attempt.tellsOfLapse()).isFalse();
     }
 
     @Test
+    void afterItsTimeOutTheLeaseGoesOnOnlyIfTheMessageIsHeld() {
+        for (Overtime overtime : Overtime.values()) {
+            Attempt<String> attempt = attempt(overtime, HOUR);
+            assertThat(attempt.keepsLease()).isTrue();
+            attempt.cancel(Attempt.Reason.TIMED_OUT);
+            assertThat(attempt.keepsLease()).isEqualTo(overtime == Overtime.HOLD);
+        }
+        Attempt<String> lost = attempt(Overtime.HOLD, HOUR);
+        lost.cancel(Attempt.Reason.LEASE_LOST);
+        assertThat(lost.keepsLease()).isFalse();
+    }
+
+    @Test
     void whatHasEndedNeedsNoMemoryForItsContent() {
-        Attempt<String> attempt = attempt(HOUR);
+        Attempt<String> attempt = attempt(Overtime.GIVE_UP, HOUR);
         Claimed<String> before = attempt.claimed;
         assertThat(before.message()).isEqualTo("x");
         attempt.conclude();
