@@ -3,8 +3,8 @@ package dev.windlass;
 /**
  * Tells a handler that it should stop: its lease is lost, its time is up, or the process is shutting down.
  *
- * <p>The handler's thread is interrupted at the same moment. A handler that goes on regardless may find that another node
- * has started the same message. Safe to ask from any thread.
+ * <p>The handler's thread is interrupted too. A handler that goes on regardless may find that another node has started the same
+ * message. Safe to ask from any thread; the answer compares a clock, so that it is true from the moment a lease runs out.
  */
 public interface Cancellation {
 

@@ -1,8 +1,11 @@
 package dev.windlass.inbox;
 
+import dev.windlass.runtime.NotStartedException;
 import dev.windlass.runtime.Transactions;
 import dev.windlass.runtime.WorkStore.Held;
+import java.sql.SQLException;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Runs handlers in a transaction that also ends their message. */
 final class HandlerTransactions {
@@ -19,14 +22,20 @@ final class HandlerTransactions {
     void run(InboxHandler.InTransaction handler, Delivery delivery) throws Exception {
         InboxMessage message = delivery.message();
         List<Held> held = List.of(new Held(message.id().value(), delivery.owner(), false));
-        transactions.run(connection -> {
-            handler.handle(connection, message);
-            if (store.ackWithWork(connection, held) != 1) {
-                throw new AttemptLostException("expected message " + message.key()
-                        + " to be this handler's, but its lease ran out and it was lost; its work is rolled back");
-            }
-            return true;
-        });
+        AtomicBoolean started = new AtomicBoolean();
+        try {
+            transactions.run(connection -> {
+                started.set(true);
+                handler.handle(connection, message);
+                if (store.ackWithWork(connection, held) != 1) {
+                    throw new AttemptLostException("expected message " + message.key()
+                            + " to be this handler's, but its lease ran out and it was lost; its work is rolled back");
+                }
+                return true;
+            });
+        } catch (SQLException | RuntimeException e) {
+            throw started.get() ? e : new NotStartedException("no transaction for the handler could be begun", e);
+        }
         waiters.call(message.key());
     }
 }

@@ -18,7 +18,8 @@ import java.time.Duration;
  * @param maxAttempts after how many attempts a message that is processed without the queue is given up
  * @param concurrency how many handlers run at once on this node, over all topics
  * @param retention how long the inbox remembers what has been processed: deliveries that come later are processed again
- * @param maxLeaseExpiries after how many leases that ran out a queued message is given up
+ * @param maxLeaseExpiries after how many leases that ran out while its handler was at work a queued message is given up; the first
+ *     that ran out, for whatever reason, does not count
  * @param handlers what holds for handlers that bring no options of their own
  */
 public record InboxOptions(

@@ -13,7 +13,8 @@ import java.time.Duration;
  * @param lease how long a claimed message stays claimed without a heartbeat
  * @param concurrency how many handlers run at once on this node, over all topics
  * @param retention how long handled messages are kept; zero deletes them at once, which is faster
- * @param maxLeaseExpiries after how many leases that ran out a message is given up
+ * @param maxLeaseExpiries after how many leases that ran out while its handler was at work a message is given up; the first that
+ *     ran out, for whatever reason, does not count
  * @param handlers what holds for handlers that bring no options of their own
  */
 public record OutboxOptions(

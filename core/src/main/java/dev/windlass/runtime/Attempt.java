@@ -1,23 +1,31 @@
 package dev.windlass.runtime;
 
 import dev.windlass.Cancellation;
+import dev.windlass.Overtime;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One claimed message on its way through this node; also the cancellation signal its handler sees.
  *
+ * <p>It is cancelled from the moment its lease runs out by the monotonic clock, whoever looks first. A renewal that comes after
+ * that look does not take it back: the handler may have stopped half-way already, and an answer that turns around is worth nothing.
+ *
  * <p>Guarded by itself, so that an interrupt never hits the thread after it has gone on to another message.
  */
 final class Attempt<M> implements Cancellation {
-    final Claimed<M> claimed;
     final Lane<M> lane;
+    /** Without its content as soon as it has ended: what only waits to be written needs no memory for it. */
+    volatile Claimed<M> claimed;
     /** What its lane's breaker gave it at its start; guarded by the lock of the hand. */
     int began;
 
+    private final long heldSince = System.nanoTime();
     private volatile long leaseUntil;
     private volatile @Nullable Reason cancelled;
     private @Nullable Thread thread;
     private long startedAt;
+    private boolean lapsed;
+    private boolean overdue;
     private boolean detached;
     private boolean ended;
 
@@ -37,6 +45,21 @@ final class Attempt<M> implements Cancellation {
         return new WorkStore.Held(claimed.id(), claimed.owner(), claimed.ordered());
     }
 
+    /** Whether its start is written down, so that a lease that runs out afterwards is held against it. */
+    boolean isMarkedAtStart() {
+        return claimed.leaseExpiries() >= 1;
+    }
+
+    /** Whether it may be what ended a process: its lease ran out after its handler had been started. */
+    boolean isSuspect() {
+        return claimed.crashes() >= 1;
+    }
+
+    /** Nanoseconds since it came into this node's hand. */
+    long heldFor() {
+        return System.nanoTime() - heldSince;
+    }
+
     synchronized void begin() {
         thread = Thread.currentThread();
         startedAt = System.nanoTime();
@@ -45,17 +68,19 @@ final class Attempt<M> implements Cancellation {
         }
     }
 
-    /** The handler has returned. Returns how long it took. */
+    /** The handler has returned, or was not started. Returns how long it took. */
     synchronized long end() {
+        long took = thread == null ? 0 : System.nanoTime() - startedAt;
         ended = true;
         thread = null;
         Thread.interrupted();
-        return System.nanoTime() - startedAt;
+        return took;
     }
 
     /** Its outcome is known, with or without a handler. */
     synchronized void conclude() {
         ended = true;
+        claimed = claimed.withoutContent();
     }
 
     /** Returns whether this cancelled it: one that has ended, or was cancelled before, stays as it is. */
@@ -72,11 +97,42 @@ final class Attempt<M> implements Cancellation {
 
     @Override
     public boolean isCancelled() {
+        if (cancelled == null && leaseLeft(System.nanoTime()) <= 0) {
+            lapse();
+        }
         return cancelled != null;
+    }
+
+    private synchronized void lapse() {
+        lapsed |= cancel(Reason.LEASE_LOST);
+    }
+
+    /** Whether the clock has cancelled it; true once. */
+    synchronized boolean tellsOfLapse() {
+        boolean tells = lapsed;
+        lapsed = false;
+        return tells;
     }
 
     boolean isCancelled(Reason reason) {
         return cancelled == reason;
+    }
+
+    /** Whether its lease goes on: not when it was asked to stop, unless its message has to wait for that. */
+    boolean keepsLease() {
+        return !isCancelled()
+                || (isCancelled(Reason.TIMED_OUT) && lane.handling.options().overtime() == Overtime.HOLD);
+    }
+
+    /** It should have stopped by now, and has failed, however it returns. Returns whether this is news. */
+    synchronized boolean overstays() {
+        boolean news = !overdue && !ended;
+        overdue |= news;
+        return news;
+    }
+
+    synchronized boolean isOverdue() {
+        return overdue;
     }
 
     /** Gives the handler up: whatever it still does, its outcome is not taken any more. */
@@ -98,11 +154,6 @@ final class Attempt<M> implements Cancellation {
 
     void renewed(long until) {
         leaseUntil = until;
-    }
-
-    /** Whether it must not be started: somebody else may have it by now. */
-    boolean isLost(long now) {
-        return isCancelled() || leaseLeft(now) <= 0;
     }
 
     /** Nanoseconds until the lease runs out, as far as this node knows; negative when it has. */

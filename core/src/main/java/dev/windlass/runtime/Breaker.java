@@ -28,6 +28,11 @@ final class Breaker {
             return this != NONE && this != SPARED;
         }
 
+        /** Whether the lane has begun a rest, or rests on. */
+        boolean isRest() {
+            return this == OPENED || this == RESTS_ON;
+        }
+
         /** Whether a failure costs its message an attempt: not when it shows that what the handler needs is down. */
         boolean isCounted() {
             return this == NONE || this == CLOSED;

@@ -38,4 +38,23 @@ public record Claimed<M>(
     public M readable() {
         return Objects.requireNonNull(message);
     }
+
+    /** The same without what is in the message, which may be large. */
+    Claimed<M> withoutContent() {
+        return new Claimed<>(
+                id,
+                owner,
+                topic,
+                retryCount,
+                leaseExpiries,
+                crashes,
+                requeues,
+                ordered,
+                size,
+                position,
+                claimNumber,
+                snapshotXmin,
+                null,
+                problem);
+    }
 }

@@ -143,19 +143,25 @@ final class Claimer<M> {
     private Duration claim(List<WorkStore.Demand> demands, boolean sweep) throws SQLException {
         long before = System.nanoTime();
         int limit = hand.limit(demands);
+        long bytes = hand.bytesLeft();
         UUID owner = UUID.randomUUID();
-        List<Claimed<M>> claimed = database.once(
-                connection -> store.claim(connection, owner, options.lease(), limit, Long.MAX_VALUE, demands));
+        List<Claimed<M>> claimed =
+                database.once(connection -> store.claim(connection, owner, options.lease(), limit, bytes, demands));
         lastSweep = sweep ? before : lastSweep;
-        hand.advanceBounds(demands, claimed, limit);
+        boolean cut = claimed.size() >= limit || size(claimed) >= bytes;
+        hand.advanceBounds(demands, claimed, cut);
         if (!claimed.isEmpty()) {
             accept(claimed, before + options.lease().toNanos());
         }
-        if (claimed.size() >= limit) {
+        if (cut) {
             return Duration.ZERO;
         }
         wantsRoom = hand.isFull(demands, claimed);
         return notBeyondDue(demands, claimed.isEmpty() ? pace.afterNothing() : pace.afterWork());
+    }
+
+    private long size(List<Claimed<M>> claimed) {
+        return claimed.stream().mapToLong(Claimed::size).sum();
     }
 
     /**
@@ -183,32 +189,22 @@ final class Claimer<M> {
         telemetry.claimed(database.name(), claimed.size());
         List<Attempt<M>> all = new ArrayList<>(claimed.size());
         List<Attempt<M>> toStart = new ArrayList<>(claimed.size());
-        List<Attempt<M>> exhausted = new ArrayList<>();
-        List<Attempt<M>> back = new ArrayList<>();
-        boolean suspectSeen = false;
+        List<Attempt<M>> ended = new ArrayList<>();
         for (Claimed<M> each : claimed) {
             Attempt<M> attempt = hand.attempt(each, leaseUntil);
             all.add(attempt);
-            if (isExhausted(attempt)) {
-                exhausted.add(attempt);
-            } else if (Suspect.is(each) && suspectSeen) {
-                back.add(attempt);
-            } else {
-                suspectSeen |= Suspect.is(each);
-                toStart.add(attempt);
-            }
+            (each.problem() != null || isExhausted(attempt) ? ended : toStart).add(attempt);
         }
         taken.accept(all, toStart);
-        exhausted.forEach(attempt -> decided.accept(
+        ended.forEach(attempt -> decided.accept(
                 attempt,
                 new Outcome.Fail(
                         reason(attempt), attempt.lane.handling.options().failedHead())));
-        back.forEach(attempt -> decided.accept(attempt, new Outcome.Release()));
     }
 
     /** An operator who requeues a message wants to see it tried once more, however often that was before. */
     private boolean isExhausted(Attempt<M> attempt) {
-        return attempt.claimed.leaseExpiries() >= options.maxLeaseExpiries()
+        return attempt.claimed.crashes() >= options.maxLeaseExpiries()
                 || (attempt.claimed.requeues() == 0
                         && attempt.claimed.retryCount()
                                 >= attempt.lane.handling.options().retry().maxAttempts());
@@ -216,12 +212,19 @@ final class Claimer<M> {
 
     private String reason(Attempt<M> attempt) {
         Claimed<M> claimed = attempt.claimed;
-        String reason = claimed.leaseExpiries() >= options.maxLeaseExpiries()
-                ? "its lease ran out " + claimed.leaseExpiries()
-                        + " times without an outcome: its handler may have ended the process"
-                : "no attempt is left after " + claimed.retryCount();
+        String reason = reason(claimed);
         log.error("[{}] message {} of topic {} has failed: {}", database.name(), claimed.id(), claimed.topic(), reason);
         return reason;
+    }
+
+    private String reason(Claimed<M> claimed) {
+        if (claimed.problem() != null) {
+            return claimed.problem();
+        }
+        return claimed.crashes() >= options.maxLeaseExpiries()
+                ? "its lease ran out " + claimed.crashes()
+                        + " times after its handler had been started: that may have ended the process"
+                : "no attempt is left after " + claimed.retryCount();
     }
 
     void stop(Duration patience) {

@@ -1,5 +1,6 @@
 package dev.windlass.runtime;
 
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -25,6 +26,7 @@ public final class Dispatcher<M> {
     private static final Duration MAX_POLLING_WHEN_DEAF = Duration.ofSeconds(1);
 
     private final Database database;
+    private final WorkStore<M> store;
     private final DispatcherOptions options;
     private final Telemetry telemetry;
     private final Workers workers;
@@ -39,6 +41,7 @@ public final class Dispatcher<M> {
     private final AtomicReference<@Nullable Long> stopping = new AtomicReference<>();
     private Companion companion = Companion.NONE;
     private volatile boolean listening;
+    private volatile boolean marksFail;
 
     /** What else on this node lives by the notifications of this table. */
     public interface Companion {
@@ -65,10 +68,12 @@ public final class Dispatcher<M> {
             Workers workers) {
         Database answering = database.answeringWithin(LONGEST_CALL);
         this.database = answering;
+        this.store = store;
         this.options = options;
         this.telemetry = telemetry;
         this.workers = workers;
-        hand = new Hand<>(handlings, options.concurrency(), options.batchSize(), options.lease());
+        hand = new Hand<>(
+                handlings, options.concurrency(), options.batchSize(), options.lease(), options.maxBytesInHand());
         completer = new Completer<>(
                 database.name(),
                 () -> new OutcomeWriter<>(answering, store, telemetry, options.lease(), results()),
@@ -235,16 +240,25 @@ public final class Dispatcher<M> {
 
     private void work() {
         for (Attempt<M> attempt; (attempt = hand.next()) != null; ) {
-            if (!handle(attempt)) {
-                return;
+            try {
+                if (!handle(attempt)) {
+                    return;
+                }
+            } catch (Throwable e) {
+                letGo(attempt, e);
             }
         }
     }
 
+    /** Its outcome may not have been passed on, as for lack of memory. Then its lease runs out, and it is handled again. */
+    private void letGo(Attempt<M> attempt, Throwable cause) {
+        hire(hand.settle(List.of(attempt)));
+        log.error("[{}] could not end message {} in order", database.name(), attempt.claimed.id(), cause);
+    }
+
     /** Runs one handler. Returns whether this thread may take the next message. */
     private boolean handle(Attempt<M> attempt) {
-        attempt.begin();
-        Result result = run(attempt);
+        Result result = result(attempt);
         long took = attempt.end();
         Optional<Breaker.Effect> effect = hand.ended(attempt, took, result);
         if (effect.isEmpty()) {
@@ -258,14 +272,57 @@ public final class Dispatcher<M> {
         return true;
     }
 
-    private Result run(Attempt<M> attempt) {
-        if (attempt.isLost(System.nanoTime())) {
+    /** What goes wrong before the handler has been started is not held against the message. */
+    private Result result(Attempt<M> attempt) {
+        try {
+            return mayStart(attempt) ? run(attempt, attempt.claimed.readable()) : new Result.Stopped();
+        } catch (Throwable e) {
+            log.error("[{}] could not start the handler of {}", database.name(), attempt.claimed.id(), e);
             return new Result.Stopped();
         }
+    }
+
+    private boolean mayStart(Attempt<M> attempt) {
+        return !attempt.isCancelled() && (!attempt.isMarkedAtStart() || (mark(attempt) && !attempt.isCancelled()));
+    }
+
+    /** Writes down that the handler starts. What cannot be written down is not started, by this node for now. */
+    private boolean mark(Attempt<M> attempt) {
         try {
-            log.debug("[{}] handling {} of topic {}", database.name(), attempt.claimed.id(), attempt.claimed.topic());
-            attempt.lane.handling.handler().handle(attempt.claimed.readable(), attempt);
-            return new Result.Done();
+            WorkStore.Answer answer = database.once(connection -> store.start(connection, List.of(attempt.held())));
+            marksFail = false;
+            if (!answer.lost().isEmpty()) {
+                attempt.cancel(Attempt.Reason.LEASE_LOST);
+            }
+            return answer.lost().isEmpty() && answer.locked().isEmpty();
+        } catch (SQLException | RuntimeException e) {
+            tellThatMarksFail(attempt, e);
+            return false;
+        }
+    }
+
+    private void tellThatMarksFail(Attempt<M> attempt, Exception cause) {
+        if (!marksFail) {
+            log.warn(
+                    "[{}] could not write down the start of message {} of topic {}, whose lease ran out before ({});"
+                            + " giving it back, and all that this happens to from now on",
+                    database.name(),
+                    attempt.claimed.id(),
+                    attempt.claimed.topic(),
+                    cause instanceof SQLException e
+                            ? e.getSQLState()
+                            : cause.getClass().getName());
+        }
+        marksFail = true;
+    }
+
+    private Result run(Attempt<M> attempt, M message) {
+        log.debug("[{}] handling {} of topic {}", database.name(), attempt.claimed.id(), attempt.claimed.topic());
+        Handling<M> handling = attempt.lane.handling;
+        attempt.begin();
+        try {
+            handling.handler().handle(message, attempt);
+            return attempt.isOverdue() ? handling.didNotStop() : new Result.Done();
         } catch (Throwable e) {
             return afterFailure(attempt, e);
         }
@@ -274,13 +331,12 @@ public final class Dispatcher<M> {
     /** Only a handler's own failure costs an attempt; a shutdown or an outage is not its fault. */
     private Result afterFailure(Attempt<M> attempt, Throwable failure) {
         Throwable told = database.safe(failure);
-        if (attempt.isCancelled(Attempt.Reason.SHUTDOWN) || attempt.isCancelled(Attempt.Reason.LEASE_LOST)) {
+        if (attempt.isCancelled() && !attempt.isCancelled(Attempt.Reason.TIMED_OUT)) {
             return new Result.Stopped(told);
         }
         Result.Failed failed = new Result.Failed(failure, told);
         return attempt.isCancelled(Attempt.Reason.TIMED_OUT) && !failed.isDecision()
-                ? new Result.Failed(new IllegalStateException(
-                        "timed out after " + attempt.lane.handling.options().timeout(), told))
+                ? attempt.lane.handling.timedOut(told)
                 : failed;
     }
 
@@ -355,7 +411,8 @@ public final class Dispatcher<M> {
 
     private void giveUpHandlers() {
         for (Attempt<M> attempt : hand.all()) {
-            giveUp(attempt, new Result.Stopped());
+            boolean timedOut = attempt.isCancelled(Attempt.Reason.TIMED_OUT);
+            giveUp(attempt, timedOut ? attempt.lane.handling.didNotStop() : new Result.Stopped());
         }
     }
 }

@@ -2,7 +2,12 @@ package dev.windlass.runtime;
 
 import java.time.Duration;
 
-/** How a dispatcher works; features fill it from their own options. */
+/**
+ * How a dispatcher works; features fill it from their own options.
+ *
+ * @param maxLeaseExpiries how many leases may run out while a message's handler runs, as far as they are counted
+ * @param maxBytesInHand about how many characters of payload wait for a handler or are in one
+ */
 public record DispatcherOptions(
         Duration pollingInterval,
         Duration maxPollingInterval,
@@ -11,4 +16,28 @@ public record DispatcherOptions(
         int concurrency,
         int maxLeaseExpiries,
         boolean wakeUp,
-        Duration shutdownGrace) {}
+        Duration shutdownGrace,
+        long maxBytesInHand) {
+
+    /** With an eighth of the memory for payloads: a character takes two bytes at most, and there may be several dispatchers. */
+    public DispatcherOptions(
+            Duration pollingInterval,
+            Duration maxPollingInterval,
+            int batchSize,
+            Duration lease,
+            int concurrency,
+            int maxLeaseExpiries,
+            boolean wakeUp,
+            Duration shutdownGrace) {
+        this(
+                pollingInterval,
+                maxPollingInterval,
+                batchSize,
+                lease,
+                concurrency,
+                maxLeaseExpiries,
+                wakeUp,
+                shutdownGrace,
+                Runtime.getRuntime().maxMemory() / 8);
+    }
+}

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe; one lock, held for moments and never while calling out.
  *
- * <p>A {@link Suspect} waits until nothing else is in hand, then runs alone, and nothing is claimed meanwhile.
+ * <p>What may be claimed is decided by the {@link Room} there is, what starts by {@link Turns}.
  *
  * <p>A lane <em>rests</em> while its {@link Breaker} says so, or its topic is paused: nothing is claimed for it, and what waits
  * there is given back.
@@ -32,27 +32,27 @@ import org.jspecify.annotations.Nullable;
 final class Hand<M> {
     private final int concurrency;
     private final int batchSize;
-    private final Duration lease;
     private final long stuckNanos;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final Map<String, Lane<M>> lanes = new LinkedHashMap<>();
     private final List<Lane<M>> rotation;
     private final Set<Attempt<M>> inHand = new LinkedHashSet<>();
-    private final Suspect<M> suspect = new Suspect<>();
+    private final Room<M> room;
+    private final Turns<M> turns;
     private int workers;
     private int detached;
     private int nextLane;
-    private int nextStart;
     private boolean closed;
 
-    Hand(Map<String, Handling<M>> handlings, int concurrency, int batchSize, Duration lease) {
+    Hand(Map<String, Handling<M>> handlings, int concurrency, int batchSize, Duration lease, long maxBytes) {
         handlings.forEach((topic, handling) -> lanes.put(topic, new Lane<>(topic, handling, concurrency)));
         this.rotation = List.copyOf(lanes.values());
         this.concurrency = concurrency;
         this.batchSize = batchSize;
-        this.lease = lease;
         this.stuckNanos = lease.toNanos() / 2;
+        this.room = new Room<>(rotation, concurrency, batchSize, lease, maxBytes);
+        this.turns = new Turns<>(rotation, concurrency);
     }
 
     Set<String> topics() {
@@ -70,15 +70,14 @@ final class Hand<M> {
     List<WorkStore.Demand> demands(boolean sweep) {
         lock.lock();
         try {
-            int room = room();
-            if (closed || room <= 0 || suspect.isThere() || isStuck()) {
+            if (closed) {
                 return List.of();
             }
             long now = System.nanoTime();
             List<WorkStore.Demand> demands = new ArrayList<>(rotation.size());
             for (int i = 0; i < rotation.size(); i++) {
                 Lane<M> lane = rotation.get((nextLane + i) % rotation.size());
-                int places = isStuck(lane) ? 0 : Math.min(room, lane.places(batchSize, lease, now));
+                int places = isStuck(lane, now) ? 0 : room.places(lane, now);
                 lane.drained &= places > 0; // what is not asked for may be ready
                 if (places > 0) {
                     Position after = sweep ? Position.START : lane.bound.position();
@@ -127,17 +126,11 @@ final class Hand<M> {
         }
     }
 
-    private boolean isStuck() {
-        return workers >= concurrency && rotation.stream().allMatch(lane -> lane.isStill(stuckNanos));
-    }
-
-    private boolean isStuck(Lane<M> lane) {
-        return lane.running >= lane.concurrency() && lane.isStill(stuckNanos);
-    }
-
-    /** Enough for one batch in the claim, one in the handlers, one being written, and what runs. */
-    private int room() {
-        return concurrency + 3 * batchSize - inHand.size();
+    private boolean isStuck(Lane<M> lane, long now) {
+        return !turns.hasPlace(lane, now)
+                && (lane.running > 0
+                        ? lane.isStill(stuckNanos)
+                        : rotation.stream().allMatch(each -> each.isStill(stuckNanos)));
     }
 
     /** How many messages a claim may take over all topics. */
@@ -145,7 +138,18 @@ final class Hand<M> {
         lock.lock();
         try {
             int wanted = demands.stream().mapToInt(WorkStore.Demand::places).sum();
-            return Math.max(1, Math.min(batchSize, Math.min(wanted, room())));
+            int limit = room.limit(demands.stream().map(demand -> lane(demand.topic())));
+            return Math.max(1, Math.min(wanted, limit));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** About how much payload a claim may take. */
+    long bytesLeft() {
+        lock.lock();
+        try {
+            return Math.max(1, room.bytesLeft());
         } finally {
             lock.unlock();
         }
@@ -181,12 +185,12 @@ final class Hand<M> {
     Set<String> takes(int count) {
         lock.lock();
         try {
-            if (closed || suspect.isThere() || room() < batchSize) {
+            if (closed || room.left() < batchSize) {
                 return Set.of();
             }
             long now = System.nanoTime();
             return rotation.stream()
-                    .filter(lane -> lane.drained && !isStuck(lane) && lane.places(batchSize, lease, now) >= count)
+                    .filter(lane -> lane.drained && !isStuck(lane, now) && room.mayReplace(lane, count, now))
                     .map(lane -> lane.topic)
                     .collect(Collectors.toUnmodifiableSet());
         } finally {
@@ -199,21 +203,29 @@ final class Hand<M> {
         lock.lock();
         try {
             Lane<M> lane = lanes.get(topic);
-            return lane != null && !closed && !suspect.isThere() && lane.isFree() && workers < concurrency;
+            return lane != null
+                    && !closed
+                    && lane.isFree()
+                    && turns.hasPlace(lane, System.nanoTime())
+                    && !room.lacksBytes(lane);
         } finally {
             lock.unlock();
         }
     }
 
-    /** Takes note of how far a claim has come; called by the claimer only. */
-    void advanceBounds(List<WorkStore.Demand> demands, List<Claimed<M>> claimed, int limit) {
+    /**
+     * Takes note of how far a claim has come; called by the claimer only.
+     *
+     * @param cut whether it ended because it had taken as much as it might, over all topics
+     */
+    void advanceBounds(List<WorkStore.Demand> demands, List<Claimed<M>> claimed, boolean cut) {
         Map<String, List<Claimed<M>>> byTopic = new HashMap<>();
         claimed.forEach(each -> byTopic.computeIfAbsent(each.topic(), topic -> new ArrayList<>())
                 .add(each));
         for (WorkStore.Demand demand : demands) {
             List<Claimed<M>> mine = byTopic.getOrDefault(demand.topic(), List.of());
             Lane<M> lane = lane(demand.topic());
-            lane.drained = claimed.size() < limit && mine.size() < demand.places();
+            lane.drained = !cut && mine.size() < demand.places();
             lane.bound.advance(mine, lane.drained);
         }
     }
@@ -236,8 +248,8 @@ final class Hand<M> {
     }
 
     /**
-     * Takes claimed messages in hand, at most one suspect among those to start. What may not start is to be given back: all,
-     * when nothing is taken any more, and those of a topic that has begun to rest since they were asked for.
+     * Takes claimed messages in hand. What may not start is to be given back: all, when nothing is taken any more, and those
+     * of a topic that has begun to rest since they were asked for.
      *
      * @param all what has been claimed
      * @param toStart what of it is to be handled; the outcome of the rest is already known
@@ -246,29 +258,17 @@ final class Hand<M> {
         lock.lock();
         try {
             inHand.addAll(all);
+            all.forEach(attempt -> attempt.lane.holds(1));
             if (closed) {
                 return new Taken<>(0, List.copyOf(toStart));
             }
-            for (Attempt<M> attempt : toStart) {
-                if (Suspect.is(attempt.claimed)) {
-                    suspect.put(attempt);
-                } else {
-                    enlist(attempt);
-                }
-            }
+            toStart.forEach(attempt -> attempt.lane.enlist(attempt));
             long now = System.nanoTime();
             List<Attempt<M>> back = recall(now);
             return new Taken<>(hire(now), back);
         } finally {
             lock.unlock();
         }
-    }
-
-    private void enlist(Attempt<M> attempt) {
-        if (attempt.lane.waiting.isEmpty()) {
-            attempt.lane.moved();
-        }
-        attempt.lane.waiting.add(attempt);
     }
 
     /** Hands back what waits in lanes that rest. */
@@ -283,17 +283,14 @@ final class Hand<M> {
 
     private List<Attempt<M>> recall(long now) {
         List<Attempt<M>> back = new ArrayList<>();
-        suspect.recall(now, back);
         rotation.forEach(lane -> lane.recall(now, back));
         return back;
     }
 
+    /** Workers that are on their way take a message each; only for what is left more are needed. */
     private int hire(long now) {
-        long startable = suspectMayRun(now) ? 1 : 0;
-        for (Lane<M> lane : rotation) {
-            startable += lane.startable(now);
-        }
-        int hired = (int) Math.max(0, Math.min(startable, concurrency - workers));
+        int onTheirWay = workers - turns.running();
+        int hired = Math.max(0, turns.startable(now) - onTheirWay);
         workers += hired;
         return hired;
     }
@@ -309,39 +306,20 @@ final class Hand<M> {
         }
     }
 
-    private boolean suspectMayRun(long now) {
-        return !closed && inHand.size() == 1 && suspect.mayStart(now);
-    }
-
     /** The next message for a worker; none means that the worker ends. */
     @Nullable
     Attempt<M> next() {
         lock.lock();
         try {
-            long now = System.nanoTime();
-            for (int i = 0; i < rotation.size(); i++) {
-                Lane<M> lane = rotation.get(nextStart);
-                nextStart = (nextStart + 1) % rotation.size();
-                if (lane.startable(now) > 0) {
-                    return started(lane.waiting.remove());
-                }
+            Attempt<M> attempt = turns.start(System.nanoTime());
+            if (attempt == null) {
+                workers--;
+                changed.signalAll();
             }
-            if (suspectMayRun(now)) {
-                return started(suspect.start());
-            }
-            workers--;
-            changed.signalAll();
-            return null;
+            return attempt;
         } finally {
             lock.unlock();
         }
-    }
-
-    private Attempt<M> started(Attempt<M> attempt) {
-        attempt.began = attempt.lane.breaker.started();
-        attempt.lane.running++;
-        attempt.lane.moved();
-        return attempt;
     }
 
     /** A handler has returned. Returns nothing if it had been given up: its outcome does not count, and its worker ends. */
@@ -352,10 +330,10 @@ final class Hand<M> {
                 detached--;
                 return Optional.empty();
             }
-            attempt.lane.running--;
-            attempt.lane.moved();
-            attempt.lane.took(tookNanos);
-            return Optional.of(attempt.lane.breaker.ended(attempt.began, result, System.nanoTime()));
+            if (!(result instanceof Result.Stopped)) {
+                attempt.lane.took(tookNanos);
+            }
+            return Optional.of(turns.ended(attempt, result, System.nanoTime()));
         } finally {
             lock.unlock();
         }
@@ -375,27 +353,19 @@ final class Hand<M> {
             attempt.detach();
             detached++;
             workers--;
-            attempt.lane.running--;
-            attempt.lane.moved();
             changed.signalAll();
-            return Optional.of(attempt.lane.breaker.ended(attempt.began, result, System.nanoTime()));
+            return Optional.of(turns.ended(attempt, result, System.nanoTime()));
         } finally {
             lock.unlock();
         }
     }
 
-    /** Hands back what waits in lanes that are stuck, and a suspect that waits as long: another node may be free. */
+    /** Hands back what waits in lanes that are stuck, and suspects that wait as long: another node may be free. */
     List<Attempt<M>> giveBack() {
         lock.lock();
         try {
             List<Attempt<M>> back = new ArrayList<>();
-            suspect.giveBackAfter(stuckNanos, back);
-            for (Lane<M> lane : rotation) {
-                if (lane.isStill(stuckNanos)) {
-                    back.addAll(lane.waiting);
-                    lane.waiting.clear();
-                }
-            }
+            rotation.forEach(lane -> lane.giveBackAfter(stuckNanos, back));
             return back;
         } finally {
             lock.unlock();
@@ -406,12 +376,18 @@ final class Hand<M> {
     int settle(Collection<Attempt<M>> attempts) {
         lock.lock();
         try {
-            attempts.forEach(inHand::remove);
-            suspect.leaveUnlessIn(inHand);
+            attempts.forEach(this::settle);
             return hire(System.nanoTime());
         } finally {
             lock.unlock();
         }
+    }
+
+    private void settle(Attempt<M> attempt) {
+        if (inHand.remove(attempt)) {
+            attempt.lane.holds(-1);
+        }
+        turns.settled(attempt);
     }
 
     /** All that is in hand, for whoever renews and watches. */
@@ -439,11 +415,7 @@ final class Hand<M> {
         try {
             closed = true;
             List<Attempt<M>> unstarted = new ArrayList<>();
-            suspect.giveBack(unstarted);
-            for (Lane<M> lane : rotation) {
-                unstarted.addAll(lane.waiting);
-                lane.waiting.clear();
-            }
+            rotation.forEach(lane -> lane.giveBack(unstarted));
             return unstarted;
         } finally {
             lock.unlock();

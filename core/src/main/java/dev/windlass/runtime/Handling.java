@@ -6,6 +6,7 @@ import dev.windlass.HandlerOptions;
 import dev.windlass.PermanentFailure;
 import dev.windlass.RetryAfter;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /** A handler with its options: runs it, and decides what a failure means. */
 public record Handling<M>(Handler<M> handler, HandlerOptions options) {
@@ -15,13 +16,24 @@ public record Handling<M>(Handler<M> handler, HandlerOptions options) {
         void handle(M message, Cancellation cancellation) throws Exception;
     }
 
+    /** Its time was up, and it stopped for that. */
+    Result.Failed timedOut(@Nullable Throwable cause) {
+        return new Result.Failed(new IllegalStateException("timed out after " + options.timeout(), cause));
+    }
+
+    /** Its time was up, and it went on regardless. */
+    Result.Failed didNotStop() {
+        return new Result.Failed(new IllegalStateException(
+                "timed out after " + options.timeout() + " and did not stop when interrupted"));
+    }
+
     Outcome outcome(Result result, int retryCount, Breaker.Effect effect) {
         if (result instanceof Result.Done) {
             return new Outcome.Done();
         }
         if (result instanceof Result.Failed failed) {
             String error = ErrorText.of(failed.told());
-            return effect.isCounted()
+            return effect.isCounted() && failed.isStarted()
                     ? afterFailure(failed.cause(), error, retryCount)
                     : new Outcome.Retry(sparedDelay(retryCount, effect), error, false);
         }
@@ -42,9 +54,8 @@ public record Handling<M>(Handler<M> handler, HandlerOptions options) {
     /** Who begins or prolongs a rest comes back after the next probe: the message may be at fault, not what the handler needs. */
     private Duration sparedDelay(int retryCount, Breaker.Effect effect) {
         Circuit circuit = options.circuit();
-        if (circuit == null || effect == Breaker.Effect.SPARED) {
-            return options.retry().delay(retryCount);
-        }
-        return circuit.rest();
+        return circuit != null && effect.isRest()
+                ? circuit.rest()
+                : options.retry().delay(retryCount);
     }
 }

@@ -70,7 +70,7 @@ final class HeartBeat<M> {
         long before = System.nanoTime();
         long young = lease.toNanos() - period.toNanos() / 2;
         List<Attempt<M>> due = hand.all().stream()
-                .filter(attempt -> !attempt.isCancelled() && attempt.leaseLeft(before) < young)
+                .filter(attempt -> attempt.keepsLease() && attempt.leaseLeft(before) < young)
                 .toList();
         if (!due.isEmpty()) {
             WorkStore.Answer answer = call(due.stream().map(Attempt::held).toList());

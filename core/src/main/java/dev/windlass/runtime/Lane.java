@@ -4,18 +4,29 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
 
-/** One topic on this node: its handler, what waits for it, what runs, and up to where it has been claimed. */
+/**
+ * One topic on this node: its handler, what waits for it, what runs, and up to where it has been claimed. Used under the lock of
+ * the {@link Hand}.
+ */
 final class Lane<M> {
+    /** Handler time counts for about this long. */
+    private static final double MEMORY_NANOS = 1e9;
+
     final String topic;
     final Handling<M> handling;
     final Bound bound = new Bound();
     final Breaker breaker;
-    final ArrayDeque<Attempt<M>> waiting = new ArrayDeque<>();
     int running;
     boolean paused;
     volatile boolean drained;
+    private final ArrayDeque<Attempt<M>> waiting = new ArrayDeque<>();
+    private final ArrayDeque<Attempt<M>> suspects = new ArrayDeque<>();
+    private int held;
+    private long bytes;
     private long movedAt = System.nanoTime();
     private double averageNanos = Double.POSITIVE_INFINITY;
+    private double usedNanos;
+    private long usedAt = System.nanoTime();
 
     private final int concurrency;
 
@@ -33,8 +44,61 @@ final class Lane<M> {
         return concurrency;
     }
 
+    /** So many more are in the node's hand, or less. */
+    void holds(int more) {
+        held += more;
+    }
+
+    /** How many are in the node's hand, without suspects that wait. */
+    int inHand() {
+        return held - suspects.size();
+    }
+
+    /** How much payload waits or is being handled. */
+    long bytes() {
+        return bytes;
+    }
+
+    /** From now on it waits for its turn. */
+    void enlist(Attempt<M> attempt) {
+        bytes += attempt.claimed.size();
+        if (attempt.isSuspect()) {
+            suspects.add(attempt);
+            return;
+        }
+        if (waiting.isEmpty()) {
+            moved();
+        }
+        waiting.add(attempt);
+    }
+
+    /** The next one starts: the oldest, or the oldest that is no suspect. */
+    Attempt<M> start(boolean suspectMayRun, long now) {
+        charge(now);
+        Attempt<M> attempt = suspectMayRun && suspectIsNext() ? suspects.remove() : waiting.remove();
+        attempt.began = breaker.started();
+        running++;
+        moved();
+        return attempt;
+    }
+
+    private boolean suspectIsNext() {
+        Attempt<M> suspect = suspects.peek();
+        Attempt<M> other = waiting.peek();
+        return suspect != null && (other == null || suspect.claimed.position().compareTo(other.claimed.position()) < 0);
+    }
+
+    /** Its handler runs no more, as far as this lane is concerned. */
+    Breaker.Effect ended(Attempt<M> attempt, Result result, long now) {
+        charge(now);
+        bytes -= attempt.claimed.size();
+        running--;
+        moved();
+        return breaker.ended(attempt.began, result, now);
+    }
+
     /** A handler has started or ended, or the first message has begun to wait. */
-    void moved() {
+    private void moved() {
         movedAt = System.nanoTime();
     }
 
@@ -43,13 +107,27 @@ final class Lane<M> {
         return System.nanoTime() - movedAt > nanos;
     }
 
-    /** How many of those that wait can start. */
-    int startable(long now) {
-        return Math.min(Math.min(waiting.size(), concurrency - running), allowance(now));
+    /** How much time its handlers have had lately, all together, also those that still run. */
+    double used(long now) {
+        charge(now);
+        return usedNanos;
+    }
+
+    /** Old time fades, so that nobody saves up a right to the whole node by resting. */
+    private void charge(long now) {
+        double passed = now - usedAt;
+        usedNanos = (usedNanos + running * passed) / (1 + passed / MEMORY_NANOS);
+        usedAt = now;
+    }
+
+    /** How many of those that wait can start, if the node has room. */
+    int startable(boolean suspectMayRun, long now) {
+        int ready = waiting.size() + (suspectMayRun && !suspects.isEmpty() ? 1 : 0);
+        return Math.min(Math.min(ready, concurrency - running), allowance(now));
     }
 
     /** How many more may start, if there is room: none while the topic is paused, few while its circuit is open. */
-    int allowance(long now) {
+    private int allowance(long now) {
         return paused ? 0 : breaker.allowance(now);
     }
 
@@ -64,9 +142,34 @@ final class Lane<M> {
 
     /** Hands back what waits and may not start; the first stay. */
     void recall(long now, List<Attempt<M>> back) {
-        while (waiting.size() > allowance(now)) {
-            back.add(waiting.removeLast());
+        while (waiting.size() + suspects.size() > allowance(now)) {
+            giveBack(suspects.isEmpty() ? waiting.removeLast() : suspects.removeLast(), back);
         }
+    }
+
+    /** Hands back what waits if nothing has moved for this long, and suspects that have waited as long. */
+    void giveBackAfter(long nanos, List<Attempt<M>> back) {
+        while (!waiting.isEmpty() && isStill(nanos)) {
+            giveBack(waiting.remove(), back);
+        }
+        for (Attempt<M> first; (first = suspects.peek()) != null && first.heldFor() > nanos; ) {
+            giveBack(suspects.remove(), back);
+        }
+    }
+
+    /** Hands back all that waits. */
+    void giveBack(List<Attempt<M>> back) {
+        while (!waiting.isEmpty()) {
+            giveBack(waiting.remove(), back);
+        }
+        while (!suspects.isEmpty()) {
+            giveBack(suspects.remove(), back);
+        }
+    }
+
+    private void giveBack(Attempt<M> attempt, List<Attempt<M>> back) {
+        bytes -= attempt.claimed.size();
+        back.add(attempt);
     }
 
     /** Moving average: the last few attempts decide. */
@@ -74,15 +177,21 @@ final class Lane<M> {
         averageNanos = averageNanos == Double.POSITIVE_INFINITY ? nanos : averageNanos + (nanos - averageNanos) / 8;
     }
 
+    /** How many messages one worker handles in this time, judging by how long handlers have taken. */
+    int handledIn(double nanos) {
+        return (int) (nanos / Math.max(1, averageNanos));
+    }
+
     /**
      * How many more to claim: as many as can start within a quarter of the lease, judging by how long handlers have taken,
-     * and none while enough are waiting and the claim would be small. Never more than may start.
+     * and none while enough are waiting and the claim would be small. Never more than may start. Suspects do not count, unless
+     * they are so many that a topic consists of them.
      */
     int places(int batchSize, Duration lease, long now) {
-        double startable = concurrency() * (lease.toNanos() / 4.0) / Math.max(1, averageNanos);
-        int ahead = (int) Math.min(3.0 * batchSize, startable);
+        int ahead = Math.min(3 * batchSize, handledIn(concurrency() * (lease.toNanos() / 4.0)));
         int places = concurrency() + ahead - running - waiting.size();
-        int allowed = Math.min(places, allowance(now) - waiting.size());
-        return waiting.size() >= concurrency() && places < batchSize ? 0 : allowed;
+        int allowed = Math.min(places, allowance(now) - waiting.size() - suspects.size());
+        boolean enough = waiting.size() >= concurrency() && places < batchSize;
+        return enough || suspects.size() >= concurrency() + 3 * batchSize ? 0 : allowed;
     }
 }

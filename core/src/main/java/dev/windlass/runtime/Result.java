@@ -23,6 +23,11 @@ sealed interface Result {
         boolean isDecision() {
             return cause instanceof PermanentFailure || cause instanceof RetryAfter;
         }
+
+        /** Whether the user's code has been called. */
+        boolean isStarted() {
+            return !(cause instanceof NotStartedException);
+        }
     }
 
     /**

@@ -11,8 +11,8 @@ import org.slf4j.LoggerFactory;
  * Asks handlers to stop whose time is up or whose lease has run out, and gives up those that take too long.
  *
  * <p>A handler that ignores both its cancellation and the interrupt cannot be ended in Java. Some time after its time-out the
- * message goes its way without it, and the attempt has failed. One that only lost its lease, as in an outage, is left to
- * finish: if nobody else has taken the message, its outcome still counts.
+ * attempt has failed, and the message goes its way without it, or waits for it: see {@link dev.windlass.Overtime}. One that only
+ * lost its lease, as in an outage, is left to finish: if nobody else has taken the message, its outcome still counts.
  */
 final class Watchdog<M> {
     private static final Logger log = LoggerFactory.getLogger(Watchdog.class);
@@ -81,7 +81,7 @@ final class Watchdog<M> {
         if (overtime > 0) {
             attempt.cancel(Attempt.Reason.TIMED_OUT);
         }
-        if (attempt.isRunning() && attempt.leaseLeft(now) <= 0 && attempt.cancel(Attempt.Reason.LEASE_LOST)) {
+        if (attempt.isRunning() && attempt.isCancelled() && attempt.tellsOfLapse()) {
             log.warn(
                     "[{}] could not renew the lease of message {} of topic {} in time; its handler is asked to stop",
                     store,
@@ -89,7 +89,23 @@ final class Watchdog<M> {
                     attempt.claimed.topic());
         }
         if (overtime > graceNanos) {
-            giveUp.accept(attempt, didNotStop(attempt));
+            overstays(attempt);
+        }
+    }
+
+    private void overstays(Attempt<M> attempt) {
+        Handling<M> handling = attempt.lane.handling;
+        switch (handling.options().overtime()) {
+            case GIVE_UP -> giveUp.accept(attempt, handling.didNotStop());
+            case HOLD -> {
+                if (attempt.overstays()) {
+                    log.error(
+                            "[{}] the handler of message {} of topic {} does not stop; the message waits until it returns",
+                            store,
+                            attempt.claimed.id(),
+                            attempt.claimed.topic());
+                }
+            }
         }
     }
 
@@ -99,11 +115,6 @@ final class Watchdog<M> {
             log.info("[{}] gave back {} messages that no handler became free for", store, stuck.size());
             giveBack.accept(stuck);
         }
-    }
-
-    private Result didNotStop(Attempt<M> attempt) {
-        return new Result.Failed(new IllegalStateException(
-                "timed out after " + attempt.lane.handling.options().timeout() + " and did not stop when interrupted"));
     }
 
     void stop(Duration patience) {

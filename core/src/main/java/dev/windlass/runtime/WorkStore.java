@@ -59,7 +59,8 @@ public interface WorkStore<M> {
     /**
      * Takes ready messages for a lease.
      *
-     * @param bytes about how much payload to take at most; the first message is taken whatever its size
+     * @param bytes with so much payload it has enough, as with {@code limit} messages: whoever gets less knows that there was no
+     *     more; so the message that reaches it is taken too, and the first whatever its size
      */
     List<Claimed<M>> claim(
             Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)

@@ -23,9 +23,30 @@
  * <h2>Failure</h2>
  *
  * <p>A process that dies leaves leases that run out; any node's maintenance returns them to ready and counts the expiry. A
- * message with several expiries is handled alone, so that it cannot take neighbours with it. A database that goes away stops
- * nothing for good: loops back off with jitter, say so once, and go on when it is back. Maintenance then waits for one lease
- * period before it reaps, so that live owners come first.
+ * database that goes away stops nothing for good: loops back off with jitter, say so once, and go on when it is back. Maintenance
+ * then waits for one lease period before it reaps, so that live owners come first.
+ *
+ * <p>A message may be what ended its process, and most that were in hand then are innocent. So the first expiry is never held
+ * against a message. From then on its start is written down before its handler runs, and only a lease that runs out after that
+ * is a <em>crash</em>. A message with a crash is a <em>suspect</em>: a node has one suspect at a time between its start and its
+ * written outcome, beside everything else. As many crashes as {@code maxLeaseExpiries} are the end. What that promises:
+ *
+ * <ul>
+ *   <li>What ends its process each time is handled so many times and once more, then it has failed.
+ *   <li>What was only claimed when a process died is never blamed for it, however often that happens.
+ *   <li>A message fails unjustly only if its process died that often while its handler was running, each time after its start had
+ *       been written down. Once it has a crash, no other suspect can be the reason: only processes that are ended from outside, or
+ *       by messages that are not suspects yet, and each of those can be that twice.
+ * </ul>
+ *
+ * <p>An attempt is held against a message only if its handler had been started. What is given back before that (a topic that
+ * rests, a node that stops, a start that cannot be written down, no thread, no transaction for the handler) costs nothing.
+ *
+ * <h2>Sharing</h2>
+ *
+ * <p>Topics share a node without anybody setting limits: {@link dev.windlass.runtime.Turns} says who starts next, {@link
+ * dev.windlass.runtime.Room} what may be claimed. Payloads in hand are bounded too; one whose handler has ended is let go at once,
+ * while its outcome waits to be written.
  *
  * <p>A handler that fails throughout, because what it needs is down, can have a circuit: its lane
  * rests, and then starts one message at a time until one succeeds. It is closed, open or half open, and only the failures that

@@ -115,6 +115,33 @@ final class ConcurrencyTest {
     }
 
     @Test
+    void aTopicWhoseHandlersHangLeavesPlacesToOthersWithoutAnyLimit() {
+        CountDownLatch never = new CountDownLatch(1);
+        AtomicInteger hanging = new AtomicInteger();
+        Windlass windlass = database.start(database.windlass()
+                .outboxHandler("slow", message -> {
+                    hanging.incrementAndGet();
+                    never.await();
+                })
+                .outboxHandler("quick", message -> {})
+                .outboxHandler("other", message -> {}));
+        windlass.outbox()
+                .enqueueAll(IntStream.range(0, 500)
+                        .mapToObj(n -> OutboxEntry.of("slow", "x"))
+                        .toList());
+        eventually().until(() -> hanging.get() == 14);
+        for (String topic : new String[] {"quick", "other"}) {
+            windlass.outbox()
+                    .enqueueAll(IntStream.range(0, 500)
+                            .mapToObj(n -> OutboxEntry.of(topic, "x"))
+                            .toList());
+        }
+        eventually().until(() -> database.count("status = 2") == 1000);
+        assertThat(hanging.get()).isEqualTo(14);
+        never.countDown();
+    }
+
+    @Test
     void aBlockedTopicDoesNotHoldUpAnother() {
         CountDownLatch never = new CountDownLatch(1);
         HandlerOptions two = HandlerOptions.defaults().withConcurrency(2);

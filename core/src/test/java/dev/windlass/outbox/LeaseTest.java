@@ -143,42 +143,4 @@ final class LeaseTest {
                     .isEqualTo(1);
         }
     }
-
-    @Test
-    void suspectsAreHandledAlone() throws Exception {
-        database.execute("""
-                insert into %s.outbox (id, created_at, next_attempt_at, lease_expiries, topic, payload)
-                select gen_random_uuid(), clock_timestamp(), clock_timestamp(), case when n % 30 = 7 then 2 else 0 end,
-                       'a', case when n % 30 = 7 then 'suspect' else 'neighbour' end
-                  from generate_series(1, 90) n""");
-        Queue<Long> besideSuspects = new ConcurrentLinkedQueue<>();
-        AtomicInteger running = new AtomicInteger();
-        Queue<String> crowds = new ConcurrentLinkedQueue<>();
-        database.start(database.windlass()
-                .outbox(OutboxOptions.defaults().withConcurrency(8).withBatchSize(20))
-                .outboxHandler("a", message -> {
-                    int now = running.incrementAndGet();
-                    if (message.payload().equals("suspect")) {
-                        besideSuspects.add(database.count("status = 1") - 1);
-                        if (now > 1 || running.get() > 1) {
-                            crowds.add(message.payload());
-                        }
-                    }
-                    running.decrementAndGet();
-                }));
-        eventually().until(() -> database.count("status = 2") == 90);
-        assertThat(besideSuspects).containsExactly(0L, 0L, 0L);
-        assertThat(crowds).isEmpty();
-    }
-
-    @Test
-    @Shows("OBX-064")
-    void aMessageWhoseLeaseRanOutTooOftenFailsUnhandled() throws Exception {
-        database.execute("""
-                insert into %s.outbox (id, created_at, next_attempt_at, lease_expiries, topic, payload)
-                select gen_random_uuid(), clock_timestamp(), clock_timestamp(), 5, 'a', 'x'""");
-        database.start(database.windlass().outboxHandler("a", message -> handled.add(message.payload())));
-        eventually().until(() -> database.count("status = 3 and last_error like 'its lease ran out 5 times%'") == 1);
-        assertThat(handled).isEmpty();
-    }
 }

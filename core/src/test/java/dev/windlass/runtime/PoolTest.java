@@ -7,12 +7,15 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import ch.qos.logback.classic.Level;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.windlass.HandlerOptions;
 import dev.windlass.Logs;
+import dev.windlass.RetryPolicy;
 import dev.windlass.Shows;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassException;
 import dev.windlass.engine.PostgresDialect;
+import dev.windlass.inbox.InboxEntry;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxOptions;
 import java.sql.Connection;
@@ -193,6 +196,31 @@ final class PoolTest {
         broken.set(false);
         eventually().until(() -> database.count("status = 2") == 300);
         assertThat(calls.get()).isEqualTo(300);
+    }
+
+    @Test
+    void anAttemptThatFoundNoConnectionForItsTransactionDoesNotCount() {
+        AtomicInteger refused = new AtomicInteger();
+        DataSource moody = Pools.before(database.dataSource(), () -> {
+            String thread = Thread.currentThread().getName();
+            boolean forHandler = thread.isEmpty() || thread.startsWith("windlass-handler"); // virtual ones have no name
+            if (forHandler && refused.incrementAndGet() <= 3) {
+                throw new SQLException("no connection for handlers");
+            }
+        });
+        HandlerOptions once =
+                HandlerOptions.defaults().withRetry(new RetryPolicy(1, Duration.ofMillis(1), Duration.ofMillis(10), 0));
+        Windlass writer = database.passive();
+        writer.inbox().enqueue(InboxEntry.of("orders", "1", "a", "x"));
+        database.start(Windlass.on(moody)
+                .options(database.options())
+                .inboxHandlerInTransaction("a", once, (connection, message) -> calls.incrementAndGet()));
+        eventually()
+                .until(() -> writer.inbox().find("orders", "1").orElseThrow().isProcessed());
+        assertThat(refused.get()).isGreaterThan(3);
+        assertThat(calls.get()).isEqualTo(1);
+        assertThat(writer.inbox().find("orders", "1").orElseThrow().retryCount())
+                .isZero();
     }
 
     @Test

@@ -3,6 +3,7 @@ package dev.windlass.examples;
 import dev.windlass.Circuit;
 import dev.windlass.FailedHead;
 import dev.windlass.HandlerOptions;
+import dev.windlass.Overtime;
 import dev.windlass.RetryPolicy;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassOptions;
@@ -155,6 +156,16 @@ final class Recipes {
 
         builder.outboxHandler("newsletter.send", careful, (OutboxMessage message) -> send(message.payload()));
         // end::options
+        return builder;
+    }
+
+    static Windlass.Builder overtime(Windlass.Builder builder) {
+        // tag::overtime
+        HandlerOptions exclusive =
+                HandlerOptions.defaults().withTimeout(Duration.ofMinutes(5)).withOvertime(Overtime.HOLD);
+
+        builder.outboxHandler("account.closed", exclusive, (OutboxMessage message) -> send(message.payload()));
+        // end::overtime
         return builder;
     }
 

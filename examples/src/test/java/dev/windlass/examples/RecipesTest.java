@@ -56,6 +56,14 @@ final class RecipesTest {
     }
 
     @Test
+    void aHandlerWhoseMessageIsHeldInOvertimeHandlesIt() {
+        Windlass windlass = database.start(Recipes.overtime(database.windlass()));
+        windlass.outbox().enqueue(OutboxEntry.of("account.closed", "7"));
+        database.drain();
+        assertThat(database.messages("account.closed")).hasSize(1).allMatch(OutboxMessage::isProcessed);
+    }
+
+    @Test
     void messagesCanBeDueLaterAndExpire() {
         Windlass windlass = database.start(database.windlass()
                 .outboxHandler("reminder.due", message -> {})

@@ -1,0 +1,10 @@
+package dev.windlass.runtime;
+
+/** What a handler needs was not to be had, so it was not called: nothing is held against its message. */
+public final class NotStartedException extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    public NotStartedException(String message, Throwable cause) {
+        super(message, cause);
+    }
+}

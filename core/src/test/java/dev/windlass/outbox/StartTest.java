@@ -1,0 +1,249 @@
+package dev.windlass.outbox;
+
+import static dev.windlass.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Level;
+import dev.windlass.HandlerOptions;
+import dev.windlass.Logs;
+import dev.windlass.Shows;
+import dev.windlass.TestDatabase;
+import dev.windlass.engine.PostgresDialect;
+import dev.windlass.runtime.Claimed;
+import dev.windlass.runtime.Database;
+import dev.windlass.runtime.Dispatcher;
+import dev.windlass.runtime.DispatcherOptions;
+import dev.windlass.runtime.Handling;
+import dev.windlass.runtime.Outcome;
+import dev.windlass.runtime.Telemetry;
+import dev.windlass.runtime.WorkStore;
+import dev.windlass.runtime.Workers;
+import dev.windlass.schema.Channel;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** What happens between a claim and the start of its handler. */
+final class StartTest {
+    @RegisterExtension
+    static final TestDatabase database = new TestDatabase();
+
+    private final Workers workers = new Workers();
+    private final Queue<String> events = new ConcurrentLinkedQueue<>();
+    private final CountDownLatch goOn = new CountDownLatch(1);
+    private @Nullable Dispatcher<OutboxMessage> dispatcher;
+
+    @AfterEach
+    void stop() {
+        goOn.countDown();
+        if (dispatcher != null) {
+            dispatcher.stop();
+        }
+        workers.close();
+    }
+
+    private static void write(String payload, int count, int leaseExpiries) throws SQLException {
+        database.execute("insert into %s.outbox (id, created_at, next_attempt_at, lease_expiries, topic, payload)"
+                + " select gen_random_uuid(), clock_timestamp(), clock_timestamp(), " + leaseExpiries + ", 'a', '"
+                + payload
+                + "' from generate_series(1, " + count + ")");
+    }
+
+    private void node(
+            UnaryOperator<Claimed<OutboxMessage>> change,
+            ChangedStore.Start start,
+            Handling.Handler<OutboxMessage> handler) {
+        node(change, start, handler, Telemetry.NONE, 16);
+    }
+
+    private void node(
+            UnaryOperator<Claimed<OutboxMessage>> change,
+            ChangedStore.Start start,
+            Handling.Handler<OutboxMessage> handler,
+            Telemetry telemetry,
+            int concurrency) {
+        Database routines = new Database(database.dataSource(), new PostgresDialect(), database.schema(), "outbox");
+        OutboxStore store = new OutboxStore(routines, "outbox", "node", Duration.ofDays(1), () -> true);
+        dispatcher = new Dispatcher<>(
+                routines,
+                routines,
+                new ChangedStore(store, change, start),
+                Channel.of(database.schema(), "outbox"),
+                Map.of("a", new Handling<>(handler, HandlerOptions.defaults())),
+                new DispatcherOptions(
+                        Duration.ofMillis(20),
+                        Duration.ofMillis(100),
+                        20,
+                        Duration.ofSeconds(30),
+                        concurrency,
+                        5,
+                        true,
+                        Duration.ZERO),
+                telemetry,
+                workers);
+        dispatcher.start();
+    }
+
+    private static WorkStore.Answer changed(WorkStore.Held held) {
+        return WorkStore.Answer.all(1);
+    }
+
+    private static Claimed<OutboxMessage> with(Claimed<OutboxMessage> claimed, int crashes, @Nullable String problem) {
+        return new Claimed<>(
+                claimed.id(),
+                claimed.owner(),
+                claimed.topic(),
+                claimed.retryCount(),
+                claimed.leaseExpiries(),
+                crashes,
+                claimed.requeues(),
+                claimed.ordered(),
+                claimed.size(),
+                claimed.position(),
+                claimed.claimNumber(),
+                claimed.snapshotXmin(),
+                problem == null ? claimed.message() : null,
+                problem);
+    }
+
+    @Test
+    void aMessageWhoseLeaseRanOutIsMarkedBeforeItsHandlerStartsAndNoOther() throws Exception {
+        write("fresh", 20, 0);
+        write("expired", 3, 1);
+        node(
+                claimed -> claimed,
+                held -> {
+                    events.add("mark " + held.id());
+                    return WorkStore.Answer.all(1);
+                },
+                (message, cancellation) -> {
+                    if (message.payload().equals("expired")) {
+                        events.add("handle " + message.id().value());
+                    }
+                });
+        eventually().until(() -> database.count("status = 2") == 23);
+        assertThat(events).hasSize(6);
+        List<String> order = List.copyOf(events);
+        for (String event : order) {
+            if (event.startsWith("handle ")) {
+                assertThat(order.indexOf(event.replace("handle", "mark"))).isBetween(0, order.indexOf(event) - 1);
+            }
+        }
+    }
+
+    @Test
+    void whatCannotBeMarkedIsNotHandledAndNothingIsHeldAgainstIt() throws Exception {
+        write("x", 1, 2);
+        AtomicInteger tries = new AtomicInteger();
+        try (Logs logs = Logs.collect(Level.WARN)) {
+            node(
+                    claimed -> claimed,
+                    held -> switch (tries.incrementAndGet()) {
+                        case 1 -> new WorkStore.Answer(0, Set.of(held.id()), Set.of());
+                        case 2 -> new WorkStore.Answer(0, Set.of(), Set.of(held.id()));
+                        case 3, 4 -> throw new SQLException("no", "57014");
+                        case 5 -> throw new IllegalStateException("the pool has a bad day");
+                        default -> changed(held);
+                    },
+                    (message, cancellation) -> events.add("handled in try " + tries.get()));
+            eventually().until(() -> database.count("status = 2") == 1);
+            assertThat(logs.count(Level.WARN, "could not write down the start")).isEqualTo(1);
+        }
+        assertThat(events).containsExactly("handled in try 6");
+        assertThat(database.count("retry_count = 0 and lease_expiries = 2 and last_error is null"))
+                .isEqualTo(1);
+    }
+
+    @Test
+    void leasesThatRanOutBeforeAHandlerStartedAreHeldAgainstNobody() throws Exception {
+        write("x", 40, 100);
+        AtomicInteger running = new AtomicInteger();
+        node(claimed -> claimed, StartTest::changed, (message, cancellation) -> {
+            running.incrementAndGet();
+            goOn.await();
+        });
+        eventually().until(() -> running.get() == 16);
+        goOn.countDown();
+        eventually().until(() -> database.count("status = 2") == 40);
+    }
+
+    @Test
+    void suspectsAreHandledOneAtATimeBesideOthersThatTakeLong() throws Exception {
+        write("suspect", 12, 2);
+        write("long", 5, 0);
+        write("short", 100, 0);
+        AtomicInteger suspects = new AtomicInteger();
+        node(
+                claimed -> with(claimed, claimed.leaseExpiries() / 2, null),
+                StartTest::changed,
+                (message, cancellation) -> {
+                    if (message.payload().equals("suspect")) {
+                        events.add(suspects.incrementAndGet() + " at once");
+                        Thread.sleep(2);
+                        suspects.decrementAndGet();
+                    } else if (message.payload().equals("long")) {
+                        goOn.await();
+                    }
+                });
+        eventually().until(() -> database.count("status = 2 and payload <> 'long'") == 112);
+        assertThat(events).hasSize(12).containsOnly("1 at once");
+        assertThat(database.count("status = 1 and payload = 'long'")).isEqualTo(5);
+    }
+
+    @Test
+    @Shows("OBX-064")
+    void aMessageThatEndedItsProcessTooOftenFailsUnhandled() throws Exception {
+        write("x", 1, 6);
+        node(
+                claimed -> with(claimed, 5, null),
+                StartTest::changed,
+                (message, cancellation) -> events.add(message.payload()));
+        eventually()
+                .until(() -> database.count("status = 3 and last_error like 'its lease ran out 5 times after%'") == 1);
+        assertThat(events).isEmpty();
+    }
+
+    @Test
+    void aMessageThatCannotBeReadFailsAloneAndIsLoggedOnce() throws Exception {
+        write("broken", 1, 0);
+        write("whole", 30, 0);
+        String problem = "its headers are no JSON object";
+        try (Logs logs = Logs.collect(Level.ERROR)) {
+            node(
+                    claimed -> claimed.readable().payload().equals("broken") ? with(claimed, 0, problem) : claimed,
+                    StartTest::changed,
+                    (message, cancellation) -> events.add(message.payload()));
+            eventually().until(() -> database.count("status = 2") == 30);
+            eventually().until(() -> database.count("status = 3 and last_error = '" + problem + "'") == 1);
+            String id = database.value(String.class, "select id::text from %s.outbox where status = 3");
+            assertThat(logs.at(Level.ERROR))
+                    .containsExactly("[outbox] message " + id + " of topic a has failed: " + problem);
+        }
+        assertThat(events).hasSize(30).containsOnly("whole");
+        assertThat(database.count("retry_count > 0")).isZero();
+    }
+
+    @Test
+    void aWorkerOutlivesWhatGoesWrongAfterAHandler() throws Exception {
+        write("x", 10, 0);
+        Telemetry broken = new Telemetry() {
+            @Override
+            public void handled(String store, String topic, Outcome outcome, Duration took) {
+                throw new AssertionError("no metrics today");
+            }
+        };
+        node(claimed -> claimed, StartTest::changed, (message, cancellation) -> {}, broken, 1);
+        eventually().until(() -> database.count("status = 2") == 10);
+    }
+}
