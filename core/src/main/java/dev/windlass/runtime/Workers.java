@@ -27,6 +27,7 @@ public final class Workers implements AutoCloseable {
         timer = new ScheduledThreadPoolExecutor(1, named("windlass-timer"));
         timer.setRemoveOnCancelPolicy(true);
         timer.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
+        timer.prestartCoreThread(); // later there may be no thread to have
         loops = Executors.newCachedThreadPool(named("windlass-loop"));
         handlers = handlerThreads();
     }
