@@ -1,5 +1,6 @@
 package dev.windlass.lease;
 
+import dev.windlass.Deadline;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Loop;
 import dev.windlass.runtime.Workers;
@@ -18,7 +19,6 @@ final class LeaseCleaner {
     private final Duration retention;
     private final Loop loop;
     private volatile boolean started;
-    private volatile boolean stopping;
 
     LeaseCleaner(Database database, LeaseStore store, Workers workers, Duration retention) {
         this.database = database.answeringWithin(ANSWER);
@@ -35,15 +35,19 @@ final class LeaseCleaner {
     }
 
     private Duration clean() throws SQLException {
-        int cleaned;
-        do {
-            cleaned = database.once(connection -> store.clean(connection, retention, BATCH));
-        } while (cleaned == BATCH && !stopping);
-        return PERIOD.plusSeconds(ThreadLocalRandom.current().nextInt(600));
+        int cleaned = database.once(connection -> store.clean(connection, retention, BATCH));
+        return cleaned == BATCH
+                ? Duration.ZERO
+                : PERIOD.plusSeconds(ThreadLocalRandom.current().nextInt(600));
     }
 
-    void stop(Duration patience) {
-        stopping = true;
-        loop.stop(patience);
+    void askToStop() {
+        loop.askToStop();
+    }
+
+    /** Ends it, and with it a call that hangs. */
+    void finish(Deadline deadline) {
+        loop.awaitEnd(deadline);
+        database.end();
     }
 }

@@ -1,10 +1,12 @@
 package dev.windlass.lease;
 
+import dev.windlass.Deadline;
 import dev.windlass.MonotonicClock;
 import dev.windlass.WindlassException;
 import dev.windlass.lease.LeaseStore.Renewal;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Loop;
+import dev.windlass.runtime.Loops;
 import dev.windlass.runtime.Workers;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -34,6 +36,9 @@ final class LeaseRunner {
     private static final Duration SHORTEST_CALL = Duration.ofMillis(100);
     private static final Duration LONGEST_CALL = Duration.ofSeconds(5);
 
+    /** A release that gets no answer for that long is given up: the lease runs out. */
+    private static final Duration LONGEST_RELEASE = Duration.ofMinutes(1);
+
     private static final int LOCKED_TRIES = 5;
 
     /** Timers stand still while the machine is suspended; whoever has lost a lease by that should learn it soon after. */
@@ -50,6 +55,7 @@ final class LeaseRunner {
     private final double renewAt;
     private final Consumer<String> released;
     private final KeptConnection connection;
+    private final Database releasing;
     private final Set<HeldLease> held = ConcurrentHashMap.newKeySet();
     private final Loop renewing;
     private final Loop watching;
@@ -72,6 +78,7 @@ final class LeaseRunner {
         this.renewAt = renewAt;
         this.released = released;
         this.connection = new KeptConnection(background);
+        this.releasing = database.answeringWithin(LONGEST_RELEASE);
         this.renewing = new Loop("[" + database.name() + "] renewing leases", workers, this::renewDue);
         this.watching = new Loop("[" + database.name() + "] watching leases", workers, this::watch);
     }
@@ -265,7 +272,7 @@ final class LeaseRunner {
 
     private void release(HeldLease lease) {
         try {
-            database.retrying("release " + lease.claim, open -> store.release(open, lease.claim));
+            releasing.retrying("release " + lease.claim, open -> store.release(open, lease.claim));
             log.debug("{} released", describe(lease));
             released.accept(lease.name());
         } catch (WindlassException e) {
@@ -273,9 +280,17 @@ final class LeaseRunner {
         }
     }
 
-    void stop(Duration patience) {
-        renewing.stop(patience);
-        watching.stop(patience);
+    /** Renews no more, once nothing is held. */
+    void finish(Deadline deadline) {
+        Loops loops = new Loops(List.of(renewing, watching));
+        loops.askToStop();
+        loops.awaitEnd(deadline);
+        connection.stop();
+    }
+
+    /** Ends calls that hang. Whoever still works under a lease can release it later. */
+    void abort() {
+        releasing.breakOff();
         connection.stop();
     }
 }

@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 /**
  * One schema of one database: borrows connections, calls routines, tells transient errors from others.
  *
- * <p>Thread-safe. Remembers when it last saw an outage, because nothing may be reaped right after one.
+ * <p>Thread-safe.
  */
 public final class Database {
     private static final Logger log = LoggerFactory.getLogger(Database.class);
@@ -27,34 +27,37 @@ public final class Database {
     private final String schema;
     private final String name;
     private final int answerMillis;
-    private volatile long lastOutage = System.nanoTime() - Duration.ofDays(1).toNanos();
+    private final Calls calls;
 
     /**
      * @param name identifies this store in logs and errors
      */
     public Database(DataSource dataSource, Dialect dialect, String schema, String name) {
-        this(dataSource, dialect, schema, name, 0);
+        this(dataSource, dialect, schema, name, 0, new Calls());
     }
 
-    private Database(DataSource dataSource, Dialect dialect, String schema, String name, int answerMillis) {
+    private Database(
+            DataSource dataSource, Dialect dialect, String schema, String name, int answerMillis, Calls calls) {
         this.dataSource = dataSource;
         this.dialect = dialect;
         this.schema = schema;
         this.name = name;
         this.answerMillis = answerMillis;
+        this.calls = calls;
     }
 
     /**
      * The same for loops, which nobody watches: a call without an answer for this long is given up together with its
-     * connection. A network that swallows packets would hold it for ever where no socket time-out is set.
+     * connection. A network that swallows packets would hold it for ever where no socket time-out is set. {@link #breakOff} and
+     * {@link #end} are about these calls alone.
      */
     public Database answeringWithin(Duration time) {
-        return new Database(dataSource, dialect, schema, name, (int) time.toMillis());
+        return new Database(dataSource, dialect, schema, name, (int) time.toMillis(), new Calls());
     }
 
     /** The same under another name, for one of several users of a database. */
     public Database named(String name) {
-        return new Database(dataSource, dialect, schema, name, answerMillis);
+        return new Database(dataSource, dialect, schema, name, answerMillis, calls);
     }
 
     public String name() {
@@ -82,20 +85,25 @@ public final class Database {
     public <T> T once(Work<T> work) throws SQLException {
         try (Connection connection = dataSource.getConnection()) {
             return answerMillis == 0 ? transact(connection, work) : transactInTime(connection, work);
-        } catch (SQLException e) {
-            if (dialect.isOutage(e)) {
-                lastOutage = System.nanoTime();
-            }
-            throw e;
         }
     }
 
     private <T> T transactInTime(Connection connection, Work<T> work) throws SQLException {
+        calls.begin(connection);
+        try {
+            return transactWithin(answerMillis, connection, work);
+        } finally {
+            calls.ended(connection);
+        }
+    }
+
+    /** Runs work that is one statement, and gives it up, together with the connection, after that many milliseconds. */
+    <T> T transactWithin(int millis, Connection connection, Work<T> work) throws SQLException {
         int before = connection.getNetworkTimeout();
-        if (before > 0 && before <= answerMillis) {
+        if (before > 0 && before <= millis) {
             return transact(connection, work);
         }
-        connection.setNetworkTimeout(Runnable::run, answerMillis);
+        connection.setNetworkTimeout(Runnable::run, millis);
         try {
             return transact(connection, work);
         } finally {
@@ -216,9 +224,14 @@ public final class Database {
                 "[" + name + "] could not " + what + " (SQLSTATE " + e.getSQLState() + "): " + message, e);
     }
 
-    /** Whether the last outage that was seen here lies further back than this. */
-    public boolean calmFor(Duration time) {
-        return System.nanoTime() - lastOutage > time.toNanos();
+    /** Ends the calls that are under way, together with their connections; they fail. */
+    public void breakOff() {
+        calls.breakOff();
+    }
+
+    /** The same, and lets no further call begin. */
+    public void end() {
+        calls.end();
     }
 
     /** Work on a connection that somebody else opens, commits and closes. */

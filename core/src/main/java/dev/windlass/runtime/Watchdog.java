@@ -106,7 +106,7 @@ final class Watchdog<M> {
                 "timed out after " + attempt.lane.handling.options().timeout() + " and did not stop when interrupted"));
     }
 
-    void stop(Duration patience) {
-        loop.stop(patience);
+    Loop loop() {
+        return loop;
     }
 }

@@ -56,7 +56,8 @@ public final class Workers implements AutoCloseable {
         };
     }
 
-    void runLoop(Runnable task) {
+    /** For what must not wait for handlers. */
+    public void runLoop(Runnable task) {
         loops.execute(task);
     }
 

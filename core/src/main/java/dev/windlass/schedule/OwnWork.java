@@ -2,6 +2,7 @@ package dev.windlass.schedule;
 
 import dev.windlass.OwnerToken;
 import dev.windlass.runtime.Call;
+import dev.windlass.runtime.Chore;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.ErrorText;
 import dev.windlass.runtime.Require;
@@ -24,7 +25,6 @@ import org.slf4j.LoggerFactory;
  */
 final class OwnWork<T, I> {
     private static final Logger log = LoggerFactory.getLogger(OwnWork.class);
-    private static final int REAP_BATCH = 500;
 
     private final Database database;
     private final String routines;
@@ -114,17 +114,30 @@ final class OwnWork<T, I> {
         int reaped = 0;
         int changed;
         do {
-            changed = database.retrying(
-                    "reap " + kind + "s",
-                    connection -> call(connection, "reap")
-                            .duration(lease)
-                            .integer(REAP_BATCH)
-                            .count());
+            changed = database.retrying("reap " + kind + "s", this::reap);
             reaped += changed;
-        } while (changed == REAP_BATCH);
+        } while (changed == Chore.BATCH);
         if (reaped > 0) {
-            log.info("[{}] took back {} {}s whose lease had run out", database.name(), reaped, kind);
+            reaped(reaped);
         }
         return reaped;
+    }
+
+    private int reap(Connection connection) throws SQLException {
+        return call(connection, "reap").duration(lease).integer(Chore.BATCH).count();
+    }
+
+    /** One batch, with the patience of this database. */
+    int reap() throws SQLException {
+        return database.once(this::reap);
+    }
+
+    void reaped(int count) {
+        log.info("[{}] took back {} {}s whose lease had run out", database.name(), count, kind);
+    }
+
+    /** The same on a database of other patience. */
+    OwnWork<T, I> on(Database other) {
+        return new OwnWork<>(other, routines, kind, row, value, lease);
     }
 }
