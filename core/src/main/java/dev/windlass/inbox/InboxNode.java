@@ -94,13 +94,13 @@ public final class InboxNode {
         guard.committed();
     }
 
-    /** From now on the grace period runs. */
-    public void stopClaiming() {
-        dispatcher.stopClaiming();
+    /** What has to be done at its end. */
+    public Dispatcher<?> dispatcher() {
+        return dispatcher;
     }
 
-    public void stop() {
-        dispatcher.stop();
+    /** Renews nothing more for those who process messages by themselves. */
+    public void stopRenewing() {
         renewals.stop();
     }
 }

@@ -19,7 +19,6 @@ import org.slf4j.LoggerFactory;
  */
 final class Candidate implements Leadership {
     private static final Logger log = LoggerFactory.getLogger(Leadership.class);
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     /** How long a release is to be told of; said anew when half of it is over, since each time writes a row. */
     private static final Duration ATTENTION = Duration.ofMinutes(2);
@@ -84,7 +83,7 @@ final class Candidate implements Leadership {
         return held != null && !held.isLost();
     }
 
-    private synchronized @Nullable HeldLease lease() {
+    synchronized @Nullable HeldLease lease() {
         return lease;
     }
 
@@ -167,6 +166,7 @@ final class Candidate implements Leadership {
 
     synchronized void askToStop() {
         stopping = true;
+        loop.askToStop();
         if (lease != null) {
             lease.askToStop();
         }
@@ -174,18 +174,19 @@ final class Candidate implements Leadership {
 
     @Override
     public void close() {
-        close(Deadline.in(MonotonicClock.system(), grace));
-    }
-
-    /** With a deadline that several share. */
-    void close(Deadline deadline) {
+        Deadline deadline = Deadline.in(MonotonicClock.system(), grace);
         askToStop();
-        room.leave(name, wake);
-        loop.stop(PATIENCE);
+        leave(deadline);
         HeldLease held = lease();
         if (held != null && !held.isWorkOf(Thread.currentThread())) {
             held.endWork(deadline);
         }
+    }
+
+    /** Stands no more, when it has been asked to stop. */
+    void leave(Deadline deadline) {
+        room.leave(name, wake);
+        loop.awaitEnd(deadline);
         closed.accept(this);
     }
 }

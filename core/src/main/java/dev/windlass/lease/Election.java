@@ -4,8 +4,10 @@ import dev.windlass.Deadline;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Workers;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 
 /** The elections in which this node takes part. */
 final class Election {
@@ -31,9 +33,19 @@ final class Election {
         return candidate;
     }
 
-    /** All are asked first, so that they stop side by side. */
-    void close(Deadline deadline) {
+    void askToStop() {
         candidates.forEach(Candidate::askToStop);
-        candidates.forEach(candidate -> candidate.close(deadline));
+    }
+
+    /** What leaders hold; also while they give it back. */
+    List<HeldLease> leases() {
+        return candidates.stream()
+                .flatMap(candidate -> Stream.ofNullable(candidate.lease()))
+                .toList();
+    }
+
+    /** When they have been asked to stop. */
+    void leave(Deadline deadline) {
+        candidates.forEach(candidate -> candidate.leave(deadline));
     }
 }

@@ -3,6 +3,7 @@ package dev.windlass.lease;
 import dev.windlass.Cancellation;
 import dev.windlass.CancelledException;
 import dev.windlass.Deadline;
+import dev.windlass.MonotonicClock;
 import dev.windlass.runtime.Require;
 import java.time.Duration;
 import java.time.Instant;
@@ -180,12 +181,12 @@ final class HeldLease implements Lease {
      */
     void endWork(Deadline deadline) {
         askToStop();
-        boolean calm = awaitWork(deadline.remaining());
-        if (workEnded.getCount() > 0) {
+        boolean calm = awaitCalmly(deadline);
+        if (isAtWork()) {
             interrupt();
-            calm &= awaitWork(LAST_CALL);
+            calm &= awaitCalmly(Deadline.in(MonotonicClock.system(), LAST_CALL));
         }
-        if (workEnded.getCount() > 0) {
+        if (isAtWork()) {
             runner.doesNotStop(this);
         }
         if (!calm) {
@@ -194,13 +195,22 @@ final class HeldLease implements Lease {
     }
 
     /** Returns whether it was not interrupted. */
-    private boolean awaitWork(Duration time) {
+    private boolean awaitCalmly(Deadline deadline) {
         try {
-            var unused = workEnded.await(time.toNanos(), TimeUnit.NANOSECONDS);
+            awaitWork(deadline);
             return true;
         } catch (InterruptedException e) {
             return false;
         }
+    }
+
+    /** Returns whether the work has ended by then, and the lease was given back. */
+    boolean awaitWork(Deadline deadline) throws InterruptedException {
+        return workEnded.await(deadline.remaining().toNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    boolean isAtWork() {
+        return workEnded.getCount() > 0;
     }
 
     /** Runs work under it, on this thread, and closes it. */

@@ -1,5 +1,6 @@
 package dev.windlass.lease;
 
+import dev.windlass.Deadline;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Loop;
 import dev.windlass.runtime.Workers;
@@ -40,7 +41,13 @@ final class LeaseCleaner {
         return cleaned < BATCH ? PERIOD.plusSeconds(ThreadLocalRandom.current().nextInt(600)) : PAUSE_BETWEEN_BATCHES;
     }
 
-    void stop(Duration patience) {
-        loop.stop(patience);
+    void askToStop() {
+        loop.askToStop();
+    }
+
+    /** Ends it, and with it a call that hangs. */
+    void finish(Deadline deadline) {
+        loop.awaitEnd(deadline);
+        database.end();
     }
 }

@@ -6,14 +6,13 @@ import dev.windlass.WindlassOptions;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Workers;
 import dev.windlass.schema.Channel;
-import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** Internal: the leases of one Windlass, put together. Programs use {@link dev.windlass.Windlass}. */
 public final class LeaseNode {
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
-
     private final StoredLeases leases;
     private final LeaseRunner runner;
     private final Releaser releaser;
@@ -21,7 +20,7 @@ public final class LeaseNode {
     private final Acquirer acquirer;
     private final Election election;
     private final LeaseCleaner cleaner;
-    private final Duration grace;
+    private final Set<HeldLease> ending = ConcurrentHashMap.newKeySet();
 
     /**
      * @param background gives the connections that are kept: for renewals and notifications
@@ -46,7 +45,6 @@ public final class LeaseNode {
             Workers workers) {
         String table = options.tableName();
         LeaseStore store = new LeaseStore(database, table);
-        grace = windlass.shutdownGrace();
         room = new WaitingRoom(
                 background,
                 Channel.of(windlass.schemaName(), table),
@@ -57,7 +55,7 @@ public final class LeaseNode {
         runner = new LeaseRunner(database, background, store, workers, clock, wall, options.renewAt(), releaser);
         cleaner = new LeaseCleaner(database, store, workers, options.retention());
         acquirer = new Acquirer(database, store, runner, room, clock, cleaner);
-        election = new Election(database, acquirer, room, workers, grace);
+        election = new Election(database, acquirer, room, workers, windlass.shutdownGrace());
         leases = new StoredLeases(database, store, acquirer, election, windlass.nodeName());
     }
 
@@ -65,31 +63,58 @@ public final class LeaseNode {
         return leases;
     }
 
-    /**
-     * Lets work under leases finish within the grace period, and releases what is held. Leaders go first, since their work
-     * ends only when it is asked to.
-     */
-    public void stop() {
+    /** Asks leaders, whose work ends only when it is asked to. Waits for nothing. */
+    public void askLeadersToStop() {
+        ending.addAll(election.leases());
+        election.askToStop();
+    }
+
+    /** Gives out no more leases, and asks all work under leases to stop. */
+    public void askToStop() {
         acquirer.close();
         releaser.hurry();
         room.heard("");
+        cleaner.askToStop();
         runner.held().forEach(HeldLease::askToStop);
-        Deadline deadline = Deadline.in(MonotonicClock.system(), grace);
-        election.close(deadline);
+        runner.held().stream().filter(HeldLease::hasWork).forEach(ending::add);
+        ending.removeIf(lease -> lease.isWorkOf(Thread.currentThread())); // which closes it when it ends
+    }
+
+    /** Returns whether all work under leases has ended by then. */
+    public boolean awaitWork(Deadline deadline) throws InterruptedException {
+        boolean ended = true;
+        for (HeldLease lease : ending) {
+            ended &= lease.awaitWork(deadline);
+        }
+        return ended;
+    }
+
+    /** Interrupts work whose time is up. If it goes on even then, so does the lease, until it is not renewed any more. */
+    public void interruptWork() {
+        ending.forEach(HeldLease::interrupt);
+    }
+
+    /** Releases what is held, when work under leases has ended. */
+    public void finish(Deadline end) {
+        ending.stream().filter(HeldLease::isAtWork).forEach(runner::doesNotStop);
+        election.leave(end);
         for (HeldLease lease : List.copyOf(runner.held())) {
-            if (lease.isWorkOf(Thread.currentThread())) {
-                continue; // which closes it when it ends
-            }
-            if (lease.hasWork()) {
-                lease.endWork(deadline);
-            } else {
+            if (!lease.hasWork() && !Thread.currentThread().isInterrupted()) {
                 lease.lose(Loss.NODE_CLOSED);
                 lease.close();
             }
         }
-        cleaner.stop(PATIENCE);
-        runner.stop(PATIENCE);
-        releaser.stop(PATIENCE);
-        room.stop(PATIENCE);
+        room.askToStop();
+        cleaner.finish(end);
+        runner.finish(end);
+        releaser.finish(end);
+        room.finish(end);
+    }
+
+    /** Ends all calls that hang. */
+    public void abort() {
+        runner.abort();
+        releaser.abort();
+        room.abort();
     }
 }

@@ -1,9 +1,11 @@
 package dev.windlass.lease;
 
+import dev.windlass.Deadline;
 import dev.windlass.MonotonicClock;
 import dev.windlass.lease.LeaseStore.Renewal;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Loop;
+import dev.windlass.runtime.Loops;
 import dev.windlass.runtime.Workers;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -31,6 +33,8 @@ final class LeaseRunner {
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
     private static final Duration SHORTEST_CALL = Duration.ofMillis(100);
     private static final Duration LONGEST_CALL = Duration.ofSeconds(5);
+
+    /** A release that gets no answer for that long is given up: the lease runs out. */
 
     private static final int LOCKED_TRIES = 5;
 
@@ -260,9 +264,16 @@ final class LeaseRunner {
         }
     }
 
-    void stop(Duration patience) {
-        renewing.stop(patience);
-        watching.stop(patience);
+    /** Renews no more, once nothing is held. */
+    void finish(Deadline deadline) {
+        Loops loops = new Loops(List.of(renewing, watching));
+        loops.askToStop();
+        loops.awaitEnd(deadline);
+        connection.stop();
+    }
+
+    /** Ends calls that hang. Whoever still works under a lease can release it later. */
+    void abort() {
         connection.stop();
     }
 }

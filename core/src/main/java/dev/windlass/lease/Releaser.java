@@ -29,7 +29,7 @@ final class Releaser {
     private static final Duration PAUSE_IN_BACKGROUND = Duration.ofMillis(250);
 
     /** For all leases of a node that closes. */
-    private static final Duration LAST_CALL = Duration.ofMillis(500);
+    private static final Duration LONGEST_RELEASE = Duration.ofMinutes(1);
 
     private final Database database;
     private final LeaseStore store;
@@ -43,7 +43,7 @@ final class Releaser {
      * @param released gets the name of each lease that was given back
      */
     Releaser(Database database, LeaseStore store, Workers workers, Consumer<String> released) {
-        this.database = database;
+        this.database = database.answeringWithin(LONGEST_RELEASE);
         this.store = store;
         this.released = released;
         this.loop = new Loop("[" + database.name() + "] giving leases back", workers, this::releaseLeft);
@@ -108,12 +108,17 @@ final class Releaser {
         closing = true;
     }
 
-    void stop(Duration patience) {
-        loop.stop(patience);
-        Deadline deadline = Deadline.in(MonotonicClock.system(), LAST_CALL);
+    void finish(Deadline deadline) {
+        loop.askToStop();
+        loop.awaitEnd(deadline);
         while (!releaseLeft().equals(Loop.PARKED) && !away && !deadline.hasPassed()) {
             LockSupport.parkNanos(FIRST_PAUSE.toNanos());
         }
         left.forEach(lease -> log.warn("{} could not be released and runs out by itself", lease));
+    }
+
+    /** Ends calls that hang. Whoever still works under a lease can release it later. */
+    void abort() {
+        database.breakOff();
     }
 }

@@ -1,5 +1,6 @@
 package dev.windlass.lease;
 
+import dev.windlass.Deadline;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Listener;
 import dev.windlass.runtime.Workers;
@@ -87,10 +88,19 @@ final class WaitingRoom {
         return a.compareTo(b) < 0 ? a : b;
     }
 
-    void stop(Duration patience) {
+    void askToStop() {
         heard("");
+        listener.askToStop();
+    }
+
+    void finish(Deadline deadline) {
         if (started.get()) {
-            listener.stop(patience);
+            listener.awaitEnd(deadline);
         }
+    }
+
+    /** Ends a call that hangs. */
+    void abort() {
+        listener.abort();
     }
 }

@@ -82,12 +82,8 @@ public final class OutboxNode {
         dispatcher.start();
     }
 
-    /** From now on the grace period runs. */
-    public void stopClaiming() {
-        dispatcher.stopClaiming();
-    }
-
-    public void stop() {
-        dispatcher.stop();
+    /** What has to be done at its end. */
+    public Dispatcher<?> dispatcher() {
+        return dispatcher;
     }
 }

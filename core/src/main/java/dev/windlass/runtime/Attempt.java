@@ -118,10 +118,16 @@ final class Attempt<M> implements Cancellation {
         return cancelled == reason;
     }
 
-    /** Whether its lease goes on: not when it was asked to stop, unless its message has to wait for that. */
+    /**
+     * Whether its lease goes on: not when its handler was asked to stop and has not, unless its message has to wait for that;
+     * but until its outcome has been written.
+     */
     boolean keepsLease() {
-        return !isCancelled()
-                || (isCancelled(Reason.TIMED_OUT) && lane.handling.options().overtime() == Overtime.HOLD);
+        if (!isCancelled()) {
+            return true;
+        }
+        boolean held = isCancelled(Reason.TIMED_OUT) && lane.handling.options().overtime() == Overtime.HOLD;
+        return !isCancelled(Reason.LEASE_LOST) && (held || isDetached() || !isRunning());
     }
 
     /** It should have stopped by now, and has failed, however it returns. Returns whether this is news. */

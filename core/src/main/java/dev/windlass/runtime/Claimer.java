@@ -3,20 +3,24 @@ package dev.windlass.runtime;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.UUID;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Takes as much work as there is room for, and knows when to look again. */
+/**
+ * Takes as much work as there is room for, and knows when to look again.
+ *
+ * <p>A claim whose answer cannot be read is made again for half as many messages, until the one that is at fault is alone.
+ */
 final class Claimer<M> {
     private static final Logger log = LoggerFactory.getLogger(Claimer.class);
-    private static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(10);
+
     private static final Duration LEARN_EVERY = Duration.ofSeconds(10);
     private static final Duration ASK_EVERY = Duration.ofMillis(100);
 
@@ -24,6 +28,7 @@ final class Claimer<M> {
     private final WorkStore<M> store;
     private final Hand<M> hand;
     private final HeartBeat<M> heartBeat;
+    private final LostClaims<M> lostClaims;
     private final DispatcherOptions options;
     private final Telemetry telemetry;
     private final Pace pace;
@@ -31,7 +36,11 @@ final class Claimer<M> {
     private final BiConsumer<List<Attempt<M>>, List<Attempt<M>>> taken;
     private final BiConsumer<Attempt<M>, Outcome> decided;
     private final Consumer<List<Attempt<M>>> giveBack;
-    private long lastSweep = System.nanoTime() - SWEEP_NANOS;
+    private final Sweeps sweeps = new Sweeps();
+    private int mostRows = Integer.MAX_VALUE;
+    /** Whether the last claim left what is due, as when somebody has it locked. */
+    private boolean blocked;
+
     private long lastAsked = System.nanoTime() - ASK_EVERY.toNanos();
     private long lastLearnt = System.nanoTime();
     private volatile boolean wantsRoom;
@@ -47,6 +56,7 @@ final class Claimer<M> {
             WorkStore<M> store,
             Hand<M> hand,
             HeartBeat<M> heartBeat,
+            LostClaims<M> lostClaims,
             DispatcherOptions options,
             Telemetry telemetry,
             Workers workers,
@@ -58,6 +68,7 @@ final class Claimer<M> {
         this.store = store;
         this.hand = hand;
         this.heartBeat = heartBeat;
+        this.lostClaims = lostClaims;
         this.options = options;
         this.telemetry = telemetry;
         this.pace = new Pace(options.pollingInterval(), options.maxPollingInterval());
@@ -101,21 +112,14 @@ final class Claimer<M> {
     }
 
     private Duration claim() throws SQLException {
-        try {
-            heartBeat.open();
-            boolean sweep = System.nanoTime() - lastSweep >= SWEEP_NANOS;
-            wantsRoom = true;
-            learnPauses();
-            OptionalLong restEnds = hand.restEnds(); // before the demands: a rest that ends between is not overslept
-            List<WorkStore.Demand> demands = hand.demands(sweep);
-            Duration pause = notBeyondRest(restEnds, demands.isEmpty() ? Loop.PARKED : claim(demands, sweep));
-            return hand.isPaused() && pause.compareTo(LEARN_EVERY) > 0 ? LEARN_EVERY : pause;
-        } catch (SQLException e) {
-            if (database.dialect().isOutage(e)) {
-                hand.resetBounds();
-            }
-            throw e;
-        }
+        heartBeat.open();
+        lostClaims.giveBack();
+        wantsRoom = true;
+        learnPauses();
+        OptionalLong restEnds = hand.restEnds(); // before the demands: a rest that ends between is not overslept
+        List<WorkStore.Demand> demands = sweeps.in(hand.demands(false), System.nanoTime());
+        Duration pause = notBeyondRest(restEnds, demands.isEmpty() ? Loop.PARKED : claim(demands));
+        return hand.isPaused() && pause.compareTo(LEARN_EVERY) > 0 ? LEARN_EVERY : pause;
     }
 
     /** A change of pauses is announced; who does not hear it finds out with time. */
@@ -140,35 +144,78 @@ final class Claimer<M> {
         return left.compareTo(pause) < 0 ? left : pause;
     }
 
-    private Duration claim(List<WorkStore.Demand> demands, boolean sweep) throws SQLException {
-        long before = System.nanoTime();
-        int limit = hand.limit(demands);
+    private Duration claim(List<WorkStore.Demand> demands) throws SQLException {
+        int limit = Math.min(hand.limit(demands), mostRows);
         long bytes = hand.bytesLeft();
-        UUID owner = UUID.randomUUID();
-        List<Claimed<M>> claimed =
-                database.once(connection -> store.claim(connection, owner, options.lease(), limit, bytes, demands));
-        lastSweep = sweep ? before : lastSweep;
-        boolean cut = claimed.size() >= limit || size(claimed) >= bytes;
-        hand.advanceBounds(demands, claimed, cut);
-        if (!claimed.isEmpty()) {
-            accept(claimed, before + options.lease().toNanos());
-        }
-        if (cut) {
+        List<Claimed<M>> claimed = take(demands, limit, bytes);
+        if (isCut(claimed, limit, bytes)) {
             return Duration.ZERO;
         }
-        wantsRoom = hand.isFull(demands, claimed);
-        return notBeyondDue(demands, claimed.isEmpty() ? pace.afterNothing() : pace.afterWork());
+        return notBeyondDue(demands, claimed.isEmpty() ? pace.afterNothing() : pace.afterWork(), claimed.size());
     }
 
-    private long size(List<Claimed<M>> claimed) {
-        return claimed.stream().mapToLong(Claimed::size).sum();
+    /** Whether it may have left what is ready, for lack of room. */
+    private boolean isCut(List<Claimed<M>> claimed, int limit, long bytes) {
+        return claimed.size() >= limit
+                || claimed.stream().mapToLong(Claimed::size).sum() >= bytes;
+    }
+
+    /** Whatever happens between the claim and the hand, nothing that was claimed is forgotten. */
+    private List<Claimed<M>> take(List<WorkStore.Demand> demands, int limit, long bytes) throws SQLException {
+        LostClaims.Claim claim = lostClaims.begin();
+        List<Claimed<M>> claimed = null;
+        try {
+            long before = System.nanoTime();
+            claimed = ask(claim, limit, bytes, demands);
+            hand.advanceBounds(demands, claimed, isCut(claimed, limit, bytes));
+            if (!claimed.isEmpty()) {
+                accept(claimed, before + options.lease().toNanos());
+                mostRows = (int) Math.min(Integer.MAX_VALUE, 2L * mostRows);
+            }
+            lostClaims.arrived(claim);
+            wantsRoom = hand.isFull(demands, claimed);
+            return claimed;
+        } catch (Throwable e) {
+            boolean unreadable = claimed == null && claim.wasSent() && !isTransient(e);
+            lostClaims.lost(claim, unreadable && limit == 1 ? "it cannot be read: " + kind(e) : null);
+            mostRows = unreadable || e instanceof OutOfMemoryError ? Math.max(1, limit / 2) : mostRows;
+            throw e;
+        }
+    }
+
+    private List<Claimed<M>> ask(LostClaims.Claim claim, int limit, long bytes, List<WorkStore.Demand> demands)
+            throws SQLException {
+        long[] began = {System.nanoTime()};
+        try {
+            return database.once(connection -> {
+                began[0] = System.nanoTime();
+                claim.sent();
+                return store.claim(connection, claim.owner, options.lease(), limit, bytes, demands);
+            });
+        } catch (SQLException e) {
+            if (database.dialect().isOutage(e)) {
+                sweeps.allDue();
+            }
+            throw e;
+        } finally {
+            sweeps.tried(demands, began[0], System.nanoTime());
+        }
+    }
+
+    private boolean isTransient(Throwable e) {
+        return e instanceof SQLException sql && database.dialect().isTransient(sql);
+    }
+
+    /** Its message may quote the payload. */
+    private static String kind(Throwable e) {
+        return e.getClass().getName() + (e instanceof SQLException sql ? " (SQLSTATE " + sql.getSQLState() + ")" : "");
     }
 
     /**
      * Shortens a pause so that it ends when the next message is due. Asked only now and then: messages that come one by one
      * would otherwise cost a question each.
      */
-    private Duration notBeyondDue(List<WorkStore.Demand> demands, Duration pause) throws SQLException {
+    private Duration notBeyondDue(List<WorkStore.Demand> demands, Duration pause, int taken) throws SQLException {
         if (pause.compareTo(ASK_EVERY) <= 0) {
             return pause;
         }
@@ -178,56 +225,74 @@ final class Claimer<M> {
         Optional<Duration> due = database.once(connection -> store.nextDue(connection, demands));
         lastAsked = System.nanoTime();
         if (due.isPresent() && due.get().compareTo(Duration.ZERO) <= 0) {
-            return Pace.QUICK; // due since the claim, or locked by somebody who may let it go
+            return whileDue(taken);
         }
+        blocked = false;
         return due.filter(duration -> duration.compareTo(pause) < 0).orElse(pause);
     }
 
-    /** Also for what the end of others took. */
+    /** Due since the claim, or locked by somebody who may let it go, but hardly this very moment. */
+    private Duration whileDue(int taken) {
+        boolean still = blocked;
+        blocked |= taken == 0;
+        return still ? options.pollingInterval() : Pace.QUICK;
+    }
+
+    /** Also for what the end of others took. If it throws, nothing of it is in hand. */
     void accept(List<Claimed<M>> claimed, long leaseUntil) {
         log.debug("[{}] claimed {} messages", database.name(), claimed.size());
         telemetry.claimed(database.name(), claimed.size());
         List<Attempt<M>> all = new ArrayList<>(claimed.size());
-        List<Attempt<M>> toStart = new ArrayList<>(claimed.size());
-        List<Attempt<M>> ended = new ArrayList<>();
         for (Claimed<M> each : claimed) {
-            Attempt<M> attempt = hand.attempt(each, leaseUntil);
-            all.add(attempt);
-            (each.problem() != null || isExhausted(attempt) ? ended : toStart).add(attempt);
+            all.add(hand.attempt(each, leaseUntil));
+        }
+        try {
+            start(all);
+        } catch (Throwable e) {
+            all.forEach(attempt -> attempt.cancel(Attempt.Reason.LEASE_LOST));
+            hand.settle(all);
+            throw e;
+        }
+    }
+
+    private void start(List<Attempt<M>> all) {
+        List<Attempt<M>> toStart = new ArrayList<>(all.size());
+        Map<Attempt<M>, Outcome> decisions = new LinkedHashMap<>();
+        for (Attempt<M> attempt : all) {
+            Optional<String> reason = hopeless(attempt);
+            if (reason.isPresent()) {
+                decisions.put(attempt, failed(attempt, reason.get()));
+            } else {
+                toStart.add(attempt);
+            }
         }
         taken.accept(all, toStart);
-        ended.forEach(attempt -> decided.accept(
-                attempt,
-                new Outcome.Fail(
-                        reason(attempt), attempt.lane.handling.options().failedHead())));
+        decisions.forEach(decided);
     }
 
-    /** An operator who requeues a message wants to see it tried once more, however often that was before. */
-    private boolean isExhausted(Attempt<M> attempt) {
-        return attempt.claimed.crashes() >= options.maxLeaseExpiries()
-                || (attempt.claimed.requeues() == 0
-                        && attempt.claimed.retryCount()
-                                >= attempt.lane.handling.options().retry().maxAttempts());
-    }
-
-    private String reason(Attempt<M> attempt) {
+    /** Why not to try it at all. An operator who requeues a message wants to see it tried once more, however often it was. */
+    private Optional<String> hopeless(Attempt<M> attempt) {
         Claimed<M> claimed = attempt.claimed;
-        String reason = reason(claimed);
-        log.error("[{}] message {} of topic {} has failed: {}", database.name(), claimed.id(), claimed.topic(), reason);
-        return reason;
-    }
-
-    private String reason(Claimed<M> claimed) {
         if (claimed.problem() != null) {
-            return claimed.problem();
+            return Optional.of(claimed.problem());
         }
-        return claimed.crashes() >= options.maxLeaseExpiries()
-                ? "its lease ran out " + claimed.crashes()
-                        + " times after its handler had been started: that may have ended the process"
-                : "no attempt is left after " + claimed.retryCount();
+        if (claimed.crashes() >= options.maxLeaseExpiries()) {
+            return Optional.of("its lease ran out " + claimed.crashes()
+                    + " times after its handler had been started: that may have ended the process");
+        }
+        int most = attempt.lane.handling.options().retry().maxAttempts();
+        return claimed.requeues() == 0 && claimed.retryCount() >= most
+                ? Optional.of("no attempt is left after " + claimed.retryCount())
+                : Optional.empty();
     }
 
-    void stop(Duration patience) {
-        loop.stop(patience);
+    private Outcome failed(Attempt<M> attempt, String reason) {
+        Claimed<M> claimed = attempt.claimed;
+        log.error("[{}] message {} of topic {} has failed: {}", database.name(), claimed.id(), claimed.topic(), reason);
+        return new Outcome.Fail(reason, attempt.lane.handling.options().failedHead());
+    }
+
+    Loop loop() {
+        return loop;
     }
 }

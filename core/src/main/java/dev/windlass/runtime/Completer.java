@@ -1,15 +1,14 @@
 package dev.windlass.runtime;
 
+import dev.windlass.Deadline;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Supplier;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,45 +17,67 @@ import org.slf4j.LoggerFactory;
  * grow with the load and a lone message does not wait. When many have gathered, a second writer takes them: under ordering keys
  * the end of a message also takes the next, and then writing is all there is to do. A whole batch would be too many for that: of
  * 1,000 keys no 1,000 messages ever gather while others are being written.
+ *
+ * <p>What somebody has locked, or the database refuses, is put off, and a writer of its own tries it again after growing pauses:
+ * no other outcome waits for it.
  */
 final class Completer<M> {
     private static final Logger log = LoggerFactory.getLogger(Completer.class);
+    private static final Duration SHORTEST_PAUSE = Duration.ofMillis(5);
+    private static final long LAST_PAUSE_NANOS = Duration.ofMillis(100).toNanos();
 
     private final String name;
-    private final Workers workers;
     private final int batchSize;
     private final int enough;
     private final OutcomeWriter<M> first;
     private final OutcomeWriter<M> second;
+    private final OutcomeWriter<M> late;
     private final Loop firstLoop;
     private final Loop secondLoop;
-    private final ConcurrentLinkedQueue<OutcomeWriter.Ended<M>> queue = new ConcurrentLinkedQueue<>();
+    private final Loop lateLoop;
+    private final ConcurrentLinkedQueue<Ended<M>> queue = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<Ended<M>> putOff = new ConcurrentLinkedQueue<>();
     private final AtomicInteger queued = new AtomicInteger();
 
-    Completer(String name, Supplier<OutcomeWriter<M>> writers, Workers workers, int batchSize) {
+    /**
+     * @param writers makes a writer, from where to send what it puts off
+     */
+    Completer(String name, Function<Completer<M>, OutcomeWriter<M>> writers, Workers workers, int batchSize) {
         this.name = name;
-        this.workers = workers;
         this.batchSize = batchSize;
         this.enough = Math.max(100, batchSize / 4);
-        this.first = writers.get();
-        this.second = writers.get();
+        this.first = writers.apply(this);
+        this.second = writers.apply(this);
+        this.late = writers.apply(this);
         this.firstLoop = new Loop("[" + name + "] writing outcomes", workers, this::write);
         this.secondLoop = new Loop("[" + name + "] writing more outcomes", workers, this::writeMany);
+        this.lateLoop = new Loop("[" + name + "] writing outcomes that were put off", workers, this::writeLate);
     }
 
     void start() {
-        firstLoop.start();
-        secondLoop.start();
+        loops().forEach(Loop::start);
+    }
+
+    List<Loop> loops() {
+        return List.of(firstLoop, secondLoop, lateLoop);
     }
 
     void add(Attempt<M> attempt, Outcome outcome) {
         attempt.conclude();
-        queue.add(new OutcomeWriter.Ended<>(attempt, outcome));
+        queue.add(new Ended<>(attempt, outcome));
         int before = queued.getAndIncrement();
         if (before == 0) {
             firstLoop.wake();
         } else if (before == enough - 1) {
             secondLoop.wake();
+        }
+    }
+
+    /** Writes these when it is their time. */
+    void putOff(List<Ended<M>> ended) {
+        if (!ended.isEmpty()) {
+            putOff.addAll(ended);
+            lateLoop.wakeWithin(SHORTEST_PAUSE);
         }
     }
 
@@ -76,43 +97,53 @@ final class Completer<M> {
 
     private void fill(OutcomeWriter<M> writer) {
         int taken = 0;
-        for (OutcomeWriter.Ended<M> ended; writer.size() < batchSize && (ended = queue.poll()) != null; taken++) {
+        for (Ended<M> ended; writer.size() < batchSize && (ended = queue.poll()) != null; taken++) {
             writer.add(ended);
         }
         queued.addAndGet(-taken);
     }
 
-    /**
-     * Writes what is left, as long as patience lasts; not on the caller's thread, which a database that does not answer could
-     * hold for ever.
-     */
-    void stop(Duration patience) {
-        long deadline = System.nanoTime() + patience.toNanos();
-        boolean idle = firstLoop.stop(patience);
-        if (!secondLoop.stop(Duration.ofNanos(Math.max(0, deadline - System.nanoTime()))) || !idle) {
-            log.warn("[{}] a batch of outcomes could not be written before the end", name);
-            return;
+    private Duration writeLate() throws SQLException {
+        long now = System.nanoTime();
+        List<Ended<M>> early = new ArrayList<>();
+        for (Ended<M> ended; late.size() < batchSize && (ended = putOff.poll()) != null; ) {
+            if (ended.waitNanos(now) <= 0) {
+                late.add(ended);
+            } else {
+                early.add(ended);
+            }
         }
-        FutureTask<Boolean> rest = new FutureTask<>(this::writeRest);
-        try {
-            workers.runLoop(rest);
-            rest.get(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } catch (ExecutionException | TimeoutException | RejectedExecutionException e) {
-            log.warn(
-                    "[{}] {} outcomes could not be written before the end; their leases will run out",
-                    name,
-                    first.size() + second.size() + queue.size(),
-                    e);
+        putOff.addAll(early);
+        late.write();
+        return putOff.stream()
+                .map(ended -> Duration.ofNanos(ended.waitNanos(System.nanoTime())))
+                .min(Duration::compareTo)
+                .map(pause -> pause.compareTo(SHORTEST_PAUSE) < 0 ? SHORTEST_PAUSE : pause)
+                .orElse(Loop.PARKED);
+    }
+
+    /** Writes what is left, until the deadline. For one thread, when no loop is at work any more. */
+    void writeRest(Deadline deadline) {
+        while (isAnythingLeft()
+                && !deadline.hasPassed()
+                && !Thread.currentThread().isInterrupted()) {
+            try {
+                second.write();
+                do {
+                    write();
+                } while (!queue.isEmpty());
+                writeLate();
+            } catch (SQLException | RuntimeException e) {
+                log.debug("[{}] the last outcomes could not be written yet", name, e);
+            }
+            if (isAnythingLeft()) {
+                LockSupport.parkNanos(
+                        Math.min(LAST_PAUSE_NANOS, deadline.remaining().toNanos()));
+            }
         }
     }
 
-    private boolean writeRest() throws SQLException {
-        second.write();
-        while (first.size() > 0 || !queue.isEmpty()) {
-            write();
-        }
-        return true;
+    private boolean isAnythingLeft() {
+        return first.size() + second.size() + late.size() > 0 || !queue.isEmpty() || !putOff.isEmpty();
     }
 }

@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 /**
  * One schema of one database: borrows connections, calls routines, tells transient errors from others.
  *
- * <p>Thread-safe. Remembers when it last saw an outage, because nothing may be reaped right after one.
+ * <p>Thread-safe.
  */
 public final class Database {
     private static final Logger log = LoggerFactory.getLogger(Database.class);
@@ -31,11 +31,10 @@ public final class Database {
     private final String name;
     private final int answerMillis;
     private final Sight sight;
+    private final Calls calls;
 
     /** What was last seen of the server, by whoever uses it. */
     private static final class Sight {
-        private volatile long lastOutage =
-                System.nanoTime() - Duration.ofDays(1).toNanos();
         private volatile boolean away;
     }
 
@@ -43,30 +42,38 @@ public final class Database {
      * @param name identifies this store in logs and errors
      */
     public Database(DataSource dataSource, Dialect dialect, String schema, String name) {
-        this(dataSource, dialect, schema, name, 0, new Sight());
+        this(dataSource, dialect, schema, name, 0, new Sight(), new Calls());
     }
 
     private Database(
-            DataSource dataSource, Dialect dialect, String schema, String name, int answerMillis, Sight sight) {
+            DataSource dataSource,
+            Dialect dialect,
+            String schema,
+            String name,
+            int answerMillis,
+            Sight sight,
+            Calls calls) {
         this.dataSource = dataSource;
         this.dialect = dialect;
         this.schema = schema;
         this.name = name;
         this.answerMillis = answerMillis;
         this.sight = sight;
+        this.calls = calls;
     }
 
     /**
      * The same for loops, which nobody watches: a call without an answer for this long is given up together with its
-     * connection. A network that swallows packets would hold it for ever where no socket time-out is set.
+     * connection. A network that swallows packets would hold it for ever where no socket time-out is set. {@link #breakOff} and
+     * {@link #end} are about these calls alone.
      */
     public Database answeringWithin(Duration time) {
-        return new Database(dataSource, dialect, schema, name, (int) time.toMillis(), sight);
+        return new Database(dataSource, dialect, schema, name, (int) time.toMillis(), sight, new Calls());
     }
 
     /** The same under another name, for one of several users of a database. */
     public Database named(String name) {
-        return new Database(dataSource, dialect, schema, name, answerMillis, sight);
+        return new Database(dataSource, dialect, schema, name, answerMillis, sight, calls);
     }
 
     public String name() {
@@ -115,7 +122,6 @@ public final class Database {
     /** An error that somebody met on a connection from here. */
     void note(SQLException e) {
         if (dialect.isOutage(e)) {
-            sight.lastOutage = System.nanoTime();
             sight.away = true;
         }
     }
@@ -131,11 +137,21 @@ public final class Database {
     }
 
     private <T> T transactInTime(Connection connection, Work<T> work) throws SQLException {
+        calls.begin(connection);
+        try {
+            return transactWithin(answerMillis, connection, work);
+        } finally {
+            calls.ended(connection);
+        }
+    }
+
+    /** Runs work that is one statement, and gives it up, together with the connection, after that many milliseconds. */
+    <T> T transactWithin(int millis, Connection connection, Work<T> work) throws SQLException {
         int before = connection.getNetworkTimeout();
-        if (before > 0 && before <= answerMillis) {
+        if (before > 0 && before <= millis) {
             return transact(connection, work);
         }
-        connection.setNetworkTimeout(Runnable::run, answerMillis);
+        connection.setNetworkTimeout(Runnable::run, millis);
         try {
             return transact(connection, work);
         } finally {
@@ -273,9 +289,14 @@ public final class Database {
         return SafeCopies.of(thrown, dialect);
     }
 
-    /** Whether the last outage that was seen here lies further back than this. */
-    public boolean calmFor(Duration time) {
-        return System.nanoTime() - sight.lastOutage > time.toNanos();
+    /** Ends the calls that are under way, together with their connections; they fail. */
+    public void breakOff() {
+        calls.breakOff();
+    }
+
+    /** The same, and lets no further call begin. */
+    public void end() {
+        calls.end();
     }
 
     /** Work on a connection that somebody else opens, commits and closes. */

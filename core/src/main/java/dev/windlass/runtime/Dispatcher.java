@@ -1,16 +1,15 @@
 package dev.windlass.runtime;
 
+import dev.windlass.Deadline;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicReference;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,8 +19,6 @@ public final class Dispatcher<M> {
     /** The notification that topics have been paused or resumed, as the routines send it. */
     private static final String PAUSES_CHANGED = "\u0001topics";
 
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
-    private static final Duration LAST_CALL = Duration.ofSeconds(1);
     private static final Duration LONGEST_CALL = Duration.ofMinutes(1);
     private static final Duration MAX_POLLING_WHEN_DEAF = Duration.ofSeconds(1);
 
@@ -31,6 +28,7 @@ public final class Dispatcher<M> {
     private final Telemetry telemetry;
     private final Workers workers;
     private final Hand<M> hand;
+    private final LostClaims<M> lostClaims;
     private final Completer<M> completer;
     private final HeartBeat<M> heartBeat;
     private final Watchdog<M> watchdog;
@@ -38,7 +36,6 @@ public final class Dispatcher<M> {
     private final Claimer<M> claimer;
     private final Maintenance<M> maintenance;
     private final Listener listener;
-    private final AtomicReference<@Nullable Long> stopping = new AtomicReference<>();
     private Companion companion = Companion.NONE;
     private volatile boolean listening;
     private volatile boolean marksFail;
@@ -74,12 +71,14 @@ public final class Dispatcher<M> {
         this.workers = workers;
         hand = new Hand<>(
                 handlings, options.concurrency(), options.batchSize(), options.lease(), options.maxBytesInHand());
+        lostClaims = new LostClaims<>(answering, store, options.lease(), workers);
         completer = new Completer<>(
                 database.name(),
-                () -> new OutcomeWriter<>(answering, store, telemetry, options.lease(), results()),
+                late -> new OutcomeWriter<>(answering, store, telemetry, options.lease(), lostClaims, results(late)),
                 workers,
                 Math.max(options.batchSize(), 100));
-        heartBeat = new HeartBeat<>(background, store, hand, workers, options.lease());
+        listener = new Listener(background, channel, workers, this::heard, this::listening);
+        heartBeat = new HeartBeat<>(background, store, hand, workers, options.lease(), listener);
         watchdog = new Watchdog<>(
                 database.name(),
                 hand,
@@ -94,6 +93,7 @@ public final class Dispatcher<M> {
                 store,
                 hand,
                 heartBeat,
+                lostClaims,
                 options,
                 telemetry,
                 workers,
@@ -102,7 +102,6 @@ public final class Dispatcher<M> {
                 this::giveBack);
         maintenance =
                 new Maintenance<>(answering, store, hand.topics(), telemetry, workers, options.lease(), claimer::wake);
-        listener = new Listener(background, channel, workers, this::heard, this::listening);
     }
 
     private static <M> Duration shortestTimeout(Map<String, Handling<M>> handlings) {
@@ -122,6 +121,7 @@ public final class Dispatcher<M> {
         boolean handles = !hand.topics().isEmpty();
         if (handles) {
             completer.start();
+            lostClaims.start();
             heartBeat.start();
             watchdog.start();
             claimer.start();
@@ -191,7 +191,7 @@ public final class Dispatcher<M> {
         claimer.limitPause(cap ? MAX_POLLING_WHEN_DEAF : longest);
     }
 
-    private OutcomeWriter.Results<M> results() {
+    private OutcomeWriter.Results<M> results(Completer<M> late) {
         return new OutcomeWriter.Results<>() {
             @Override
             public void written(List<Attempt<M>> attempts, boolean anyReady) {
@@ -199,8 +199,18 @@ public final class Dispatcher<M> {
             }
 
             @Override
+            public void putOff(List<Ended<M>> ended) {
+                late.putOff(ended);
+            }
+
+            @Override
             public Set<String> takes(int count) {
                 return hand.takes(count);
+            }
+
+            @Override
+            public long bytesLeft() {
+                return hand.bytesLeft();
             }
 
             @Override
@@ -289,7 +299,7 @@ public final class Dispatcher<M> {
     /** Writes down that the handler starts. What cannot be written down is not started, by this node for now. */
     private boolean mark(Attempt<M> attempt) {
         try {
-            WorkStore.Answer answer = database.once(connection -> store.start(connection, List.of(attempt.held())));
+            WorkStore.Answer answer = heartBeat.start(List.of(attempt.held()));
             marksFail = false;
             if (!answer.lost().isEmpty()) {
                 attempt.cancel(Attempt.Reason.LEASE_LOST);
@@ -360,59 +370,70 @@ public final class Dispatcher<M> {
         attempts.forEach(attempt -> completer.add(attempt, new Outcome.Release()));
     }
 
-    /** Takes nothing more and returns what has not been started; from now on the grace period runs. */
-    public void stopClaiming() {
-        stopping.compareAndSet(null, System.nanoTime());
+    /** Takes nothing more, and returns what has not been started. Waits for nothing. */
+    public void askToStop() {
         giveBack(hand.close());
+        claimer.loop().askToStop();
+        maintenance.loops().forEach(Loop::askToStop);
     }
 
-    /**
-     * Stops claiming, lets handlers finish while their leases are renewed, writes what they left, and returns the rest to
-     * ready without costing an attempt.
-     */
-    public void stop() {
-        stopClaiming();
-        listener.stop(PATIENCE);
-        claimer.stop(PATIENCE);
-        maintenance.stop(PATIENCE);
-        boolean interrupted = awaitHandlers();
-        watchdog.stop(PATIENCE);
-        completer.stop(PATIENCE);
-        heartBeat.stop(PATIENCE);
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+    /** Waits for handlers, while their leases are renewed. Returns whether all have ended. */
+    public boolean awaitHandlers(Deadline deadline) throws InterruptedException {
+        return hand.awaitQuiet(deadline.remaining());
     }
 
-    /** Returns whether it was interrupted: that ends the grace period, not the orderly end. */
-    private boolean awaitHandlers() {
-        boolean interrupted = false;
-        try {
-            if (hand.awaitQuiet(graceLeft())) {
-                return false;
-            }
-        } catch (InterruptedException e) {
-            interrupted = true;
-        }
+    /** Asks handlers to stop whose time is up. */
+    public void cancelHandlers() {
         hand.all().forEach(attempt -> attempt.cancel(Attempt.Reason.SHUTDOWN));
-        try {
-            hand.awaitQuiet(LAST_CALL);
-        } catch (InterruptedException e) {
-            interrupted = true;
-        }
-        giveUpHandlers();
-        return interrupted;
     }
 
-    private Duration graceLeft() {
-        long since = Objects.requireNonNullElseGet(stopping.get(), System::nanoTime);
-        return options.shutdownGrace().minusNanos(System.nanoTime() - since);
-    }
-
-    private void giveUpHandlers() {
+    /** Returns the messages of handlers that do not stop to ready, without costing an attempt. */
+    public void giveUpHandlers() {
         for (Attempt<M> attempt : hand.all()) {
             boolean timedOut = attempt.isCancelled(Attempt.Reason.TIMED_OUT);
             giveUp(attempt, timedOut ? attempt.lane.handling.didNotStop() : new Result.Stopped());
         }
+    }
+
+    /**
+     * Writes what handlers left, when they have ended, and gives the connections back.
+     *
+     * @param late when to break off calls that are under way, in order to try again
+     * @param end when to have ended
+     */
+    public void finish(Deadline late, Deadline end) {
+        Loops writing = new Loops(completer.loops());
+        writing.askToStop();
+        loopsBesides().end(late, database);
+        lostClaims.giveBack();
+        if (writing.end(late, database)) {
+            completer.writeRest(end);
+        }
+        watchdog.loop().askToStop();
+        listener.askToStop();
+        heartBeat.loop().askToStop();
+        heartBeat.close();
+        listener.awaitEnd(end);
+        database.end();
+    }
+
+    /** Those that may bring outcomes: what a claim took is given back. */
+    private Loops loopsBesides() {
+        List<Loop> loops = new ArrayList<>(maintenance.loops());
+        loops.add(claimer.loop());
+        loops.add(lostClaims.loop());
+        return new Loops(loops);
+    }
+
+    /** Ends all calls that hang; no other begins. */
+    public void abort() {
+        database.end();
+        heartBeat.close();
+        listener.abort();
+    }
+
+    /** How many messages are in hand, and so have an outcome that has not been written. */
+    public int inHand() {
+        return hand.all().size();
     }
 }

@@ -1,39 +1,61 @@
 package dev.windlass.runtime;
 
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Renews the leases of all that is in hand, every third of a lease, on a connection that is opened before the first claim and
- * kept: handlers that use up the pool cannot take it away.
+ * kept: handlers that use up the pool cannot take it away. If it breaks, and the pool has no other, the connection for
+ * notifications stands in, until there is one.
+ *
+ * <p>A row that somebody has locked is neither renewed nor lost; it is asked for again soon, and lost when its lease has run out.
  */
 final class HeartBeat<M> {
     private static final Logger log = LoggerFactory.getLogger(HeartBeat.class);
+    private static final Duration SHORTEST_ANSWER = Duration.ofMillis(250);
+    private static final Duration SHORTEST_PAUSE = Duration.ofMillis(10);
+    private static final int MOST_NAMED = 10;
 
     private final Database database;
     private final WorkStore<M> store;
     private final Hand<M> hand;
     private final Duration lease;
     private final Duration period;
+    private final Duration patience;
+    private final Duration answer;
+    private final KeptConnection own;
+    private final Listener standIn;
+    private final AtomicBoolean standsIn = new AtomicBoolean();
     private final Loop loop;
-    private final ReentrantLock lock = new ReentrantLock();
-    private volatile @Nullable Connection connection;
-    private volatile boolean stopped;
-    private int timeoutBefore;
 
-    HeartBeat(Database database, WorkStore<M> store, Hand<M> hand, Workers workers, Duration lease) {
+    /**
+     * @param standIn has a connection, too, that nobody can take away
+     */
+    HeartBeat(Database database, WorkStore<M> store, Hand<M> hand, Workers workers, Duration lease, Listener standIn) {
         this.database = database;
         this.store = store;
         this.hand = hand;
         this.lease = lease;
         this.period = lease.dividedBy(3);
-        this.loop = new Loop("[" + database.name() + "] renewing leases", workers, this::renew);
+        this.patience = lease.dividedBy(6);
+        this.answer = max(SHORTEST_ANSWER, lease.dividedBy(6));
+        this.own = new KeptConnection(database, workers, answer);
+        this.standIn = standIn;
+        this.loop = new Loop(
+                "[" + database.name() + "] renewing leases",
+                workers,
+                this::renew,
+                max(SHORTEST_PAUSE, lease.dividedBy(12)));
+    }
+
+    private static Duration max(Duration a, Duration b) {
+        return a.compareTo(b) >= 0 ? a : b;
     }
 
     void start() {
@@ -42,28 +64,17 @@ final class HeartBeat<M> {
 
     /** Makes sure that what is claimed next can be renewed. */
     void open() throws SQLException {
-        lock.lock();
-        try {
-            if (connection == null) {
-                connection = prepared(database.connect());
-            }
-        } finally {
-            lock.unlock();
+        if (!own.await(patience) && !standIn.canLend()) {
+            throw noConnection(null);
         }
     }
 
-    private Connection prepared(Connection opened) throws SQLException {
-        try {
-            if (stopped) {
-                throw new SQLException("leases are not renewed any more", "08003");
-            }
-            timeoutBefore = opened.getNetworkTimeout();
-            opened.setNetworkTimeout(Runnable::run, (int) Math.max(1000, period.toMillis()));
-            return opened;
-        } catch (SQLException e) {
-            opened.close();
-            throw e;
+    private SQLException noConnection(@Nullable SQLException failure) {
+        Exception cause = failure == null ? own.refusal() : failure;
+        if (cause instanceof SQLException sql) {
+            return sql;
         }
+        return new SQLException("the pool has no connection for heartbeats", "08001", cause);
     }
 
     private Duration renew() throws SQLException {
@@ -72,73 +83,95 @@ final class HeartBeat<M> {
         List<Attempt<M>> due = hand.all().stream()
                 .filter(attempt -> attempt.keepsLease() && attempt.leaseLeft(before) < young)
                 .toList();
-        if (!due.isEmpty()) {
-            WorkStore.Answer answer = call(due.stream().map(Attempt::held).toList());
-            due.forEach(attempt -> settle(attempt, answer, before));
-        }
-        return period;
+        return due.isEmpty() || renew(due, before) ? period : max(SHORTEST_PAUSE, period.dividedBy(10));
     }
 
-    private WorkStore.Answer call(List<WorkStore.Held> held) throws SQLException {
-        open();
-        lock.lock();
-        try {
-            Connection open = connection;
-            if (open == null) {
-                throw new SQLException("the connection was closed", "08003");
+    /** Returns whether something is known of each. */
+    private boolean renew(List<Attempt<M>> due, long before) throws SQLException {
+        List<WorkStore.Held> held = due.stream().map(Attempt::held).toList();
+        WorkStore.Answer answered = call(connection -> store.heartbeat(connection, held, lease));
+        List<Attempt<M>> lost = new ArrayList<>();
+        for (Attempt<M> attempt : due) {
+            if (answered.lost().contains(attempt.claimed.id())) {
+                lost.add(attempt);
+            } else if (!answered.locked().contains(attempt.claimed.id())) {
+                attempt.renewed(before + lease.toNanos());
             }
-            return database.transact(open, c -> store.heartbeat(c, held, lease));
-        } catch (SQLException e) {
-            if (database.dialect().isOutage(e) || !database.dialect().isTransient(e)) {
-                close(); // a deadlock costs the call, not the connection, which the pool may be unable to replace
-            }
-            throw e;
-        } finally {
-            lock.unlock();
         }
+        lose(lost);
+        return answered.locked().isEmpty();
     }
 
     /** A message that has ended meanwhile is not renewed either; only one that has not has lost its lease. */
-    private void settle(Attempt<M> attempt, WorkStore.Answer answer, long before) {
-        if (answer.locked().contains(attempt.claimed.id())) {
-            return;
-        }
-        if (!answer.lost().contains(attempt.claimed.id())) {
-            attempt.renewed(before + lease.toNanos());
-        } else if (attempt.cancel(Attempt.Reason.LEASE_LOST)) {
+    private void lose(List<Attempt<M>> lost) {
+        List<Attempt<M>> asked = lost.stream()
+                .filter(attempt -> attempt.cancel(Attempt.Reason.LEASE_LOST))
+                .toList();
+        for (Attempt<M> attempt : asked.subList(0, Math.min(MOST_NAMED, asked.size()))) {
             log.warn(
                     "[{}] lost the lease of message {} of topic {}; its handler is asked to stop",
                     database.name(),
                     attempt.claimed.id(),
                     attempt.claimed.topic());
         }
-    }
-
-    /** Called under the lock. */
-    private void close() {
-        Connection open = connection;
-        connection = null;
-        try {
-            if (open != null) {
-                Database.giveBack(open, timeoutBefore);
-            }
-        } catch (SQLException e) {
-            log.debug("[{}] closing the connection for heartbeats failed", database.name(), e);
+        if (asked.size() > MOST_NAMED) {
+            log.warn("[{}] lost the leases of {} more messages", database.name(), asked.size() - MOST_NAMED);
         }
     }
 
-    /** Does not wait for a database that does not answer: a call that hangs loses its connection. */
-    void stop(Duration patience) {
-        stopped = true;
-        loop.stop(patience);
-        if (lock.tryLock()) {
+    /** Writes down that the handlers of these start now; as little held up by handlers as a renewal is. */
+    WorkStore.Answer start(List<WorkStore.Held> held) throws SQLException {
+        return call(connection -> store.start(connection, held));
+    }
+
+    /** Takes at most half a lease, whatever is broken. */
+    private <T> T call(Database.Work<T> work) throws SQLException {
+        SQLException failure = null;
+        if (own.isThere()) {
             try {
-                close();
-            } finally {
-                lock.unlock();
+                return onOwn(work);
+            } catch (SQLException e) {
+                if (own.isThere()) {
+                    throw e;
+                }
+                failure = e;
             }
-        } else {
-            Database.abort(connection);
         }
+        if (own.await(patience)) {
+            return onOwn(work);
+        }
+        if (!standIn.canLend()) {
+            throw noConnection(failure);
+        }
+        standsIn(true);
+        return standIn.lend(answer, work);
+    }
+
+    private <T> T onOwn(Database.Work<T> work) throws SQLException {
+        T result = own.call(work);
+        standsIn(false);
+        return result;
+    }
+
+    private void standsIn(boolean now) {
+        if (standsIn.compareAndSet(!now, now)) {
+            if (now) {
+                log.warn(
+                        "[{}] the connection for heartbeats broke, and the pool has no other; the one for notifications"
+                                + " stands in",
+                        database.name());
+            } else {
+                log.info("[{}] heartbeats have a connection of their own again", database.name());
+            }
+        }
+    }
+
+    Loop loop() {
+        return loop;
+    }
+
+    /** Ends the connection, and with it a call that hangs. */
+    void close() {
+        own.stop();
     }
 }

@@ -1,10 +1,12 @@
 package dev.windlass.runtime;
 
+import dev.windlass.Deadline;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -15,6 +17,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Proves itself with a notification to itself when it connects: behind a pooler that shares connections between
  * transactions, LISTEN succeeds and nothing ever arrives.
+ *
+ * <p>It lends its connection between two slices of waiting: nobody can take it away either.
  */
 public final class Listener {
     private static final Logger log = LoggerFactory.getLogger(Listener.class);
@@ -29,9 +33,12 @@ public final class Listener {
     private final Consumer<String> heard;
     private final Consumer<Boolean> listening;
     private final Loop loop;
+    /** Whoever uses the connection has it; fair, since the one who listens comes again at once. */
+    private final ReentrantLock using = new ReentrantLock(true);
+
     private volatile @Nullable Connection connection;
     private volatile boolean stopped;
-    private Dialect.@Nullable Subscription subscription;
+    private volatile Dialect.@Nullable Subscription subscription;
     private long lastCheck;
     private boolean deaf;
     private int timeoutBefore;
@@ -60,9 +67,7 @@ public final class Listener {
                 return RETRY_DEAF;
             }
             check();
-            if (subscription != null) {
-                subscription.await(SLICE_MILLIS, heard);
-            }
+            await(subscription, heard);
             return Duration.ZERO;
         } catch (SQLException | RuntimeException | LinkageError e) {
             if (e instanceof SQLException error) {
@@ -75,6 +80,51 @@ public final class Listener {
             if (stopped) {
                 end();
             }
+        }
+    }
+
+    private void await(Dialect.@Nullable Subscription open, Consumer<String> receiver) throws SQLException {
+        using.lock();
+        try {
+            if (open != null) {
+                open.await(SLICE_MILLIS, receiver);
+            }
+        } finally {
+            using.unlock();
+        }
+    }
+
+    /** Whether there is a connection to lend. */
+    boolean canLend() {
+        return subscription != null && !stopped;
+    }
+
+    /**
+     * Runs work that is one statement on the connection that listens.
+     *
+     * @param patience how long to wait for it, and then for an answer
+     */
+    <T> T lend(Duration patience, Database.Work<T> work) throws SQLException {
+        if (!lock(patience)) {
+            throw new SQLException("the connection for notifications does not answer", "08006");
+        }
+        try {
+            Connection open = connection;
+            if (open == null || subscription == null) {
+                throw new SQLException("there is no connection for notifications", "08003");
+            }
+            return database.transactWithin((int) patience.toMillis(), open, work);
+        } finally {
+            using.unlock();
+        }
+    }
+
+    private boolean lock(Duration patience) throws SQLException {
+        try {
+            return using.tryLock(Math.max(patience.toMillis(), 2 * SLICE_MILLIS), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new SQLException("interrupted while waiting for a connection", "08001", e);
         }
     }
 
@@ -111,7 +161,7 @@ public final class Listener {
         boolean[] arrived = {false};
         long deadline = System.nanoTime() + PROOF_NANOS;
         while (!arrived[0] && System.nanoTime() - deadline < 0) {
-            listener.await(SLICE_MILLIS, message -> arrived[0] |= message.equals(proof));
+            await(listener, message -> arrived[0] |= message.equals(proof));
         }
         return arrived[0];
     }
@@ -121,13 +171,31 @@ public final class Listener {
         if (System.nanoTime() - lastCheck >= CHECK_NANOS) {
             lastCheck = System.nanoTime();
             Connection open = connection;
-            if (open == null || !open.isValid(5)) {
+            if (open == null || !isValid(open)) {
                 throw new SQLException("the connection for notifications is gone", "08006");
             }
         }
     }
 
+    private boolean isValid(Connection open) throws SQLException {
+        using.lock();
+        try {
+            return open.isValid(ANSWER_MILLIS / 1000);
+        } finally {
+            using.unlock();
+        }
+    }
+
     private void close() {
+        using.lock();
+        try {
+            closeUsed();
+        } finally {
+            using.unlock();
+        }
+    }
+
+    private void closeUsed() {
         Connection open = connection;
         connection = null;
         subscription = null;
@@ -142,9 +210,10 @@ public final class Listener {
     }
 
     private void unsubscribe() {
+        Dialect.Subscription open = subscription;
         try {
-            if (subscription != null) {
-                subscription.cancel();
+            if (open != null) {
+                open.cancel();
             }
         } catch (SQLException e) {
             log.debug("[{}] ending the subscription failed", database.name(), e);
@@ -156,13 +225,22 @@ public final class Listener {
         close();
     }
 
-    /** Whoever comes last ends the subscription: this, or a step that is still waiting for the database. */
-    public void stop(Duration patience) {
+    /** Listens no further; whoever comes last ends the subscription: {@link #awaitEnd}, or a step that waits for the database. */
+    public void askToStop() {
         stopped = true;
-        if (loop.stop(patience)) {
+        loop.askToStop();
+    }
+
+    public void awaitEnd(Deadline deadline) {
+        if (loop.awaitEnd(deadline)) {
             end();
         } else {
-            Database.abort(connection);
+            abort();
         }
+    }
+
+    /** Ends the connection, and with it a call that hangs. */
+    public void abort() {
+        Database.abort(connection);
     }
 }

@@ -1,5 +1,7 @@
 package dev.windlass.runtime;
 
+import dev.windlass.Deadline;
+import dev.windlass.MonotonicClock;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.RejectedExecutionException;
@@ -7,6 +9,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -17,7 +20,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Not a thread: between two steps it costs nothing. A step that throws runs again after a growing pause, which waking does
  * not shorten. The first failure and the recovery are logged, and in between whether the pool has no connection, or has one
- * again. Only {@link #stop} ends it.
+ * again. No error ends it, not even a lack of memory; only {@link #askToStop} does.
  */
 public final class Loop {
     /** Until somebody wakes the loop. */
@@ -26,11 +29,14 @@ public final class Loop {
     private static final Logger log = LoggerFactory.getLogger(Loop.class);
     private static final Duration NO_THREAD_PAUSE = Duration.ofSeconds(1);
     private static final long MIN_PAUSE_MILLIS = 50;
-    private static final long MAX_PAUSE_MILLIS = 5_000;
+    private static final Duration MAX_PAUSE = Duration.ofSeconds(5);
+    private static final long NO_MEMORY_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+    private static final int NO_MEMORY_TRIES = 20;
 
     private final String name;
     private final Workers workers;
     private final Step step;
+    private final Duration maxPause;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition idle = lock.newCondition();
     private boolean started;
@@ -41,11 +47,20 @@ public final class Loop {
     private int failures;
     private boolean lacksConnection;
     private @Nullable ScheduledFuture<?> timer;
+    private @Nullable Thread runner;
 
     public Loop(String name, Workers workers, Step step) {
+        this(name, workers, step, MAX_PAUSE);
+    }
+
+    /**
+     * @param maxPause the longest pause after failures
+     */
+    Loop(String name, Workers workers, Step step, Duration maxPause) {
         this.name = name;
         this.workers = workers;
         this.step = step;
+        this.maxPause = maxPause.compareTo(MAX_PAUSE) < 0 ? maxPause : MAX_PAUSE;
     }
 
     public void start() {
@@ -112,17 +127,42 @@ public final class Loop {
         try {
             workers.runLoop(this::run);
         } catch (RejectedExecutionException | OutOfMemoryError e) {
-            log.debug("{} found no thread", name, e);
             busy = false;
-            timer = workers.after(NO_THREAD_PAUSE, this::timeIsUp);
+            launchLater(e);
+        }
+    }
+
+    /** Bounded, since whoever wakes a loop waits meanwhile. */
+    private void launchLater(Throwable reason) {
+        for (int tries = 1; timer == null && tries <= NO_MEMORY_TRIES; tries++) {
+            try {
+                timer = workers.after(NO_THREAD_PAUSE, this::timeIsUp);
+                log.debug("{} found no thread", name, reason);
+            } catch (OutOfMemoryError e) {
+                LockSupport.parkNanos(NO_MEMORY_PAUSE_NANOS);
+            }
         }
     }
 
     private void run() {
-        Duration pause;
-        do {
-            pause = runStep();
-        } while (!ends(pause));
+        begins();
+        boolean ended = false;
+        while (!ended) {
+            try {
+                ended = ends(runStep());
+            } catch (Throwable e) { // to set a timer takes memory too
+                LockSupport.parkNanos(NO_MEMORY_PAUSE_NANOS);
+            }
+        }
+    }
+
+    private void begins() {
+        lock.lock();
+        try {
+            runner = Thread.currentThread();
+        } finally {
+            lock.unlock();
+        }
     }
 
     private Duration runStep() {
@@ -141,6 +181,12 @@ public final class Loop {
     private Duration pauseAfter(Throwable e) {
         Thread.interrupted();
         failures++;
+        report(e);
+        long millis = Math.min(maxPause.toMillis(), MIN_PAUSE_MILLIS << Math.min(failures, 10));
+        return Duration.ofMillis(1 + millis / 2 + ThreadLocalRandom.current().nextLong(millis / 2 + 1));
+    }
+
+    private void report(Throwable e) {
         Optional<PoolTimeout> timeout = PoolTimeout.behind(e);
         boolean changed = failures == 1 || timeout.isPresent() != lacksConnection;
         lacksConnection = timeout.isPresent();
@@ -151,8 +197,6 @@ public final class Loop {
         } else {
             log.debug("{} has failed {} times", name, failures, e);
         }
-        long millis = Math.min(MAX_PAUSE_MILLIS, MIN_PAUSE_MILLIS << Math.min(failures, 10));
-        return Duration.ofMillis(millis / 2 + ThreadLocalRandom.current().nextLong(millis / 2 + 1));
     }
 
     /** Ends this run unless there is something to do at once. */
@@ -166,11 +210,13 @@ public final class Loop {
             if (again && !stopped) {
                 return false;
             }
-            busy = false;
-            idle.signalAll();
             if (!stopped && !pause.equals(PARKED)) {
                 rest(pause);
             }
+            busy = false;
+            runner = null;
+            Thread.interrupted(); // meant for the step that has ended
+            idle.signalAll();
             return true;
         } finally {
             lock.unlock();
@@ -184,22 +230,30 @@ public final class Loop {
         timer = workers.after(pause, this::timeIsUp);
     }
 
-    /**
-     * Lets no further step begin, and waits for the one that is running. Returns whether it has ended. An interrupt does not
-     * cut the wait short: who stops a loop is about to touch what its step works on.
-     */
-    public boolean stop(Duration patience) {
-        long deadline = System.nanoTime() + patience.toNanos();
-        boolean interrupted = false;
+    /** Lets no further step begin. */
+    public void askToStop() {
         lock.lock();
         try {
             stopped = true;
             if (timer != null) {
                 timer.cancel(false);
             }
-            while (busy && deadline - System.nanoTime() > 0) {
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Waits for the step that is running, after it was asked to stop. Returns whether it has ended. An interrupt does not cut
+     * the wait short: who stops a loop is about to touch what its step works on.
+     */
+    public boolean awaitEnd(Deadline deadline) {
+        boolean interrupted = false;
+        lock.lock();
+        try {
+            while (busy && !deadline.hasPassed()) {
                 try {
-                    var unused = idle.awaitNanos(deadline - System.nanoTime());
+                    var unused = idle.awaitNanos(deadline.remaining().toNanos());
                 } catch (InterruptedException e) {
                     interrupted = true;
                 }
@@ -211,6 +265,24 @@ public final class Loop {
                 Thread.currentThread().interrupt();
             }
         }
+    }
+
+    /** Interrupts the step that is running, as one that waits for a connection. */
+    public void interrupt() {
+        lock.lock();
+        try {
+            if (runner != null) {
+                runner.interrupt();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Lets no further step begin, and waits for the one that is running. Returns whether it has ended. */
+    public boolean stop(Duration patience) {
+        askToStop();
+        return awaitEnd(Deadline.in(MonotonicClock.system(), patience));
     }
 
     /** One round of the loop; returns how long to wait until the next. */

@@ -3,16 +3,22 @@ package dev.windlass.runtime;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Reaps leases that ran out, ends what has expired, deletes what was kept long enough, and warns of topics without handler. */
+/**
+ * Reaps leases that ran out, ends what has expired, deletes what was kept long enough, and warns of topics without handler.
+ *
+ * <p>Two loops, since to delete may take long, and reaping must not wait for it: from that the database learns, too, that this
+ * node lives. Each round does a batch of what there is, and the next one follows at once if something is left.
+ */
 final class Maintenance<M> {
     private static final Logger log = LoggerFactory.getLogger(Maintenance.class);
-    private static final int BATCH = 500;
-    private static final long CLEAN_EVERY = Duration.ofMinutes(1).toNanos();
+    private static final Duration CLEAN_EVERY = Duration.ofMinutes(1);
+    private static final Duration RETRY = Duration.ofSeconds(5);
     private static final long WARN_EVERY = Duration.ofMinutes(10).toNanos();
 
     private final Database database;
@@ -21,10 +27,12 @@ final class Maintenance<M> {
     private final Telemetry telemetry;
     private final Duration lease;
     private final Runnable foundWork;
-    private final Loop loop;
+    private final List<Chore> leases;
+    private final List<Chore> leftovers;
+    private final Loop reaping;
+    private final Loop cleaning;
     private final Map<String, Long> warned = new HashMap<>();
-    private volatile boolean stopping;
-    private long lastClean = System.nanoTime() - CLEAN_EVERY;
+    private List<Chore> unfinished;
 
     Maintenance(
             Database database,
@@ -40,63 +48,85 @@ final class Maintenance<M> {
         this.telemetry = telemetry;
         this.lease = lease;
         this.foundWork = foundWork;
-        this.loop = new Loop("[" + database.name() + "] maintenance", workers, this::maintain);
+        String name = "[" + database.name() + "] ";
+        leases = List.of(
+                new Chore(name + "reaping", this::reap, this::reaped),
+                new Chore(name + "expiring", this::expire, this::expired));
+        leftovers = List.of(
+                new Chore(name + "cleaning", this::clean, this::cleaned),
+                new Chore(name + "forgetting deduplication keys", this::forget, forgotten -> {}),
+                new Chore(name + "looking for topics without handler", this::warnOfUnknownTopics, warnings -> {}));
+        unfinished = leftovers;
+        reaping = new Loop(name + "maintenance of leases", workers, this::lookAfterLeases);
+        cleaning = new Loop(name + "maintenance", workers, this::cleanUp);
     }
 
     void start() {
-        loop.start();
+        loops().forEach(Loop::start);
     }
 
-    private Duration maintain() throws SQLException {
-        if (database.calmFor(lease)) {
-            reap();
-        }
-        expire();
-        if (System.nanoTime() - lastClean >= CLEAN_EVERY) {
-            lastClean = System.nanoTime();
-            clean();
-            warnOfUnknownTopics();
-        }
-        return lease.dividedBy(3);
+    List<Loop> loops() {
+        return List.of(reaping, cleaning);
     }
 
-    private void reap() throws SQLException {
-        int reaped = inBatches(connection -> store.reap(connection, lease, BATCH, true));
+    private Duration lookAfterLeases() {
+        if (!afterABatchOf(leases).isEmpty()) {
+            return Duration.ZERO;
+        }
+        Duration period = lease.dividedBy(3);
+        boolean failed = leases.stream().anyMatch(Chore::hasFailed);
+        return failed && RETRY.compareTo(period) < 0 ? RETRY : period;
+    }
+
+    private Duration cleanUp() {
+        unfinished = afterABatchOf(unfinished);
+        if (!unfinished.isEmpty()) {
+            return Duration.ZERO;
+        }
+        unfinished = leftovers;
+        return CLEAN_EVERY;
+    }
+
+    private static List<Chore> afterABatchOf(List<Chore> chores) {
+        return chores.stream().filter(Chore::run).toList();
+    }
+
+    private int reap() throws SQLException {
+        int reaped = database.once(connection -> store.reap(connection, lease, Chore.BATCH, true));
         if (reaped > 0) {
-            log.info("[{}] returned {} messages to ready whose lease had run out", database.name(), reaped);
-            telemetry.reaped(database.name(), reaped);
             foundWork.run();
         }
+        return reaped;
     }
 
-    private void expire() throws SQLException {
-        int expired = inBatches(connection -> store.expire(connection, BATCH));
-        if (expired > 0) {
-            log.info("[{}] failed {} messages that had expired", database.name(), expired);
-            telemetry.expired(database.name(), expired);
-        }
+    private void reaped(int count) {
+        log.info("[{}] returned {} messages to ready whose lease had run out", database.name(), count);
+        telemetry.reaped(database.name(), count);
     }
 
-    private void clean() throws SQLException {
-        int cleaned = inBatches(connection -> store.clean(connection, BATCH));
-        if (cleaned > 0) {
-            log.debug("[{}] deleted {} messages that were done", database.name(), cleaned);
-            telemetry.cleaned(database.name(), cleaned);
-        }
-        inBatches(connection -> store.forget(connection, BATCH));
+    private int expire() throws SQLException {
+        return database.once(connection -> store.expire(connection, Chore.BATCH));
     }
 
-    private int inBatches(Database.Work<Integer> batch) throws SQLException {
-        int total = 0;
-        int changed;
-        do {
-            changed = database.once(batch);
-            total += changed;
-        } while (changed == BATCH && !stopping);
-        return total;
+    private void expired(int count) {
+        log.info("[{}] failed {} messages that had expired", database.name(), count);
+        telemetry.expired(database.name(), count);
     }
 
-    private void warnOfUnknownTopics() throws SQLException {
+    private int clean() throws SQLException {
+        return database.once(connection -> store.clean(connection, Chore.BATCH));
+    }
+
+    private void cleaned(int count) {
+        log.debug("[{}] deleted {} messages that were done", database.name(), count);
+        telemetry.cleaned(database.name(), count);
+    }
+
+    private int forget() throws SQLException {
+        return database.once(connection -> store.forget(connection, Chore.BATCH));
+    }
+
+    private int warnOfUnknownTopics() throws SQLException {
         long now = System.nanoTime();
         for (String topic : database.once(store::readyTopics)) {
             Long last = warned.get(topic);
@@ -109,10 +139,6 @@ final class Maintenance<M> {
                         topic);
             }
         }
-    }
-
-    void stop(Duration patience) {
-        stopping = true;
-        loop.stop(patience);
+        return 0;
     }
 }

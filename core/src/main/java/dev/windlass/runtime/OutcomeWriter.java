@@ -1,48 +1,49 @@
 package dev.windlass.runtime;
 
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes a batch of outcomes, and keeps it until it has been written. Not thread-safe.
+ * Writes a batch of outcomes, and keeps each until it has been written, is lost, or has been put off. Not thread-safe.
  *
- * <p>What could not be written is written again: the routines are guarded by the owner token, so the second time changes
- * nothing that the first time did.
+ * <p>What got no answer is written again: the routines are guarded by the owner token, so the second time changes nothing that
+ * the first time did. That it was lost is known only of what was never in doubt.
  */
 final class OutcomeWriter<M> {
     private static final Logger log = LoggerFactory.getLogger(OutcomeWriter.class);
-    private static final int MAX_REFUSALS = 8;
+    private static final int MOST_NAMED = 10;
 
     private final Database database;
     private final WorkStore<M> store;
     private final Telemetry telemetry;
     private final Duration lease;
+    private final LostClaims<M> lostClaims;
     private final Results<M> results;
     private final List<Ended<M>> batch = new ArrayList<>();
-    private boolean again;
-    private boolean anyReady;
-    private int refusals;
-
-    record Ended<M>(Attempt<M> attempt, Outcome outcome) {
-        WorkStore.Held held() {
-            return attempt.held();
-        }
-    }
 
     /** Who hears of what has been written, and takes the next messages of ordering keys if there is room. */
     interface Results<M> {
         /** Outcomes have been written, and have left messages ready, now or later, or not. */
         void written(List<Attempt<M>> attempts, boolean anyReady);
 
+        /** These are to be written later, when it is their time. */
+        void putOff(List<Ended<M>> ended);
+
         /** The topics of which this many can be taken when messages end. */
         Set<String> takes(int count);
+
+        /** How much payload there is room for. */
+        long bytesLeft();
 
         /**
          * These have been taken.
@@ -52,11 +53,21 @@ final class OutcomeWriter<M> {
         void taken(List<Claimed<M>> messages, long leaseUntil);
     }
 
-    OutcomeWriter(Database database, WorkStore<M> store, Telemetry telemetry, Duration lease, Results<M> results) {
+    /** What a call came to, and whether it may have left messages ready. */
+    private record Written(WorkStore.Answer answer, boolean anyReady) {}
+
+    OutcomeWriter(
+            Database database,
+            WorkStore<M> store,
+            Telemetry telemetry,
+            Duration lease,
+            LostClaims<M> lostClaims,
+            Results<M> results) {
         this.database = database;
         this.store = store;
         this.telemetry = telemetry;
         this.lease = lease;
+        this.lostClaims = lostClaims;
         this.results = results;
     }
 
@@ -68,130 +79,201 @@ final class OutcomeWriter<M> {
         batch.add(ended);
     }
 
+    /** A transaction for each kind: rows are locked in the order of their ids only within one call. */
     void write() throws SQLException {
-        if (batch.isEmpty()) {
-            return;
-        }
+        Map<Class<?>, List<Ended<M>>> kinds = new LinkedHashMap<>();
+        batch.forEach(ended -> kinds.computeIfAbsent(ended.outcome.getClass(), kind -> new ArrayList<>())
+                .add(ended));
         try {
-            writeBatch();
-        } catch (SQLException | RuntimeException e) {
-            again = true;
-            throw e;
+            for (List<Ended<M>> same : kinds.values()) {
+                write(same);
+            }
+        } finally {
+            batch.clear();
+            kinds.values().forEach(batch::addAll);
         }
-        again = false;
-        List<Attempt<M>> settled = batch.stream().map(Ended::attempt).toList();
-        boolean ready = anyReady;
-        anyReady = false;
-        batch.clear();
-        telemetry.written(database.name(), settled.size());
-        results.written(settled, ready);
     }
 
-    private void writeBatch() throws SQLException {
+    /** Removes what is settled or put off. */
+    private void write(List<Ended<M>> same) throws SQLException {
         try {
-            write(batch);
-        } catch (SQLException e) {
-            if (database.dialect().isTransient(e)) {
+            writeAtOnce(same);
+            same.clear();
+        } catch (SQLException | RuntimeException e) {
+            if (isTransient(e)) {
                 throw e;
             }
-            again = true;
-            writeOneByOne(e);
+            writeOneByOne(same, e);
         }
     }
 
-    /**
-     * One outcome that the database refuses must not hold up the others. If it refuses all, the fault may not be theirs, and they
-     * are tried some more times.
-     */
-    private void writeOneByOne(SQLException cause) throws SQLException {
-        List<Ended<M>> refused = new ArrayList<>();
-        for (Ended<M> ended : batch) {
+    private boolean isTransient(Exception e) {
+        return e instanceof SQLException sql && database.dialect().isTransient(sql);
+    }
+
+    /** One outcome that the database refuses must not hold up the others. */
+    private void writeOneByOne(List<Ended<M>> same, Exception cause) throws SQLException {
+        if (same.size() == 1) {
+            refuse(same.remove(0), cause);
+            return;
+        }
+        for (Iterator<Ended<M>> each = same.iterator(); each.hasNext(); ) {
+            List<Ended<M>> one = List.of(each.next());
             try {
-                write(List.of(ended));
-            } catch (SQLException e) {
-                if (database.dialect().isTransient(e)) {
+                writeAtOnce(one);
+            } catch (SQLException | RuntimeException e) {
+                if (isTransient(e)) {
                     throw e;
                 }
-                refused.add(ended);
+                refuse(one.get(0), e);
             }
+            each.remove();
         }
-        if (refused.size() == batch.size() && ++refusals < MAX_REFUSALS) {
-            throw cause;
-        }
-        refusals = 0;
-        refused.forEach(ended -> log.error(
-                "[{}] the database refuses the outcome of message {} of topic {} ({}); its lease will run out",
-                database.name(),
-                ended.attempt().claimed.id(),
-                ended.attempt().claimed.topic(),
-                database.describe(cause)));
     }
 
-    private void write(List<Ended<M>> outcomes) throws SQLException {
-        List<WorkStore.Held> done = new ArrayList<>(outcomes.size());
-        List<WorkStore.Held> released = new ArrayList<>();
-        List<WorkStore.Failure> retried = new ArrayList<>();
-        List<WorkStore.Ending> failed = new ArrayList<>();
-        for (Ended<M> ended : outcomes) {
-            if (ended.outcome() instanceof Outcome.Done) {
-                done.add(ended.held());
-            } else if (ended.outcome() instanceof Outcome.Retry retry) {
-                retried.add(new WorkStore.Failure(ended.held(), retry.delay(), retry.error(), retry.counted()));
-            } else if (ended.outcome() instanceof Outcome.Fail fail) {
-                failed.add(new WorkStore.Ending(ended.held(), fail.error(), fail.head()));
+    private void refuse(Ended<M> ended, Exception e) {
+        boolean first = !ended.isRefused();
+        if (ended.refused(System.nanoTime())) {
+            results.putOff(List.of(ended));
+            if (first) {
+                log.warn(
+                        "[{}] the database refuses the outcome of {} ({}); trying again", name(), name(ended), kind(e));
+            }
+        } else {
+            log.error(
+                    "[{}] the database refuses the outcome of {} ({}); its lease will run out",
+                    name(),
+                    name(ended),
+                    kind(e));
+            results.written(List.of(ended.attempt), false);
+        }
+    }
+
+    private String name() {
+        return database.name();
+    }
+
+    private static String name(Ended<?> ended) {
+        return "message " + ended.attempt.claimed.id() + " of topic " + ended.attempt.claimed.topic();
+    }
+
+    private static String kind(Exception e) {
+        return e instanceof SQLException sql
+                ? String.valueOf(sql.getSQLState())
+                : e.getClass().getName();
+    }
+
+    private void writeAtOnce(List<Ended<M>> same) throws SQLException {
+        try {
+            settle(same, call(same));
+        } catch (Throwable e) {
+            same.forEach(Ended::doubt);
+            throw e;
+        }
+    }
+
+    private Written call(List<Ended<M>> same) throws SQLException {
+        Outcome kind = same.get(0).outcome;
+        if (kind instanceof Outcome.Done) {
+            return ack(same);
+        }
+        boolean ordered = same.stream().anyMatch(ended -> ended.held().ordered());
+        return new Written(database.once(verb(kind, same)), !(kind instanceof Outcome.Fail) || ordered);
+    }
+
+    private Database.Work<WorkStore.Answer> verb(Outcome kind, List<Ended<M>> same) {
+        if (kind instanceof Outcome.Retry) {
+            List<WorkStore.Failure> failures = same.stream()
+                    .map(ended -> ended.failure((Outcome.Retry) ended.outcome))
+                    .toList();
+            return connection -> store.abandon(connection, failures);
+        }
+        if (kind instanceof Outcome.Fail) {
+            List<WorkStore.Ending> endings = same.stream()
+                    .map(ended -> ended.ending((Outcome.Fail) ended.outcome))
+                    .toList();
+            return connection -> store.fail(connection, endings);
+        }
+        List<WorkStore.Held> released = held(same);
+        return connection -> store.release(connection, released);
+    }
+
+    private static <M> List<WorkStore.Held> held(List<Ended<M>> same) {
+        return same.stream().map(Ended::held).toList();
+    }
+
+    /** Nothing is taken with what is in doubt: if that could not be read once, it may not be the second time either. */
+    private Written ack(List<Ended<M>> done) throws SQLException {
+        List<WorkStore.Held> held = held(done);
+        int ordered = (int) held.stream().filter(WorkStore.Held::ordered).count();
+        boolean alone = ordered == 0 || done.stream().anyMatch(Ended::isDoubtful);
+        Set<String> topics = alone ? Set.of() : results.takes(ordered);
+        return topics.isEmpty()
+                ? new Written(database.once(connection -> store.ack(connection, held)), ordered > 0)
+                : ackAndTake(held, topics);
+    }
+
+    private Written ackAndTake(List<WorkStore.Held> held, Set<String> topics) throws SQLException {
+        LostClaims.Claim claim = lostClaims.begin();
+        try {
+            long before = System.nanoTime();
+            WorkStore.Taker taker = new WorkStore.Taker(claim.owner, lease, topics, results.bytesLeft());
+            WorkStore.Acked<M> acked = database.once(connection -> {
+                claim.sent();
+                return store.ackAndTake(connection, held, taker);
+            });
+            if (!acked.taken().isEmpty()) {
+                results.taken(acked.taken(), before + lease.toNanos());
+            }
+            lostClaims.arrived(claim);
+            return new Written(acked.answer(), acked.anyReady());
+        } catch (Throwable e) {
+            lostClaims.lost(claim, null);
+            throw e;
+        }
+    }
+
+    private void settle(List<Ended<M>> same, Written written) {
+        Set<UUID> locked = written.answer.locked();
+        List<Attempt<M>> settled = new ArrayList<>(same.size());
+        List<Ended<M>> putOff = new ArrayList<>();
+        long now = System.nanoTime();
+        for (Ended<M> ended : same) {
+            if (locked.contains(ended.attempt.claimed.id())) {
+                ended.locked(now);
+                putOff.add(ended);
             } else {
-                released.add(ended.held());
+                settled.add(ended.attempt);
             }
         }
-        anyReady |= !retried.isEmpty()
-                || !released.isEmpty()
-                || failed.stream().anyMatch(ending -> ending.held().ordered());
-        int changed = ack(done)
-                + write(retried, store::abandon)
-                + write(failed, store::fail)
-                + write(released, store::release);
-        report(outcomes.size() - changed);
-    }
-
-    private int ack(List<WorkStore.Held> done) throws SQLException {
-        int ordered = (int) done.stream().filter(WorkStore.Held::ordered).count();
-        Set<String> topics = ordered == 0 ? Set.of() : results.takes(ordered);
-        if (topics.isEmpty()) {
-            anyReady |= ordered > 0;
-            return write(done, store::ack);
+        results.putOff(putOff);
+        if (!settled.isEmpty()) {
+            telemetry.written(name(), settled.size());
+            results.written(settled, written.anyReady);
         }
-        long before = System.nanoTime();
-        WorkStore.Taker taker = new WorkStore.Taker(UUID.randomUUID(), lease, topics, Long.MAX_VALUE);
-        WorkStore.Acked<M> acked = database.once(connection -> store.ackAndTake(connection, done, taker));
-        anyReady |= acked.anyReady();
-        if (!acked.taken().isEmpty()) {
-            results.taken(acked.taken(), before + lease.toNanos());
+        report(same, settled.size() - written.answer.changed(), written.answer.lost());
+    }
+
+    private void report(List<Ended<M>> same, int unchanged, Set<UUID> lost) {
+        boolean doubt = same.stream().anyMatch(Ended::isDoubtful);
+        List<Ended<M>> sure = same.stream()
+                .filter(ended -> !ended.isDoubtful() && lost.contains(ended.attempt.claimed.id()))
+                .toList();
+        int count = doubt ? sure.size() : unchanged;
+        if (unchanged > count) {
+            log.debug("[{}] {} outcomes may have been written by an earlier try", name(), unchanged - count);
         }
-        return acked.answer().changed();
-    }
-
-    /** A transaction for each kind: rows are locked in the order of their ids only within one call. */
-    private <T> int write(List<T> items, Verb<T> verb) throws SQLException {
-        return items.isEmpty()
-                ? 0
-                : database.once(connection -> verb.run(connection, items)).changed();
-    }
-
-    @FunctionalInterface
-    private interface Verb<T> {
-        WorkStore.Answer run(Connection connection, List<T> items) throws SQLException;
-    }
-
-    private void report(int unchanged) {
-        if (unchanged > 0 && again) {
-            log.debug("[{}] {} outcomes may have been written by an earlier try", database.name(), unchanged);
-        } else if (unchanged > 0) {
+        if (count > 0) {
             log.warn(
                     "[{}] {} messages had lost their lease when their outcome was written; another node may handle them"
-                            + " again",
-                    database.name(),
-                    unchanged);
-            telemetry.lost(database.name(), unchanged);
+                            + " again{}",
+                    name(),
+                    count,
+                    sure.stream()
+                            .limit(MOST_NAMED)
+                            .map(OutcomeWriter::name)
+                            .collect(Collectors.joining(", ", ": ", "")));
+            telemetry.lost(name(), count);
         }
     }
 }

@@ -22,7 +22,7 @@ public class OwnedStore {
     protected final Database database;
     protected final String nodeName;
     protected final Duration retention;
-    private final String queue;
+    protected final String queue;
 
     /**
      * @param retention how long what is done is kept; zero means that an ack deletes it

@@ -117,7 +117,7 @@ final class Watchdog<M> {
         }
     }
 
-    void stop(Duration patience) {
-        loop.stop(patience);
+    Loop loop() {
+        return loop;
     }
 }

@@ -27,6 +27,7 @@ public final class Workers implements AutoCloseable {
         timer = new ScheduledThreadPoolExecutor(1, named("windlass-timer"));
         timer.setRemoveOnCancelPolicy(true);
         timer.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
+        timer.prestartCoreThread(); // later there may be no thread to have
         loops = Executors.newCachedThreadPool(named("windlass-loop"));
         handlers = handlerThreads();
     }
@@ -55,7 +56,8 @@ public final class Workers implements AutoCloseable {
         };
     }
 
-    void runLoop(Runnable task) {
+    /** For what must not wait for handlers. */
+    public void runLoop(Runnable task) {
         loops.execute(task);
     }
 

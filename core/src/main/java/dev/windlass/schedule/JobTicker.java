@@ -202,7 +202,7 @@ final class JobTicker {
         return a.compareTo(b) < 0 ? a : b;
     }
 
-    void stop(Duration patience) {
-        loop.stop(patience);
+    Loop loop() {
+        return loop;
     }
 }

@@ -3,6 +3,7 @@ package dev.windlass.schedule;
 import dev.windlass.FailedHead;
 import dev.windlass.OwnerToken;
 import dev.windlass.runtime.Call;
+import dev.windlass.runtime.Chore;
 import dev.windlass.runtime.Completion;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.ErrorText;
@@ -30,7 +31,6 @@ import org.slf4j.LoggerFactory;
  */
 final class OwnWork<T, I> {
     private static final Logger log = LoggerFactory.getLogger(OwnWork.class);
-    private static final int REAP_BATCH = 500;
 
     private final Store store;
     private final String kind;
@@ -55,6 +55,10 @@ final class OwnWork<T, I> {
 
         private Database database() {
             return database;
+        }
+
+        private Store on(Database other) {
+            return new Store(other, queue, nodeName, retention);
         }
     }
 
@@ -135,25 +139,33 @@ final class OwnWork<T, I> {
     }
 
     int reapExpired() {
-        return reap(false);
-    }
-
-    /** For nodes, which do this all the time by themselves. */
-    int reap(boolean watched) {
         int reaped = 0;
         int changed;
         do {
-            changed = store.database()
-                    .retrying("reap " + kind + "s", connection -> store.reap(connection, lease, REAP_BATCH, watched));
+            changed = store.database().retrying("reap " + kind + "s", connection -> reap(connection, false));
             reaped += changed;
-        } while (changed == REAP_BATCH);
+        } while (changed == Chore.BATCH);
         if (reaped > 0) {
-            log.info(
-                    "[{}] took back {} {}s whose lease had run out",
-                    store.database().name(),
-                    reaped,
-                    kind);
+            reaped(reaped);
         }
         return reaped;
+    }
+
+    private int reap(Connection connection, boolean watched) throws SQLException {
+        return store.reap(connection, lease, Chore.BATCH, watched);
+    }
+
+    /** One batch, for nodes, which do this all the time by themselves. */
+    int reap() throws SQLException {
+        return store.database().once(connection -> reap(connection, true));
+    }
+
+    void reaped(int count) {
+        log.info("[{}] took back {} {}s whose lease had run out", store.database().name(), count, kind);
+    }
+
+    /** The same on a database of other patience. */
+    OwnWork<T, I> on(Database other) {
+        return new OwnWork<>(store.on(other), kind, row, value, lease);
     }
 }

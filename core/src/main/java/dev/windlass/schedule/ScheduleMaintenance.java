@@ -1,10 +1,12 @@
 package dev.windlass.schedule;
 
+import dev.windlass.runtime.Chore;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Loop;
 import dev.windlass.runtime.Workers;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -13,17 +15,15 @@ final class ScheduleMaintenance {
     private static final Logger log = LoggerFactory.getLogger(ScheduleMaintenance.class);
     private static final Duration EVERY = Duration.ofSeconds(30);
     private static final long SETTLE_EVERY = Duration.ofMinutes(10).toNanos();
-    private static final int BATCH = 500;
 
     private final Database database;
-    private final OwnWork<?, ?> timers;
-    private final OwnWork<?, ?> runs;
     private final JobStore jobs;
     private final ScheduleOptions options;
+    private final List<Chore> chores;
     private final Loop loop;
-    private volatile boolean stopping;
     private final Duration reapEvery;
     private long lastSettled = System.nanoTime() - SETTLE_EVERY;
+    private boolean settling;
 
     ScheduleMaintenance(
             Database database,
@@ -33,52 +33,56 @@ final class ScheduleMaintenance {
             ScheduleOptions options,
             Workers workers) {
         this.database = database;
-        this.timers = timers;
-        this.runs = runs;
         this.jobs = jobs;
         this.options = options;
-        this.reapEvery = options.lease().dividedBy(3);
-        this.loop = new Loop("[" + database.name() + "] maintenance", workers, this::maintain);
+        reapEvery = options.lease().dividedBy(3);
+        String name = "[" + database.name() + "] ";
+        chores = List.of(
+                new Chore(name + "reaping timers", timers::reap, timers::reaped),
+                new Chore(name + "reaping runs", runs::reap, runs::reaped),
+                new Chore(name + "ending runs", this::settle, this::settled),
+                new Chore(name + "cleaning runs", this::clean, this::cleaned));
+        loop = new Loop(name + "maintenance", workers, this::maintain);
     }
 
     void start() {
         loop.start();
     }
 
-    private Duration maintain() throws SQLException {
-        timers.reap(true);
-        runs.reap(true);
-        if (System.nanoTime() - lastSettled >= SETTLE_EVERY) {
-            lastSettled = System.nanoTime();
-            settle();
-        }
-        int cleaned = inBatches(connection -> jobs.clean(connection, options.runRetention(), BATCH));
-        if (cleaned > 0) {
-            log.debug("[{}] deleted {} runs that had ended", database.name(), cleaned);
-        }
+    Loop loop() {
+        return loop;
+    }
+
+    /** A batch of each; what is left goes on at once, and leases come first again. */
+    private Duration maintain() {
+        return chores.stream().filter(Chore::run).toList().isEmpty() ? pause() : Duration.ZERO;
+    }
+
+    private Duration pause() {
         return EVERY.compareTo(reapEvery) < 0 ? EVERY : reapEvery;
     }
 
     /** Looks at every run that has not ended, and finds something only after somebody deleted by hand. */
-    private void settle() throws SQLException {
-        int settled = inBatches(connection -> jobs.settle(connection, BATCH));
-        if (settled > 0) {
-            log.info("[{}] ended {} runs whose job or message is gone", database.name(), settled);
+    private int settle() throws SQLException {
+        if (!settling && System.nanoTime() - lastSettled < SETTLE_EVERY) {
+            return 0;
         }
+        settling = false;
+        lastSettled = System.nanoTime();
+        int settled = database.once(connection -> jobs.settle(connection, Chore.BATCH));
+        settling = settled == Chore.BATCH;
+        return settled;
     }
 
-    private int inBatches(Database.Work<Integer> batch) throws SQLException {
-        int total = 0;
-        int changed;
-        do {
-            changed = database.once(batch);
-            total += changed;
-        } while (changed == BATCH && !stopping);
-        return total;
+    private void settled(int count) {
+        log.info("[{}] ended {} runs whose job or message is gone", database.name(), count);
     }
 
-    void stop(Duration patience) {
-        stopping = true;
-        loop.stop(patience);
+    private int clean() throws SQLException {
+        return database.once(connection -> jobs.clean(connection, options.runRetention(), Chore.BATCH));
+    }
+
+    private void cleaned(int count) {
+        log.debug("[{}] deleted {} runs that had ended", database.name(), count);
     }
 }

@@ -1,11 +1,13 @@
 package dev.windlass.schedule;
 
+import dev.windlass.Deadline;
 import dev.windlass.PayloadCodec;
 import dev.windlass.WindlassOptions;
 import dev.windlass.outbox.OutboxNode;
 import dev.windlass.runtime.Announcer;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Dispatcher;
+import dev.windlass.runtime.Loops;
 import dev.windlass.runtime.Workers;
 import dev.windlass.schema.Channel;
 import java.sql.SQLException;
@@ -14,7 +16,6 @@ import java.util.List;
 
 /** Internal: timers and jobs of one Windlass, put together. Programs use {@link dev.windlass.Windlass}. */
 public final class ScheduleNode {
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
     private static final Duration LONGEST_CALL = Duration.ofMinutes(1);
     private static final Duration LONGEST_WHEN_DEAF = Duration.ofSeconds(1);
 
@@ -38,6 +39,8 @@ public final class ScheduleNode {
     private final ScheduleMaintenance maintenance;
     private final boolean handsOff;
     private final Duration longest;
+    private final Database answering;
+    private final Loops loops;
 
     /**
      * @param table the table of the outbox to which timers and jobs belong
@@ -53,7 +56,7 @@ public final class ScheduleNode {
             OutboxNode outbox,
             PayloadCodec codec,
             Workers workers) {
-        Database answering = database.answeringWithin(LONGEST_CALL);
+        answering = database.answeringWithin(LONGEST_CALL);
         TimerStore timerStore = new TimerStore(database, table);
         handsOff = windlass.backgroundWorkers() && options.handOff();
         longest = longestSleep(windlass.maxPollingInterval());
@@ -78,7 +81,9 @@ public final class ScheduleNode {
         ticker = new JobTicker(answering, jobStore, options.handOff(), longest, outbox::committed, workers);
         jobs = new StoredJobs(database, jobStore, ticker, options.handOff(), outbox::committed, ownRuns);
         this.sets = new JobSetSync(answering, jobStore, sets);
-        maintenance = new ScheduleMaintenance(answering, ownTimers, ownRuns, jobStore, options, workers);
+        maintenance = new ScheduleMaintenance(
+                answering, ownTimers.on(answering), ownRuns.on(answering), jobStore, options, workers);
+        loops = new Loops(List.of(timerHandOff.loop(), ticker.loop(), maintenance.loop()));
         if (windlass.backgroundWorkers()) {
             outbox.accompany(new Ear());
         }
@@ -134,9 +139,18 @@ public final class ScheduleNode {
         maintenance.start();
     }
 
-    public void stop() {
-        timerHandOff.stop(PATIENCE);
-        ticker.stop(PATIENCE);
-        maintenance.stop(PATIENCE);
+    public void askToStop() {
+        timerHandOff.askToStop();
+        loops.askToStop();
+    }
+
+    /** Waits for what is under way, until it is late; then breaks it off. */
+    public void finish(Deadline late) {
+        loops.end(late, answering);
+    }
+
+    /** Lets no call of its loops go on or begin. */
+    public void abort() {
+        answering.end();
     }
 }

@@ -159,8 +159,13 @@ final class TimerHandOff {
         return a.compareTo(b) < 0 ? a : b;
     }
 
-    void stop(Duration patience) {
+    /** From now on others have to be told of timers. */
+    void askToStop() {
         running = false;
-        loop.stop(patience);
+        loop.askToStop();
+    }
+
+    Loop loop() {
+        return loop;
     }
 }

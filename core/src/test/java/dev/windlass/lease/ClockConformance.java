@@ -3,6 +3,8 @@ package dev.windlass.lease;
 import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.Deadline;
+import dev.windlass.MonotonicClock;
 import dev.windlass.runtime.Workers;
 import java.time.Duration;
 import java.time.Instant;
@@ -34,7 +36,8 @@ abstract class ClockConformance extends LeaseConformance {
 
     @AfterEach
     void stopTheNode() {
-        node.stop();
+        node.askToStop();
+        node.finish(Deadline.in(MonotonicClock.system(), Duration.ofSeconds(5)));
         workers.close();
     }
 

@@ -7,6 +7,8 @@ import ch.qos.logback.classic.Level;
 import dev.windlass.HandlerOptions;
 import dev.windlass.Logs;
 import dev.windlass.Shows;
+import dev.windlass.Deadline;
+import dev.windlass.MonotonicClock;
 import dev.windlass.TestDatabase;
 import dev.windlass.engine.PostgresDialect;
 import dev.windlass.runtime.Claimed;
@@ -45,10 +47,13 @@ final class StartTest {
     private @Nullable Dispatcher<OutboxMessage> dispatcher;
 
     @AfterEach
-    void stop() {
+    void stop() throws InterruptedException {
         goOn.countDown();
         if (dispatcher != null) {
-            dispatcher.stop();
+            Deadline end = Deadline.in(MonotonicClock.system(), Duration.ofSeconds(5));
+            dispatcher.askToStop();
+            dispatcher.awaitHandlers(end);
+            dispatcher.finish(end, end);
         }
         workers.close();
     }

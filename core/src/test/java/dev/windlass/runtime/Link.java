@@ -15,6 +15,7 @@ final class Link implements AutoCloseable {
     private final ServerSocket server;
     private final List<Wire> wires = new CopyOnWriteArrayList<>();
     private volatile boolean refusing;
+    private volatile boolean swallowing;
 
     Link(int target) throws IOException {
         this.target = target;
@@ -39,7 +40,7 @@ final class Link implements AutoCloseable {
                 if (refusing) {
                     reset(client);
                 } else {
-                    wires.add(new Wire(client, new Socket(InetAddress.getLoopbackAddress(), target)));
+                    wires.add(new Wire(client, new Socket(InetAddress.getLoopbackAddress(), target), swallowing));
                 }
             } catch (IOException e) {
                 // The server is closed or the database is away: the client sees a connection that ends.
@@ -51,6 +52,22 @@ final class Link implements AutoCloseable {
     void cut() {
         wires.forEach(Wire::cut);
         wires.clear();
+    }
+
+    /** Ends one connection with a reset: the one that the server sees coming from this port. */
+    void cut(int port) {
+        Wire wire = wires.stream()
+                .filter(each -> each.database.getLocalPort() == port)
+                .findFirst()
+                .orElseThrow();
+        wire.cut();
+        wires.remove(wire);
+    }
+
+    /** Swallows everything from now on: new connections are accepted, and get no answer either. */
+    void swallow() {
+        swallowing = true;
+        freeze();
     }
 
     /** Swallows everything on the connections there are; new ones work. */
@@ -90,9 +107,10 @@ final class Link implements AutoCloseable {
         private final Socket database;
         private volatile boolean frozen;
 
-        Wire(Socket client, Socket database) {
+        Wire(Socket client, Socket database, boolean frozen) {
             this.client = client;
             this.database = database;
+            this.frozen = frozen;
             daemon(() -> copy(client, database));
             daemon(() -> copy(database, client));
         }

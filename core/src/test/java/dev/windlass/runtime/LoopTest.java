@@ -4,7 +4,9 @@ import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
+import dev.windlass.Deadline;
 import dev.windlass.Logs;
+import dev.windlass.MonotonicClock;
 import dev.windlass.Shows;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
@@ -231,6 +233,88 @@ final class LoopTest {
         assertThat(loop.stop(PATIENCE)).isTrue();
         loop.start();
         assertThat(runs.get()).isZero();
+    }
+
+    /** Whoever logs or sets a timer needs memory as well. */
+    @Test
+    void anErrorBesideItsStepDoesNotEndItEither() {
+        OutOfMemoryError error = new OutOfMemoryError() {
+            @Override
+            public StackTraceElement[] getStackTrace() {
+                throw new OutOfMemoryError("to tell of another");
+            }
+        };
+        try (Logs logs = Logs.collect(Level.DEBUG)) {
+            started(() -> {
+                if (runs.incrementAndGet() < 3) {
+                    throw error;
+                }
+                return Loop.PARKED;
+            });
+            eventually().until(() -> runs.get() == 3);
+            assertThat(logs.at(Level.WARN)).as("even that could not be said").isEmpty();
+        }
+    }
+
+    @Test
+    void thePauseAfterFailuresIsNoLongerThanWanted() {
+        Loop loop = new Loop(
+                "a loop",
+                workers,
+                () -> {
+                    runs.incrementAndGet();
+                    throw new Exception("away");
+                },
+                Duration.ofMillis(1));
+        loop.start();
+        eventually().until(() -> runs.get() > 200);
+        assertThat(loop.stop(PATIENCE)).isTrue();
+    }
+
+    @Test
+    void severalAreToldToStopBeforeAnyIsWaitedFor() {
+        CountDownLatch goOn = new CountDownLatch(1);
+        Loop first = started(() -> {
+            runs.incrementAndGet();
+            goOn.await();
+            return Duration.ZERO;
+        });
+        Loop second = started(() -> {
+            runs.incrementAndGet();
+            goOn.await();
+            return Duration.ZERO;
+        });
+        eventually().until(() -> runs.get() == 2);
+        first.askToStop();
+        second.askToStop();
+        Deadline deadline = Deadline.in(MonotonicClock.system(), PATIENCE);
+        goOn.countDown();
+        assertThat(first.awaitEnd(deadline)).isTrue();
+        assertThat(second.awaitEnd(deadline)).isTrue();
+        assertThat(runs.get()).isEqualTo(2);
+    }
+
+    @Test
+    void anInterruptEndsAStepThatWaitsAndTouchesNoOther() throws Exception {
+        AtomicBoolean stillInterrupted = new AtomicBoolean();
+        Loop loop = started(() -> {
+            runs.incrementAndGet();
+            new CountDownLatch(1).await();
+            return Loop.PARKED;
+        });
+        eventually().until(() -> runs.get() == 1);
+        loop.askToStop();
+        loop.interrupt();
+        assertThat(loop.awaitEnd(Deadline.in(MonotonicClock.system(), PATIENCE)))
+                .isTrue();
+        loop.interrupt();
+        started(() -> {
+            stillInterrupted.set(Thread.currentThread().isInterrupted());
+            runs.incrementAndGet();
+            return Loop.PARKED;
+        });
+        eventually().until(() -> runs.get() == 2);
+        assertThat(stillInterrupted).isFalse();
     }
 
     @Test

@@ -1,0 +1,92 @@
+package dev.windlass.outbox;
+
+import static dev.windlass.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.windlass.TestDatabase;
+import dev.windlass.runtime.Claimed;
+import dev.windlass.runtime.Position;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** How often a claimer looks, and from where. */
+final class ClaimPaceTest {
+    @RegisterExtension
+    static final TestDatabase database = new TestDatabase();
+
+    private final AtomicInteger claims = new AtomicInteger();
+    private final AtomicInteger handled = new AtomicInteger();
+
+    private HinderedNode node(HinderedStore store) {
+        return new HinderedNode(
+                database, store, Duration.ofMinutes(1), (message, cancellation) -> handled.incrementAndGet());
+    }
+
+    /** As when it outlasts the longest call, beside a snapshot that is held open for long. */
+    @Test
+    void aSweepThatAlwaysFailsDoesNotKeepTheClaimerFromItsWork() throws Exception {
+        AtomicBoolean bounded = new AtomicBoolean();
+        AtomicBoolean tooLong = new AtomicBoolean();
+        HinderedStore store = new HinderedStore(database) {
+            @Override
+            public List<Claimed<OutboxMessage>> claim(
+                    Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
+                    throws SQLException {
+                boolean fromStart = demands.get(0).after().equals(Position.START);
+                bounded.set(!fromStart);
+                if (tooLong.get() && (fromStart || claims.incrementAndGet() == 1)) {
+                    throw lostAnswer();
+                }
+                return super.claim(connection, owner, lease, limit, bytes, demands);
+            }
+        };
+        try (HinderedNode node = node(store)) {
+            eventually().until(() -> {
+                database.passive().outbox().enqueue(OutboxEntry.of("a", "x"));
+                return bounded.get();
+            });
+            tooLong.set(true);
+            int before = handled.get();
+            eventually().until(() -> claims.get() > 0);
+            eventually().until(() -> {
+                database.passive().outbox().enqueue(OutboxEntry.of("a", "x"));
+                return handled.get() > before + 3;
+            });
+        }
+    }
+
+    /** To let time pass is all that can be shown: ten looks at the polling interval take that long at least. */
+    @Test
+    void aReadyRowThatSomebodyHasLockedIsLookedForAtThePollingInterval() throws Exception {
+        HinderedStore store = new HinderedStore(database) {
+            @Override
+            public List<Claimed<OutboxMessage>> claim(
+                    Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
+                    throws SQLException {
+                claims.incrementAndGet();
+                return super.claim(connection, owner, lease, limit, bytes, demands);
+            }
+        };
+        database.passive().outbox().enqueue(OutboxEntry.of("a", "x"));
+        try (Connection locker = database.owner().getConnection()) {
+            locker.setAutoCommit(false);
+            locker.createStatement().execute("select from \"" + database.schema() + "\".outbox for update");
+            try (HinderedNode node = node(store)) {
+                eventually().until(() -> claims.get() >= 5);
+                int before = claims.get();
+                long began = System.nanoTime();
+                eventually().until(() -> claims.get() >= before + 10);
+                assertThat(Duration.ofNanos(System.nanoTime() - began)).isGreaterThan(Duration.ofMillis(1500));
+                locker.rollback();
+                eventually().until(() -> handled.get() == 1);
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package dev.windlass.outbox;
+
+import dev.windlass.Deadline;
+import dev.windlass.HandlerOptions;
+import dev.windlass.MonotonicClock;
+import dev.windlass.TestDatabase;
+import dev.windlass.runtime.Dispatcher;
+import dev.windlass.runtime.DispatcherOptions;
+import dev.windlass.runtime.Handling;
+import dev.windlass.runtime.Telemetry;
+import dev.windlass.runtime.WorkStore;
+import dev.windlass.runtime.Workers;
+import java.time.Duration;
+import java.util.Map;
+
+/** A node that handles topic "a" of a {@link HinderedStore}, and wakes up by polling. */
+final class HinderedNode implements AutoCloseable {
+    private static final Duration POLL = Duration.ofMillis(250);
+
+    private final Workers workers = new Workers();
+    private final Dispatcher<OutboxMessage> dispatcher;
+
+    HinderedNode(
+            TestDatabase database, WorkStore<OutboxMessage> store, Duration lease, Handling.Handler<OutboxMessage> handler) {
+        this(database, store, lease, new Handling<>(handler, HandlerOptions.defaults()), Telemetry.NONE);
+    }
+
+    HinderedNode(
+            TestDatabase database,
+            WorkStore<OutboxMessage> store,
+            Duration lease,
+            Handling<OutboxMessage> handling,
+            Telemetry telemetry) {
+        dispatcher = new Dispatcher<>(
+                HinderedStore.routines(database),
+                HinderedStore.routines(database),
+                store,
+                "hindered_" + database.schema(),
+                Map.of("a", handling),
+                new DispatcherOptions(POLL, POLL, 100, lease, 16, 1000, false, Duration.ofSeconds(2)),
+                telemetry,
+                workers);
+        dispatcher.start();
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        Deadline deadline = Deadline.in(MonotonicClock.system(), Duration.ofSeconds(10));
+        dispatcher.askToStop();
+        if (!dispatcher.awaitHandlers(Deadline.in(MonotonicClock.system(), Duration.ofMillis(200)))) {
+            dispatcher.cancelHandlers();
+            dispatcher.awaitHandlers(deadline);
+        }
+        dispatcher.finish(deadline, deadline);
+        workers.close();
+    }
+}

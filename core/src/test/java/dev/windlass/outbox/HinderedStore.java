@@ -1,0 +1,145 @@
+package dev.windlass.outbox;
+
+import dev.windlass.TestDatabase;
+import dev.windlass.engine.PostgresDialect;
+import dev.windlass.runtime.Claimed;
+import dev.windlass.runtime.Database;
+import dev.windlass.runtime.WorkStore;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** The real store, with what may go wrong on the way to it and back: lost answers, answers that cannot be read, locked rows. */
+class HinderedStore implements WorkStore<OutboxMessage> {
+    final OutboxStore real;
+
+    /** These rows are said to be locked. */
+    final Set<UUID> locked = ConcurrentHashMap.newKeySet();
+
+    private final TestDatabase database;
+
+    HinderedStore(TestDatabase database) {
+        this.database = database;
+        this.real = new OutboxStore(routines(database), "outbox", "test", Duration.ofDays(7), () -> false);
+    }
+
+    static Database routines(TestDatabase database) {
+        return new Database(database.dataSource(), new PostgresDialect(), database.schema(), "test");
+    }
+
+    static SQLException lostAnswer() {
+        return new SQLException("an I/O error occurred while sending to the backend", "08006");
+    }
+
+    @Override
+    public List<Claimed<OutboxMessage>> claim(
+            Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
+            throws SQLException {
+        return real.claim(connection, owner, lease, limit, bytes, demands);
+    }
+
+    /** As the routine does it; here until there is one. */
+    @Override
+    public int giveBack(Connection connection, UUID owner, @Nullable String problem) throws SQLException {
+        String change = problem == null ? "status = 0" : "status = 3, ended_at = clock_timestamp(), last_error = ?";
+        try (Connection other = database.owner().getConnection();
+                PreparedStatement update = other.prepareStatement("update \"" + database.schema() + "\".outbox set "
+                        + change + ", owner_token = null, locked_until = null, next_attempt_at = clock_timestamp()"
+                        + " where owner_token = ?")) {
+            if (problem != null) {
+                update.setString(1, problem);
+            }
+            update.setObject(problem == null ? 1 : 2, owner);
+            return update.executeUpdate();
+        }
+    }
+
+    @Override
+    public Answer start(Connection connection, List<Held> held) throws SQLException {
+        return real.start(connection, held);
+    }
+
+    @Override
+    public Answer ack(Connection connection, List<Held> held) throws SQLException {
+        return besideLocked(held, Function.identity(), free -> real.ack(connection, free));
+    }
+
+    @Override
+    public Acked<OutboxMessage> ackAndTake(Connection connection, List<Held> held, Taker taker) throws SQLException {
+        return real.ackAndTake(connection, held, taker);
+    }
+
+    @Override
+    public Answer abandon(Connection connection, List<Failure> failures) throws SQLException {
+        return besideLocked(failures, Failure::held, free -> real.abandon(connection, free));
+    }
+
+    @Override
+    public Answer fail(Connection connection, List<Ending> endings) throws SQLException {
+        return besideLocked(endings, Ending::held, free -> real.fail(connection, free));
+    }
+
+    @Override
+    public Answer release(Connection connection, List<Held> held) throws SQLException {
+        return besideLocked(held, Function.identity(), free -> real.release(connection, free));
+    }
+
+    @Override
+    public Answer heartbeat(Connection connection, List<Held> held, Duration lease) throws SQLException {
+        return real.heartbeat(connection, held, lease);
+    }
+
+    private interface Verb<T> {
+        Answer run(List<T> free) throws SQLException;
+    }
+
+    private <T> Answer besideLocked(List<T> all, Function<T, Held> held, Verb<T> verb) throws SQLException {
+        Set<UUID> stuck = new HashSet<>();
+        all.forEach(each -> stuck.add(held.apply(each).id()));
+        stuck.retainAll(locked);
+        List<T> free = all.stream()
+                .filter(each -> !stuck.contains(held.apply(each).id()))
+                .toList();
+        Answer answer = free.isEmpty() ? Answer.all(0) : verb.run(free);
+        return new Answer(answer.changed(), stuck, answer.lost());
+    }
+
+    @Override
+    public int reap(Connection connection, Duration quiet, int limit, boolean watched) throws SQLException {
+        return real.reap(connection, quiet, limit, watched);
+    }
+
+    @Override
+    public int expire(Connection connection, int limit) throws SQLException {
+        return real.expire(connection, limit);
+    }
+
+    @Override
+    public int clean(Connection connection, int limit) throws SQLException {
+        return real.clean(connection, limit);
+    }
+
+    @Override
+    public int forget(Connection connection, int limit) throws SQLException {
+        return real.forget(connection, limit);
+    }
+
+    @Override
+    public Optional<Duration> nextDue(Connection connection, List<Demand> demands) throws SQLException {
+        return real.nextDue(connection, demands);
+    }
+
+    @Override
+    public Set<String> readyTopics(Connection connection) throws SQLException {
+        return real.readyTopics(connection);
+    }
+}

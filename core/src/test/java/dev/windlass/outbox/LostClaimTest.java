@@ -1,0 +1,202 @@
+package dev.windlass.outbox;
+
+import static dev.windlass.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.windlass.HandlerOptions;
+import dev.windlass.TestDatabase;
+import dev.windlass.runtime.Claimed;
+import dev.windlass.runtime.Handling;
+import dev.windlass.runtime.Telemetry;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Claims that were committed, and of which the node never learned. Their leases are longer than the tests wait. */
+final class LostClaimTest {
+    @RegisterExtension
+    static final TestDatabase database = new TestDatabase();
+
+    private static final Duration LONG = Duration.ofMinutes(10);
+    private static final String BLAMELESS = "lease_expiries = 0 and retry_count = 0";
+
+    private final Queue<String> handled = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger lost = new AtomicInteger();
+
+    private static void enqueue(int count) {
+        enqueue("x", count);
+    }
+
+    private static void enqueue(String payload, int count) {
+        database.passive()
+                .outbox()
+                .enqueueAll(IntStream.range(0, count)
+                        .mapToObj(n -> OutboxEntry.of("a", payload + n))
+                        .toList());
+    }
+
+    private HinderedNode node(HinderedStore store) {
+        return new HinderedNode(database, store, LONG, (message, cancellation) -> handled.add(message.payload()));
+    }
+
+    @Test
+    void whatAClaimTookWhoseAnswerWasLostIsGivenBackAndHandled() throws Exception {
+        enqueue(10);
+        HinderedStore store = new HinderedStore(database) {
+            @Override
+            public List<Claimed<OutboxMessage>> claim(
+                    Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
+                    throws SQLException {
+                List<Claimed<OutboxMessage>> claimed =
+                        super.claim(connection, owner, lease, limit, bytes, demands);
+                if (lost.incrementAndGet() <= 2) {
+                    throw lostAnswer();
+                }
+                return claimed;
+            }
+        };
+        try (HinderedNode node = node(store)) {
+            eventually().until(() -> database.count("status = 2 and " + BLAMELESS) == 10);
+        }
+        assertThat(handled).hasSize(10);
+    }
+
+    /** That nothing was found at first proves nothing. */
+    @Test
+    void aClaimThatIsCommittedLongAfterItsAnswerWasLostIsGivenBackToo() throws Exception {
+        enqueue(1);
+        CompletableFuture<Integer> late = new CompletableFuture<>();
+        HinderedStore store = new HinderedStore(database) {
+            @Override
+            public List<Claimed<OutboxMessage>> claim(
+                    Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
+                    throws SQLException {
+                if (lost.incrementAndGet() == 1) {
+                    late.completeAsync(
+                            () -> commitLate(owner, lease, limit, demands),
+                            CompletableFuture.delayedExecutor(1500, TimeUnit.MILLISECONDS));
+                    throw lostAnswer();
+                }
+                return late.isDone() ? super.claim(connection, owner, lease, limit, bytes, demands) : List.of();
+            }
+
+            private int commitLate(UUID owner, Duration lease, int limit, List<Demand> demands) {
+                try (Connection other = database.dataSource().getConnection()) {
+                    return real.claim(other, owner, lease, limit, Long.MAX_VALUE, demands)
+                            .size();
+                } catch (SQLException e) {
+                    throw new IllegalStateException(e);
+                }
+            }
+        };
+        try (HinderedNode node = node(store)) {
+            eventually().until(() -> database.count("status = 2 and " + BLAMELESS) == 1);
+        }
+        assertThat(late).isCompletedWithValue(1);
+        assertThat(handled).containsExactly("x0");
+    }
+
+    @Test
+    void aMessageThatCannotBeReadIsSetAsideAloneAndTheOthersAreHandled() throws Exception {
+        setAside(new OutOfMemoryError("Java heap space"), "java.lang.OutOfMemoryError");
+    }
+
+    @Test
+    void anAnswerThatCannotBeReadForAnotherReasonIsTreatedAlike() throws Exception {
+        setAside(new IllegalStateException("x13 is secret"), "java.lang.IllegalStateException");
+    }
+
+    private void setAside(Throwable failure, String reason) throws Exception {
+        enqueue(40);
+        List<Integer> limits = new ArrayList<>();
+        HinderedStore store = new HinderedStore(database) {
+            @Override
+            public List<Claimed<OutboxMessage>> claim(
+                    Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
+                    throws SQLException {
+                limits.add(limit);
+                List<Claimed<OutboxMessage>> claimed =
+                        super.claim(connection, owner, lease, limit, bytes, demands);
+                if (claimed.stream().anyMatch(each -> each.readable().payload().equals("x13"))) {
+                    sneak(failure);
+                }
+                return claimed;
+            }
+        };
+        try (HinderedNode node = node(store)) {
+            eventually().until(() -> database.count("status = 2 and " + BLAMELESS) == 39);
+            eventually()
+                    .until(() -> database.count(
+                                    "status = 3 and payload = 'x13' and last_error = 'it cannot be read: " + reason + "'")
+                            == 1);
+            enqueue("y", 200);
+            eventually().until(() -> handled.size() == 239);
+        }
+        assertThat(limits).contains(1);
+        assertThat(limits.get(limits.size() - 1)).as("as many as before, in the end").isGreaterThan(8);
+        assertThat(handled).doesNotContain("x13");
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <T extends Throwable> void sneak(Throwable failure) throws T {
+        throw (T) failure;
+    }
+
+    @Test
+    void anErrorOnTheWayFromTheClaimToTheHandForgetsNothing() throws Exception {
+        enqueue(5);
+        Telemetry failing = new Telemetry() {
+            @Override
+            public void claimed(String store, int messages) {
+                if (lost.incrementAndGet() <= 3) {
+                    throw new OutOfMemoryError("to count them");
+                }
+            }
+        };
+        Handling<OutboxMessage> handling = new Handling<>(
+                (message, cancellation) -> handled.add(message.payload()), HandlerOptions.defaults());
+        try (HinderedNode node = new HinderedNode(database, new HinderedStore(database), LONG, handling, failing)) {
+            eventually().until(() -> database.count("status = 2 and " + BLAMELESS) == 5);
+        }
+        assertThat(handled).hasSize(5);
+    }
+
+    /** The next of its key was taken with the ack, and nobody learned of it. */
+    @Test
+    void whatAnAckTookWhoseAnswerWasLostIsGivenBackAndHandledInOrder() throws Exception {
+        database.passive()
+                .outbox()
+                .enqueueAll(IntStream.range(0, 6)
+                        .mapToObj(n -> OutboxEntry.of("a", "x" + n).withOrderingKey("k"))
+                        .toList());
+        AtomicInteger taken = new AtomicInteger();
+        HinderedStore store = new HinderedStore(database) {
+            @Override
+            public Acked<OutboxMessage> ackAndTake(Connection connection, List<Held> held, Taker taker)
+                    throws SQLException {
+                Acked<OutboxMessage> acked = super.ackAndTake(connection, held, taker);
+                if (!acked.taken().isEmpty() && taken.incrementAndGet() % 2 == 1) {
+                    lost.incrementAndGet();
+                    throw lostAnswer();
+                }
+                return acked;
+            }
+        };
+        try (HinderedNode node = node(store)) {
+            eventually().until(() -> database.count("status = 2 and " + BLAMELESS) == 6);
+        }
+        assertThat(handled).containsExactly("x0", "x1", "x2", "x3", "x4", "x5");
+        assertThat(lost.get()).isPositive();
+    }
+}
