@@ -37,9 +37,9 @@ final class ChoresTest {
         }
 
         @Override
-        public int reap(Connection connection, Duration quiet, int limit) throws SQLException {
+        public int reap(Connection connection, Duration quiet, int limit, boolean watched) throws SQLException {
             count("reap");
-            return super.reap(connection, quiet, limit);
+            return super.reap(connection, quiet, limit, watched);
         }
 
         @Override
