@@ -6332,6 +6332,9 @@ insert into "windlass".windlass_version (table_name, component, version, min_com
 --   free --acquire--> held --renew--> held          held --release, expiry--> free
 --
 -- A holder is one acquisition, not a process: whoever comes late with an old one finds nothing to change.
+--
+-- Every client must be able to read what is stored. So texts have a character other than white space, as Java sees it
+-- (String.isBlank), and do not end with a space, which SQL Server does not tell apart; times lie within the years 1 to 9999.
 
 -- One for all names, and never set back: a row that is cleaned away and made again goes on with greater tokens. No cache, or
 -- two sessions would hand out their numbers in the wrong order.
@@ -6347,8 +6350,14 @@ create table "windlass"."lease" (
     expires_at    timestamptz  not null,               -- or when it was released
     awaited_until timestamptz,                         -- until then somebody wants to be told of a release
     constraint "lease_pk" primary key (name, slot),
-    constraint "lease_name_check" check (btrim(name) <> ''),
+    constraint "lease_name_check" check (
+        name ~ '[^\t-\r\u001c-\u0020\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]' and right(name, 1) <> ' '),
+    constraint "lease_owner_check" check (
+        owner ~ '[^\t-\r\u001c-\u0020\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]' and right(owner, 1) <> ' '),
     constraint "lease_slot_check" check (slot >= 0),
+    constraint "lease_time_check" check (
+        acquired_at between '0001-01-01 00:00+00' and '9999-12-31 00:00+00'
+        and expires_at between '0001-01-01 00:00+00' and '9999-12-31 00:00+00'),
     constraint "lease_fencing_token_check" check (fencing_token > 0)
 ) with (
     -- Few rows that change often. No index on what changes, and room in the page: no renewal touches an index then.
@@ -6362,7 +6371,8 @@ create table "windlass"."lease_semaphore" (
     used_at       timestamptz  not null,
     awaited_until timestamptz,
     constraint "lease_semaphore_pk" primary key (name),
-    constraint "lease_semaphore_name_check" check (btrim(name) <> ''),
+    constraint "lease_semaphore_name_check" check (
+        name ~ '[^\t-\r\u001c-\u0020\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]' and right(name, 1) <> ' '),
     constraint "lease_semaphore_count_check" check (permits > 0)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1);
 
@@ -6372,27 +6382,52 @@ create table "windlass"."lease_semaphore" (
 -- * The database's clock decides, and it is read after the locks have been taken. A duration arrives as an interval.
 -- * Identity is the holder, a fresh UUID for each acquisition. The owner is a name for people, and nobody compares it.
 -- * Nobody waits for a lease row that somebody else has locked: whoever locks one is just changing it, and the answer is
---   "not now". Only those who take or give back permits of one semaphore wait for each other.
--- * A release notifies only when somebody has said that he waits: commits that notify wait for each other, all over the
---   database.
+--   "not now". Those who take permits of one semaphore wait for each other, for a second at most.
+-- * What is free by the clock may be in the hands of somebody who has renewed it and not committed yet. So whoever takes it for
+--   free holds its row, and whoever renews it holds the row from before he reads the clock. A row that is locked is not free.
+-- * A release notifies only when somebody may be waiting: commits that notify wait for each other, all over the database.
 
--- Refuses what could not be a lease.
-create or replace function "windlass"."lease_check"(p_name text, p_holder uuid, p_owner text, p_duration interval) returns void
+-- Refuses a text that the table would refuse too, and says why.
+create or replace function "windlass"."lease_check_text"(p_what text, p_text text) returns void
     language plpgsql
 as $sql$
 begin
-    if p_name is null or btrim(p_name) = '' then
-        raise exception 'expected the name of a lease, got %', case when p_name is null then 'null' else 'blank text' end
-            using errcode = 'invalid_parameter_value', hint = 'Give p_name: up to 255 characters.';
-    elsif p_holder is null or p_holder = '00000000-0000-0000-0000-000000000000' then
+    if p_text is null
+       or p_text collate "C" !~ '[^\t-\r\u001c-\u0020\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]' then
+        raise exception 'expected the name of %, got %', p_what, case when p_text is null then 'null' else 'blank text' end
+            using errcode = 'invalid_parameter_value', hint = 'Give up to 255 characters.';
+    elsif char_length(p_text) > 255 then
+        raise exception 'expected the name of % of at most 255 characters, got %', p_what, char_length(p_text)
+            using errcode = 'invalid_parameter_value', hint = 'Give a shorter one.';
+    elsif right(p_text, 1) = ' ' then
+        raise exception 'expected the name of % without a space at its end', p_what
+            using errcode = 'invalid_parameter_value', hint = 'Take the space away: not every database can tell it apart.';
+    end if;
+end
+$sql$;
+
+-- Refuses what could not be a lease.
+create or replace function "windlass"."lease_check"(
+    p_name     text,
+    p_holder   uuid,
+    p_owner    text,
+    p_duration interval,
+    p_wait     interval default null
+) returns void
+    language plpgsql
+as $sql$
+begin
+    perform "windlass"."lease_check_text"('a lease', p_name);
+    perform "windlass"."lease_check_text"('the owner', p_owner);
+    if p_holder is null or p_holder = '00000000-0000-0000-0000-000000000000' then
         raise exception 'expected a holder, got %', coalesce(p_holder::text, 'null')
             using errcode = 'invalid_parameter_value', hint = 'Give a fresh gen_random_uuid() for each acquisition.';
-    elsif p_owner is null or btrim(p_owner) = '' then
-        raise exception 'expected the name of the owner, got %', case when p_owner is null then 'null' else 'blank text' end
-            using errcode = 'invalid_parameter_value', hint = 'Give p_owner: it is shown to people.';
     elsif (p_duration > interval '0' and p_duration <= interval '1 day') is not true then
         raise exception 'expected a duration of more than nothing and at most a day, got %', coalesce(p_duration::text, 'null')
             using errcode = 'invalid_parameter_value', hint = 'Take a short lease, and renew it.';
+    elsif p_wait < interval '0' or p_wait > interval '100 years' then
+        raise exception 'expected a time to wait of nothing to 100 years, got %', p_wait
+            using errcode = 'invalid_parameter_value', hint = 'Give null if you do not wait.';
     end if;
 end
 $sql$;
@@ -6421,7 +6456,7 @@ as $sql$
 declare
     v_lease "windlass"."lease";
 begin
-    perform "windlass"."lease_check"(p_name, p_holder, p_owner, p_duration);
+    perform "windlass"."lease_check"(p_name, p_holder, p_owner, p_duration, p_wait);
     server_time := clock_timestamp();
     perform 1
        from "windlass"."lease" l
@@ -6476,7 +6511,8 @@ $sql$;
 --
 -- Exact, because the semaphore's row is held from before the permits are counted until the commit, and each statement sees
 -- what was committed before it began. The row is changed, not only locked: under a stricter isolation, where all statements
--- see the same, whoever has waited for it fails instead of counting what is no longer true.
+-- see the same, whoever has waited for it fails instead of counting what is no longer true. Somebody who keeps the row for long
+-- keeps nobody waiting: the answer is "not now".
 create or replace function "windlass"."lease_acquire_permit"(
     p_name     text,
     p_permits  integer,
@@ -6492,41 +6528,41 @@ create or replace function "windlass"."lease_acquire_permit"(
     server_time   timestamptz
 )
     language plpgsql
+    set lock_timeout = '1s'
 as $sql$
 declare
-    v_taken integer;
-    v_slot  integer;
-    v_first "windlass"."lease";
+    v_slot   integer;
+    v_permit "windlass"."lease";
 begin
-    perform "windlass"."lease_check"(p_name, p_holder, p_owner, p_duration);
+    perform "windlass"."lease_check"(p_name, p_holder, p_owner, p_duration, p_wait);
     if (p_permits between 1 and 10000) is not true then
         raise exception 'expected 1 to 10000 permits, got %', coalesce(p_permits::text, 'null')
             using errcode = 'invalid_parameter_value', hint = 'Give p_permits: how many may be taken at once.';
     end if;
-    acquired := false;
     server_time := clock_timestamp();
-    v_taken := "windlass"."lease_taken_permits"(p_name, p_holder, server_time);
-    if v_taken < p_permits or (p_wait is not null and not exists (
+    if "windlass"."lease_taken_permits"(p_name, p_holder, server_time) < p_permits or (p_wait is not null and not exists (
             select from "windlass"."lease_semaphore" s where s.name = p_name and s.awaited_until >= server_time + p_wait * 0.9)) then
-        insert into "windlass"."lease_semaphore" as s (name, permits, used_at)
-        values (p_name, p_permits, server_time)
-        on conflict (name) do update set permits = excluded.permits, used_at = greatest(s.used_at, excluded.used_at);
+        begin
+            insert into "windlass"."lease_semaphore" as s (name, permits, used_at)
+            values (p_name, p_permits, server_time)
+            on conflict (name) do update set permits = excluded.permits, used_at = greatest(s.used_at, excluded.used_at);
+        exception
+            when lock_not_available then
+                acquired := false;
+                expires_at := server_time;
+                return next;
+                return;
+        end;
         server_time := clock_timestamp();
-        v_taken := "windlass"."lease_taken_permits"(p_name, p_holder, server_time);
-        acquired := v_taken < p_permits;
-        if not acquired and p_wait is not null then
+        v_slot := "windlass"."lease_free_permit"(p_name, p_permits, p_holder, server_time);
+        if v_slot is null and p_wait is not null then
             update "windlass"."lease_semaphore" s
                set awaited_until = greatest(s.awaited_until, server_time + p_wait)
              where s.name = p_name;
         end if;
     end if;
+    acquired := v_slot is not null;
     if acquired then
-        select coalesce((select l.slot from "windlass"."lease" l where l.name = p_name and l.slot > 0 and l.holder = p_holder),
-                        min(n.slot))
-          into v_slot
-          from generate_series(1, p_permits) as n (slot)
-         where not exists (select from "windlass"."lease" l
-                            where l.name = p_name and l.slot = n.slot and l.holder is not null and l.expires_at > server_time);
         insert into "windlass"."lease" as l (name, slot, holder, owner, fencing_token, acquired_at, expires_at)
         values (p_name, v_slot, p_holder, p_owner, nextval($name$"windlass"."lease_token"$name$), server_time,
                 server_time + p_duration)
@@ -6534,22 +6570,22 @@ begin
            set holder = excluded.holder, owner = excluded.owner, acquired_at = excluded.acquired_at,
                expires_at = excluded.expires_at,
                fencing_token = case when l.holder = p_holder then l.fencing_token else excluded.fencing_token end
-        returning l.* into v_first;
-    else
-        select l.* into v_first
+        returning l.* into v_permit;
+    elsif "windlass"."lease_taken_permits"(p_name, p_holder, server_time) >= p_permits then
+        select l.* into v_permit
           from "windlass"."lease" l
          where l.name = p_name and l.slot > 0 and l.holder is not null and l.expires_at > server_time
          order by l.expires_at
          limit 1;
     end if;
-    owner := v_first.owner;
-    fencing_token := v_first.fencing_token;
-    expires_at := coalesce(v_first.expires_at, server_time);
+    owner := v_permit.owner;
+    fencing_token := v_permit.fencing_token;
+    expires_at := coalesce(v_permit.expires_at, server_time);
     return next;
 end
 $sql$;
 
--- How many permits others have.
+-- How many permits others have that have not run out. Good for a refusal, not for taking one: somebody may be renewing another.
 create or replace function "windlass"."lease_taken_permits"(p_name text, p_holder uuid, p_now timestamptz) returns integer
     language plpgsql
 as $sql$
@@ -6557,6 +6593,65 @@ begin
     return (select count(*)
               from "windlass"."lease" l
              where l.name = p_name and l.slot > 0 and l.holder <> p_holder and l.expires_at > p_now);
+end
+$sql$;
+
+-- Finds a permit that its caller, who holds the semaphore's row, can take, and returns its number; null if there is none, or
+-- somebody has locked it. The row of the permit is locked then, if there is one.
+--
+-- What counts is the holder, not the clock: others may have holders in fewer than p_permits rows. Only whoever holds the
+-- semaphore's row gives a row a holder; so the count can be too great when it is used, never too small. A permit that has run out
+-- is in the way until somebody takes its row, or its holder away from it, having locked it.
+create or replace function "windlass"."lease_free_permit"(p_name text, p_permits integer, p_holder uuid, p_now timestamptz)
+    returns integer
+    language plpgsql
+as $sql$
+declare
+    v_slot    integer;
+    v_excess  integer;
+    v_evicted integer;
+begin
+    -- Whoever repeats a call has a permit already.
+    select l.slot into v_slot
+      from "windlass"."lease" l
+     where l.name = p_name and l.slot > 0 and l.holder = p_holder
+       for update skip locked;
+    if not found then
+        if exists (select from "windlass"."lease" l where l.name = p_name and l.slot > 0 and l.holder = p_holder) then
+            return null;
+        end if;
+        select l.slot into v_slot
+          from "windlass"."lease" l
+         where l.name = p_name and l.slot between 1 and p_permits and (l.holder is null or l.expires_at <= p_now)
+         order by l.holder is null desc, l.slot
+         limit 1
+           for update skip locked;
+    end if;
+    if not found then
+        select min(n.slot) into v_slot
+          from generate_series(1, p_permits) as n (slot)
+         where not exists (select from "windlass"."lease" l where l.name = p_name and l.slot = n.slot);
+    end if;
+    -- More than p_permits only after others have said a greater number.
+    v_excess := (select count(*)
+                   from "windlass"."lease" l
+                  where l.name = p_name and l.slot > 0 and l.slot <> v_slot and l.holder is not null) - p_permits + 1;
+    if v_excess > 0 then
+        update "windlass"."lease" l
+           set holder = null
+         where l.name = p_name
+           and l.slot = any (array(select o.slot
+                                     from "windlass"."lease" o
+                                    where o.name = p_name and o.slot > 0 and o.slot <> v_slot and o.holder is not null
+                                      and o.expires_at <= p_now
+                                    limit v_excess
+                                      for update skip locked));
+        get diagnostics v_evicted = row_count;
+        if v_evicted < v_excess then
+            return null;
+        end if;
+    end if;
+    return v_slot;
 end
 $sql$;
 
@@ -6577,61 +6672,67 @@ create or replace function "windlass"."lease_renew"(
     set jit = off
 as $sql$
 declare
-    v_locked uuid[];
+    v_locked text[];
+    v_slots  integer[];
+    v_place  integer;
+    v_each   record;
 begin
     perform "windlass"."lease_check"(e.name, e.holder, 'owner', e.duration)
        from unnest(p_names, p_holders, p_durations) as e (name, holder, duration);
-    v_locked := array(select l.holder
-                        from "windlass"."lease" l
-                       where l.name = any (p_names) and l.holder = any (p_holders)
-                       order by l.name, l.slot
-                         for update skip locked);
+    select array_agg(k.holder || k.name), array_agg(k.slot)
+      into v_locked, v_slots
+      from (select l.name, l.slot, l.holder
+              from "windlass"."lease" l
+             where l.name = any (p_names) and l.holder = any (p_holders)
+               for update skip locked) k;
     server_time := clock_timestamp();
-    return query
-    with kept as (
-        update "windlass"."lease" l
-           set expires_at = server_time + e.duration
-          from unnest(p_names, p_holders, p_durations) as e (name, holder, duration)
-         where l.name = any (p_names) and l.name = e.name and l.holder = e.holder and l.holder = any (v_locked)
-           and l.expires_at > server_time
-        returning l.holder, l.expires_at)
-    select e.holder, kept.holder is not null, kept.expires_at, server_time
-      from unnest(p_names, p_holders) as e (name, holder)
-      left join kept on kept.holder = e.holder
-     where kept.holder is not null
-        or not exists (select from "windlass"."lease" l
-                        where l.name = e.name and l.holder = e.holder and l.expires_at > server_time);
+    -- One by one: for a join of the arrays, the planner knows no better than to compare each with each.
+    for v_each in select e.name, e.holder, e.duration from unnest(p_names, p_holders, p_durations) as e (name, holder, duration) loop
+        holder := v_each.holder;
+        expires_at := null;
+        v_place := array_position(v_locked, v_each.holder || v_each.name);
+        if v_place is not null then
+            update "windlass"."lease" l
+               set expires_at = server_time + v_each.duration
+             where l.name = v_each.name and l.slot = v_slots[v_place] and l.expires_at > server_time
+            returning l.expires_at into expires_at;
+            renewed := found;
+            return next;
+        elsif not exists (select from "windlass"."lease" l where l.name = v_each.name and l.holder = v_each.holder) then
+            renewed := false;
+            return next;
+        end if;
+    end loop;
 end
 $sql$;
 
--- Gives a lease or a permit back, at once. Returns whether this holder still had it. Fails when somebody keeps the row
--- locked: a lease that is not given back runs out, but a transaction that was left open can hold up whoever waits for it for
--- hours, and a node that waits could not close.
+-- Gives a lease or a permit back, at once. Returns whether this holder still had it; null if somebody has its row locked, and it
+-- was not given back: ask again. A lease that is never given back runs out.
 create or replace function "windlass"."lease_release"(p_name text, p_holder uuid) returns boolean
     language plpgsql
-    set lock_timeout = '500ms'
 as $sql$
 declare
     v_now     timestamptz;
     v_slot    integer;
     v_awaited timestamptz;
 begin
-    select l.slot into v_slot from "windlass"."lease" l where l.name = p_name and l.holder = p_holder;
+    select l.slot, l.awaited_until into v_slot, v_awaited
+      from "windlass"."lease" l
+     where l.name = p_name and l.holder = p_holder
+       for update skip locked;
     if not found then
-        return false;
+        return case when exists (select from "windlass"."lease" l where l.name = p_name and l.holder = p_holder)
+                    then null else false end;
     end if;
     if v_slot > 0 then
-        -- Whoever has just counted this permit has said by now whether he waits for it.
-        select s.awaited_until into v_awaited from "windlass"."lease_semaphore" s where s.name = p_name for update;
+        -- Whoever has just counted this permit has said by now whether he waits for it; or he has the row, and may be about to.
+        select s.awaited_until into v_awaited from "windlass"."lease_semaphore" s where s.name = p_name for update skip locked;
+        v_awaited := case when found then v_awaited else 'infinity' end;
     end if;
     v_now := clock_timestamp();
     update "windlass"."lease" l
        set holder = null, expires_at = least(l.expires_at, v_now)
-     where l.name = p_name and l.slot = v_slot and l.holder = p_holder
-    returning coalesce(v_awaited, l.awaited_until) into v_awaited;
-    if not found then
-        return false;
-    end if;
+     where l.name = p_name and l.slot = v_slot;
     if v_awaited > v_now then
         perform pg_notify('windlass.windlass.lease', p_name);
     end if;
@@ -6693,14 +6794,19 @@ declare
     v_more  integer;
 begin
     delete from "windlass"."lease" l
-     where (l.name, l.slot) in (select o.name, o.slot from "windlass"."lease" o where o.expires_at < v_old
-                                 limit p_limit for update skip locked);
+     where l.ctid = any (array(select o.ctid
+                                 from "windlass"."lease" o
+                                where o.expires_at < v_old
+                                limit p_limit
+                                  for update skip locked));
     get diagnostics v_count = row_count;
     delete from "windlass"."lease_semaphore" s
-     where s.name in (select o.name from "windlass"."lease_semaphore" o
-                       where o.used_at < v_old
-                         and not exists (select from "windlass"."lease" l where l.name = o.name and l.slot > 0)
-                       limit p_limit for update skip locked);
+     where s.ctid = any (array(select o.ctid
+                                 from "windlass"."lease_semaphore" o
+                                where o.used_at < v_old
+                                  and not exists (select from "windlass"."lease" l where l.name = o.name and l.slot > 0)
+                                limit p_limit
+                                  for update skip locked));
     get diagnostics v_more = row_count;
     return greatest(v_count, v_more);
 end
