@@ -35,7 +35,6 @@ final class LeaseRunner {
     private static final Duration LONGEST_CALL = Duration.ofSeconds(5);
 
     /** A release that gets no answer for that long is given up: the lease runs out. */
-
     private static final int LOCKED_TRIES = 5;
 
     /** Timers stand still while the machine is suspended; whoever has lost a lease by that should learn it soon after. */

@@ -23,7 +23,6 @@ public final class Dispatcher<M> {
     private static final Duration MAX_POLLING_WHEN_DEAF = Duration.ofSeconds(1);
 
     private final Database database;
-    private final WorkStore<M> store;
     private final DispatcherOptions options;
     private final Telemetry telemetry;
     private final Workers workers;
@@ -65,7 +64,6 @@ public final class Dispatcher<M> {
             Workers workers) {
         Database answering = database.answeringWithin(LONGEST_CALL);
         this.database = answering;
-        this.store = store;
         this.options = options;
         this.telemetry = telemetry;
         this.workers = workers;

@@ -285,7 +285,7 @@ final class JobStore {
     }
 
     int settle(Connection connection, int limit) throws SQLException {
-        return call(connection, "run_settle").integer(limit).count();
+        return call(connection, "run_end_lost").integer(limit).count();
     }
 
     int clean(Connection connection, Duration retention, int limit) throws SQLException {

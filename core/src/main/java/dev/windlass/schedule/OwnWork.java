@@ -161,7 +161,11 @@ final class OwnWork<T, I> {
     }
 
     void reaped(int count) {
-        log.info("[{}] took back {} {}s whose lease had run out", store.database().name(), count, kind);
+        log.info(
+                "[{}] took back {} {}s whose lease had run out",
+                store.database().name(),
+                count,
+                kind);
     }
 
     /** The same on a database of other patience. */

@@ -150,16 +150,16 @@ abstract class LockedRowConformance extends LeaseConformance {
 
         assertThat(withoutWaiting(() -> others.semaphore("s", 2).tryAcquire(LONG)))
                 .isEmpty();
-        CompletableFuture<Optional<Lease>> waiting = CompletableFuture.supplyAsync(() -> awaitedPermit(2));
+        CompletableFuture<Optional<Lease>> waiting = CompletableFuture.supplyAsync(() -> awaited(others.semaphore("s", 2)));
         assertThat(first.tryRenewNow()).isTrue();
         unlock();
 
         assertThat(waiting.get()).isPresent();
     }
 
-    private Optional<Lease> awaitedPermit(int permits) {
+    private static Optional<Lease> awaited(LeaseSemaphore semaphore) {
         try {
-            return others.semaphore("s", permits).tryAcquire(LONG, PATIENT);
+            return semaphore.tryAcquire(LONG, PATIENT);
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
@@ -175,11 +175,25 @@ abstract class LockedRowConformance extends LeaseConformance {
         assertThat(held()).isZero();
     }
 
-    /** Whoever holds the semaphore may be counting, and about to wait: the release tells whoever listens. */
+    /**
+     * Whoever holds the semaphore may be counting, and about to wait: the release tells whoever listens. Leases and polling
+     * intervals are long: without the notification, the test would time out.
+     */
     @Test
     void whoeverWaitsIsToldOfAReleaseThoughTheSemaphoreIsLocked() throws Exception {
-        Lease first = permit(1);
-        CompletableFuture<Optional<Lease>> waiting = CompletableFuture.supplyAsync(() -> awaitedPermit(1));
+        Leases waiting = database()
+                .start(builder("waiting")
+                        .options(database()
+                                .options()
+                                .withBackgroundWorkers(false)
+                                .withMaxPollingInterval(Duration.ofMinutes(10))))
+                .leases();
+        // The first one looks often while it does not listen yet.
+        acquired("first");
+        assertThat(waiting.tryAcquire("first", LONG, Duration.ofSeconds(2))).isEmpty();
+        Lease permit = permit(1);
+        CompletableFuture<Optional<Lease>> next =
+                CompletableFuture.supplyAsync(() -> awaited(waiting.semaphore("s", 1)));
         eventually()
                 .until(() -> database()
                                 .value(
@@ -187,10 +201,10 @@ abstract class LockedRowConformance extends LeaseConformance {
                                         "select count(*) from %s.lease_semaphore where awaited_until is not null")
                         == 1);
         lockSemaphore("s");
-        closing(first);
+        closing(permit);
         unlock();
 
-        assertThat(waiting.get()).isPresent();
+        assertThat(next.get()).isPresent();
     }
 
     /** The lease is long: without another try, nobody would get it before the test times out. */

@@ -21,7 +21,10 @@ final class HinderedNode implements AutoCloseable {
     private final Dispatcher<OutboxMessage> dispatcher;
 
     HinderedNode(
-            TestDatabase database, WorkStore<OutboxMessage> store, Duration lease, Handling.Handler<OutboxMessage> handler) {
+            TestDatabase database,
+            WorkStore<OutboxMessage> store,
+            Duration lease,
+            Handling.Handler<OutboxMessage> handler) {
         this(database, store, lease, new Handling<>(handler, HandlerOptions.defaults()), Telemetry.NONE);
     }
 

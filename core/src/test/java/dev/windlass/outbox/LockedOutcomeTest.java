@@ -48,7 +48,10 @@ final class LockedOutcomeTest {
 
     private HinderedNode node(HinderedStore store, Duration lease) {
         return new HinderedNode(
-                database, store, lease, (message, cancellation) -> handled.add(message.id().value()));
+                database,
+                store,
+                lease,
+                (message, cancellation) -> handled.add(message.id().value()));
     }
 
     private static boolean hasBeenRenewed(UUID id, int seconds) {
@@ -102,9 +105,7 @@ final class LockedOutcomeTest {
                         .filter(each -> !each.id().equals(ids.get(1)))
                         .toList();
                 Answer answer = kept.isEmpty() ? Answer.all(0) : super.ack(connection, kept);
-                return kept.size() == held.size()
-                        ? answer
-                        : new Answer(answer.changed(), Set.of(), Set.of(ids.get(1)));
+                return kept.size() == held.size() ? answer : new Answer(answer.changed(), Set.of(), Set.of(ids.get(1)));
             }
         };
         try (Logs logs = Logs.collect(Level.WARN);

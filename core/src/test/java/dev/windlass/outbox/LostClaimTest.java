@@ -58,8 +58,7 @@ final class LostClaimTest {
             public List<Claimed<OutboxMessage>> claim(
                     Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
                     throws SQLException {
-                List<Claimed<OutboxMessage>> claimed =
-                        super.claim(connection, owner, lease, limit, bytes, demands);
+                List<Claimed<OutboxMessage>> claimed = super.claim(connection, owner, lease, limit, bytes, demands);
                 if (lost.incrementAndGet() <= 2) {
                     throw lostAnswer();
                 }
@@ -126,8 +125,7 @@ final class LostClaimTest {
                     Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
                     throws SQLException {
                 limits.add(limit);
-                List<Claimed<OutboxMessage>> claimed =
-                        super.claim(connection, owner, lease, limit, bytes, demands);
+                List<Claimed<OutboxMessage>> claimed = super.claim(connection, owner, lease, limit, bytes, demands);
                 if (claimed.stream().anyMatch(each -> each.readable().payload().equals("x13"))) {
                     sneak(failure);
                 }
@@ -137,14 +135,16 @@ final class LostClaimTest {
         try (HinderedNode node = node(store)) {
             eventually().until(() -> database.count("status = 2 and " + BLAMELESS) == 39);
             eventually()
-                    .until(() -> database.count(
-                                    "status = 3 and payload = 'x13' and last_error = 'it cannot be read: " + reason + "'")
+                    .until(() -> database.count("status = 3 and payload = 'x13' and last_error = 'it cannot be read: "
+                                    + reason + "'")
                             == 1);
             enqueue("y", 200);
             eventually().until(() -> handled.size() == 239);
         }
         assertThat(limits).contains(1);
-        assertThat(limits.get(limits.size() - 1)).as("as many as before, in the end").isGreaterThan(8);
+        assertThat(limits.get(limits.size() - 1))
+                .as("as many as before, in the end")
+                .isGreaterThan(8);
         assertThat(handled).doesNotContain("x13");
     }
 
@@ -164,8 +164,8 @@ final class LostClaimTest {
                 }
             }
         };
-        Handling<OutboxMessage> handling = new Handling<>(
-                (message, cancellation) -> handled.add(message.payload()), HandlerOptions.defaults());
+        Handling<OutboxMessage> handling =
+                new Handling<>((message, cancellation) -> handled.add(message.payload()), HandlerOptions.defaults());
         try (HinderedNode node = new HinderedNode(database, new HinderedStore(database), LONG, handling, failing)) {
             eventually().until(() -> database.count("status = 2 and " + BLAMELESS) == 5);
         }

@@ -4,11 +4,11 @@ import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
+import dev.windlass.Deadline;
 import dev.windlass.HandlerOptions;
 import dev.windlass.Logs;
-import dev.windlass.Shows;
-import dev.windlass.Deadline;
 import dev.windlass.MonotonicClock;
+import dev.windlass.Shows;
 import dev.windlass.TestDatabase;
 import dev.windlass.engine.PostgresDialect;
 import dev.windlass.runtime.Claimed;

@@ -31,8 +31,7 @@ import org.postgresql.ds.PGSimpleDataSource;
  */
 final class ClosingTest {
     @RegisterExtension
-    static final TestDatabase database =
-            new TestDatabase(EmbeddedPostgres.start(EmbeddedPostgres.Options.defaults()));
+    static final TestDatabase database = new TestDatabase(EmbeddedPostgres.start(EmbeddedPostgres.Options.defaults()));
 
     private static final Duration GRACE = Duration.ofSeconds(3);
     private static final Duration AT_MOST = GRACE.plusSeconds(4);
@@ -61,7 +60,8 @@ final class ClosingTest {
                 .start();
         windlass.outbox().enqueue(OutboxEntry.of("a", "x"));
         windlass.inbox().enqueue(InboxEntry.of("source", "1", "b", "x"));
-        Lease lease = windlass.leases().tryAcquire("held", Duration.ofMinutes(1)).orElseThrow();
+        Lease lease =
+                windlass.leases().tryAcquire("held", Duration.ofMinutes(1)).orElseThrow();
         windlass.leases().lead("led", Duration.ofMinutes(1), held -> {
             running.incrementAndGet();
             while (!held.cancellation().isCancelled()) {
@@ -119,8 +119,7 @@ final class ClosingTest {
 
     @Test
     void aDatabaseThatIsGoneIsNotWaitedFor() throws Exception {
-        try (HikariDataSource pool =
-                Pools.of(database.unpooled(), 12, config -> config.setConnectionTimeout(30_000))) {
+        try (HikariDataSource pool = Pools.of(database.unpooled(), 12, config -> config.setConnectionTimeout(30_000))) {
             Windlass windlass = busy(pool);
             database.server().kill();
             goOn.countDown();
@@ -133,8 +132,7 @@ final class ClosingTest {
     @Test
     void aPoolThatHasNoConnectionIsNotWaitedFor() throws Exception {
         List<Connection> all = new ArrayList<>();
-        try (HikariDataSource pool =
-                Pools.of(database.unpooled(), 12, config -> config.setConnectionTimeout(30_000))) {
+        try (HikariDataSource pool = Pools.of(database.unpooled(), 12, config -> config.setConnectionTimeout(30_000))) {
             Windlass windlass = busy(pool);
             Thread hog = new Thread(() -> {
                 try {
@@ -179,8 +177,7 @@ final class ClosingTest {
 
     @Test
     void aCallUnderWayIsBrokenOffAndNoOtherBegins() throws Exception {
-        Database answering = new Database(
-                        database.dataSource(), new PostgresDialect(), database.schema(), "test")
+        Database answering = new Database(database.dataSource(), new PostgresDialect(), database.schema(), "test")
                 .answeringWithin(Duration.ofMinutes(1));
         AtomicInteger failures = new AtomicInteger();
         Thread caller = new Thread(() -> {
@@ -199,7 +196,6 @@ final class ClosingTest {
         eventually().until(() -> failures.get() == 1);
         assertThat(answering.<Boolean>once(connection -> true)).isTrue();
         answering.end();
-        assertThatThrownBy(() -> answering.once(connection -> true))
-                .hasMessageContaining("closed");
+        assertThatThrownBy(() -> answering.once(connection -> true)).hasMessageContaining("closed");
     }
 }

@@ -57,8 +57,8 @@ final class StandInTest {
     @Test
     void theConnectionForNotificationsRenewsLeasesUntilThePoolHasAnotherOne() throws Exception {
         try (Link link = new Link(database.server().port());
-                HikariDataSource pool = Pools.of(
-                        through(link), HANDLERS + KEPT, config -> config.setConnectionTimeout(30_000));
+                HikariDataSource pool =
+                        Pools.of(through(link), HANDLERS + KEPT, config -> config.setConnectionTimeout(30_000));
                 Logs logs = Logs.collect(Level.INFO)) {
             Windlass windlass = Windlass.on(pool)
                     .options(database.options().withShutdownGrace(Duration.ZERO))
@@ -103,8 +103,7 @@ final class StandInTest {
     void theConnectionForNotificationsIsLentBetweenTwoSlicesOfWaiting() throws Exception {
         AtomicInteger heard = new AtomicInteger();
         Workers workers = new Workers();
-        Database listening = new Database(
-                database.unpooled(), new PostgresDialect(), database.schema(), "listening");
+        Database listening = new Database(database.unpooled(), new PostgresDialect(), database.schema(), "listening");
         Listener listener = new Listener(listening, "stand_in", workers, what -> heard.incrementAndGet(), works -> {});
         try {
             assertThat(listener.canLend()).isFalse();

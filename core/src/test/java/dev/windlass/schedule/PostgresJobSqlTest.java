@@ -110,7 +110,7 @@ final class PostgresJobSqlTest {
         assertThat(buffers("select * from %s.outbox_job_due()")).isLessThan(60);
         assertThat(buffers("select * from %s.outbox_job_runs('job 3', 10)")).isLessThan(120);
         assertThat(buffers("select * from %s.outbox_job_hand_over()")).isLessThan(60);
-        assertThat(buffers("select %s.outbox_job_run_settle()")).isLessThan(60);
+        assertThat(buffers("select %s.outbox_job_run_end_lost()")).isLessThan(60);
         assertThat(buffers("select %s.outbox_job_run_clean('1 day')")).isLessThan(60);
         assertThat(buffers("select * from %s.outbox_job_trigger('job 3')")).isLessThan(200);
         assertThat(buffers("select * from %s.outbox_job_run_claim(gen_random_uuid(), '1 min', 10)"))

@@ -98,6 +98,7 @@ begin
         if not found then
             -- An insert would wait for another of the same name; whoever cannot have this lock would be second.
             if pg_try_advisory_xact_lock(hashtextextended(p_name, $name${schema}.{lease}$name$::regclass::oid::bigint)) then
+                server_time := clock_timestamp();
                 insert into {schema}.{lease} as l (name, slot, holder, owner, fencing_token, acquired_at, expires_at)
                 values (p_name, 0, p_holder, p_owner, nextval($name${schema}.{lease_token}$name$), server_time,
                         server_time + p_duration)
@@ -177,6 +178,7 @@ begin
         end;
         server_time := clock_timestamp();
         v_slot := {schema}.{lease_free_permit}(p_name, p_permits, p_holder, server_time);
+        server_time := clock_timestamp(); -- not before the one who had it gave it back
         if v_slot is null and p_wait is not null then
             update {schema}.{lease_semaphore} s
                set awaited_until = greatest(s.awaited_until, server_time + p_wait)

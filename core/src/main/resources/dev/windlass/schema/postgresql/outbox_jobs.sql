@@ -785,7 +785,7 @@ end
 $sql$;
 
 -- Ends runs that nobody else will end: ready ones whose job was deleted, and such whose message is gone. Returns how many.
-create or replace function {schema}.{outbox_job_run_settle}(p_limit integer default 1000) returns integer
+create or replace function {schema}.{outbox_job_run_end_lost}(p_limit integer default 1000) returns integer
     language plpgsql
 {plan:each}
 as $sql$

@@ -405,8 +405,9 @@ begin
 end
 $sql$;
 
--- Whether living owners have had the time to renew: for half of p_quiet somebody has been here again and again, and the last
--- interruption lies p_quiet back. A server that was away, or has become the primary, was not here.
+-- Whether living owners have had the time to renew: somebody has been here again and again, and the last interruption lies
+-- p_quiet back. Owners renew every third of a lease; so after two thirds without anybody, leases may have run out for no fault
+-- of theirs. A server that was away, or has just become the primary, was not here.
 create or replace function {schema}.{queue_is_calm}(p_quiet interval) returns boolean
     language plpgsql
 {plan:index}
@@ -416,7 +417,7 @@ declare
     v_watch {schema}.windlass_watch;
 begin
     select w.* into v_watch from {schema}.windlass_watch w where w.queue = {queue_name};
-    if v_watch.seen_at < v_now - p_quiet / 2 then
+    if v_watch.seen_at < v_now - p_quiet * 2 / 3 then
         v_watch.quiet_until := greatest(v_watch.quiet_until, v_now + p_quiet);
     end if;
     if v_watch.seen_at < v_now - p_quiet / 10 then
