@@ -356,7 +356,7 @@ create table "windlass"."outbox_job_run_failure" (
     node       varchar(100),
     error      varchar(2048)
 );
-create index "outbox_job_run_failure_message" on "windlass"."outbox_job_run_failure" (message_id, failed_at);
+create index "outbox_job_run_failures" on "windlass"."outbox_job_run_failure" (message_id, failed_at);
 
 -- A queue whose messages are claimed by topic. What its verbs have in common stands with those for messages in progress.
 
@@ -1007,8 +1007,9 @@ begin
 end
 $sql$;
 
--- Whether living owners have had the time to renew: for half of p_quiet somebody has been here again and again, and the last
--- interruption lies p_quiet back. A server that was away, or has become the primary, was not here.
+-- Whether living owners have had the time to renew: somebody has been here again and again, and the last interruption lies
+-- p_quiet back. Owners renew every third of a lease; so after two thirds without anybody, leases may have run out for no fault
+-- of theirs. A server that was away, or has just become the primary, was not here.
 create or replace function "windlass"."outbox_is_calm"(p_quiet interval) returns boolean
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -1021,7 +1022,7 @@ declare
     v_watch "windlass".windlass_watch;
 begin
     select w.* into v_watch from "windlass".windlass_watch w where w.queue = 'outbox';
-    if v_watch.seen_at < v_now - p_quiet / 2 then
+    if v_watch.seen_at < v_now - p_quiet * 2 / 3 then
         v_watch.quiet_until := greatest(v_watch.quiet_until, v_now + p_quiet);
     end if;
     if v_watch.seen_at < v_now - p_quiet / 10 then
@@ -1499,8 +1500,9 @@ begin
 end
 $sql$;
 
--- Whether living owners have had the time to renew: for half of p_quiet somebody has been here again and again, and the last
--- interruption lies p_quiet back. A server that was away, or has become the primary, was not here.
+-- Whether living owners have had the time to renew: somebody has been here again and again, and the last interruption lies
+-- p_quiet back. Owners renew every third of a lease; so after two thirds without anybody, leases may have run out for no fault
+-- of theirs. A server that was away, or has just become the primary, was not here.
 create or replace function "windlass"."outbox_timer_is_calm"(p_quiet interval) returns boolean
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -1513,7 +1515,7 @@ declare
     v_watch "windlass".windlass_watch;
 begin
     select w.* into v_watch from "windlass".windlass_watch w where w.queue = 'outbox_timer';
-    if v_watch.seen_at < v_now - p_quiet / 2 then
+    if v_watch.seen_at < v_now - p_quiet * 2 / 3 then
         v_watch.quiet_until := greatest(v_watch.quiet_until, v_now + p_quiet);
     end if;
     if v_watch.seen_at < v_now - p_quiet / 10 then
@@ -1991,8 +1993,9 @@ begin
 end
 $sql$;
 
--- Whether living owners have had the time to renew: for half of p_quiet somebody has been here again and again, and the last
--- interruption lies p_quiet back. A server that was away, or has become the primary, was not here.
+-- Whether living owners have had the time to renew: somebody has been here again and again, and the last interruption lies
+-- p_quiet back. Owners renew every third of a lease; so after two thirds without anybody, leases may have run out for no fault
+-- of theirs. A server that was away, or has just become the primary, was not here.
 create or replace function "windlass"."outbox_job_run_is_calm"(p_quiet interval) returns boolean
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -2005,7 +2008,7 @@ declare
     v_watch "windlass".windlass_watch;
 begin
     select w.* into v_watch from "windlass".windlass_watch w where w.queue = 'outbox_job_run';
-    if v_watch.seen_at < v_now - p_quiet / 2 then
+    if v_watch.seen_at < v_now - p_quiet * 2 / 3 then
         v_watch.quiet_until := greatest(v_watch.quiet_until, v_now + p_quiet);
     end if;
     if v_watch.seen_at < v_now - p_quiet / 10 then
@@ -4559,7 +4562,7 @@ end
 $sql$;
 
 -- Ends runs that nobody else will end: ready ones whose job was deleted, and such whose message is gone. Returns how many.
-create or replace function "windlass"."outbox_job_run_settle"(p_limit integer default 1000) returns integer
+create or replace function "windlass"."outbox_job_run_end_lost"(p_limit integer default 1000) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -5379,8 +5382,9 @@ begin
 end
 $sql$;
 
--- Whether living owners have had the time to renew: for half of p_quiet somebody has been here again and again, and the last
--- interruption lies p_quiet back. A server that was away, or has become the primary, was not here.
+-- Whether living owners have had the time to renew: somebody has been here again and again, and the last interruption lies
+-- p_quiet back. Owners renew every third of a lease; so after two thirds without anybody, leases may have run out for no fault
+-- of theirs. A server that was away, or has just become the primary, was not here.
 create or replace function "windlass"."inbox_is_calm"(p_quiet interval) returns boolean
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -5393,7 +5397,7 @@ declare
     v_watch "windlass".windlass_watch;
 begin
     select w.* into v_watch from "windlass".windlass_watch w where w.queue = 'inbox';
-    if v_watch.seen_at < v_now - p_quiet / 2 then
+    if v_watch.seen_at < v_now - p_quiet * 2 / 3 then
         v_watch.quiet_until := greatest(v_watch.quiet_until, v_now + p_quiet);
     end if;
     if v_watch.seen_at < v_now - p_quiet / 10 then
@@ -6476,6 +6480,7 @@ begin
         if not found then
             -- An insert would wait for another of the same name; whoever cannot have this lock would be second.
             if pg_try_advisory_xact_lock(hashtextextended(p_name, $name$"windlass"."lease"$name$::regclass::oid::bigint)) then
+                server_time := clock_timestamp();
                 insert into "windlass"."lease" as l (name, slot, holder, owner, fencing_token, acquired_at, expires_at)
                 values (p_name, 0, p_holder, p_owner, nextval($name$"windlass"."lease_token"$name$), server_time,
                         server_time + p_duration)
@@ -6555,6 +6560,7 @@ begin
         end;
         server_time := clock_timestamp();
         v_slot := "windlass"."lease_free_permit"(p_name, p_permits, p_holder, server_time);
+        server_time := clock_timestamp(); -- not before the one who had it gave it back
         if v_slot is null and p_wait is not null then
             update "windlass"."lease_semaphore" s
                set awaited_until = greatest(s.awaited_until, server_time + p_wait)

@@ -127,7 +127,12 @@ final class Attempt<M> implements Cancellation {
             return true;
         }
         boolean held = isCancelled(Reason.TIMED_OUT) && lane.handling.options().overtime() == Overtime.HOLD;
-        return !isCancelled(Reason.LEASE_LOST) && (held || isDetached() || !isRunning());
+        return !isCancelled(Reason.LEASE_LOST) && (held || isOver());
+    }
+
+    /** Whether its outcome is known, with or without its handler. */
+    private synchronized boolean isOver() {
+        return ended || detached;
     }
 
     /** It should have stopped by now, and has failed, however it returns. Returns whether this is news. */

@@ -1,8 +1,6 @@
 package dev.windlass.runtime;
 
 import java.util.function.IntConsumer;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One of the things that maintenance does, a small batch at a time. What goes wrong with it is its own affair: it is logged when
@@ -10,13 +8,11 @@ import org.slf4j.LoggerFactory;
  */
 public final class Chore {
     public static final int BATCH = 500;
-    private static final Logger log = LoggerFactory.getLogger(Chore.class);
 
-    private final String name;
     private final Work work;
     private final IntConsumer done;
+    private final Trouble trouble;
     private int total;
-    private int failures;
 
     /** Changes a batch at most, and returns how many it changed. */
     @FunctionalInterface
@@ -29,7 +25,7 @@ public final class Chore {
      * @param done told how many were changed, once there are no more
      */
     public Chore(String name, Work work, IntConsumer done) {
-        this.name = name;
+        this.trouble = new Trouble(name);
         this.work = work;
         this.done = done;
     }
@@ -38,14 +34,14 @@ public final class Chore {
     public boolean run() {
         try {
             int changed = work.run();
-            recovered();
+            trouble.over();
             total += changed;
             if (changed < BATCH) {
                 report();
             }
             return changed >= BATCH;
         } catch (Throwable e) {
-            failed(e);
+            trouble.failed(e);
             return false;
         }
     }
@@ -58,23 +54,7 @@ public final class Chore {
         }
     }
 
-    private void recovered() {
-        if (failures > 0) {
-            log.info("{} works again after {} failures", name, failures);
-            failures = 0;
-        }
-    }
-
-    private void failed(Throwable e) {
-        failures++;
-        if (failures == 1) {
-            log.warn("{} failed and goes on trying", name, e);
-        } else {
-            log.debug("{} has failed {} times", name, failures, e);
-        }
-    }
-
     public boolean hasFailed() {
-        return failures > 0;
+        return trouble.failures() > 0;
     }
 }

@@ -3,7 +3,6 @@ package dev.windlass.runtime;
 import dev.windlass.Deadline;
 import dev.windlass.MonotonicClock;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ThreadLocalRandom;
@@ -34,6 +33,7 @@ public final class Loop {
     private static final int NO_MEMORY_TRIES = 20;
 
     private final String name;
+    private final Trouble trouble;
     private final Workers workers;
     private final Step step;
     private final Duration maxPause;
@@ -44,8 +44,6 @@ public final class Loop {
     private boolean busy;
     private boolean woken;
     private Duration within = PARKED;
-    private int failures;
-    private boolean lacksConnection;
     private @Nullable ScheduledFuture<?> timer;
     private @Nullable Thread runner;
 
@@ -58,6 +56,7 @@ public final class Loop {
      */
     Loop(String name, Workers workers, Step step, Duration maxPause) {
         this.name = name;
+        this.trouble = new Trouble(name);
         this.workers = workers;
         this.step = step;
         this.maxPause = maxPause.compareTo(MAX_PAUSE) < 0 ? maxPause : MAX_PAUSE;
@@ -81,7 +80,7 @@ public final class Loop {
         try {
             if (busy) {
                 woken = true;
-            } else if (started && !stopped && failures == 0) {
+            } else if (started && !stopped && trouble.failures() == 0) {
                 launch();
             }
         } finally {
@@ -95,7 +94,7 @@ public final class Loop {
         try {
             if (busy) {
                 within = time.compareTo(within) < 0 ? time : within;
-            } else if (started && !stopped && failures == 0 && restsLonger(time)) {
+            } else if (started && !stopped && trouble.failures() == 0 && restsLonger(time)) {
                 rest(time);
             }
         } finally {
@@ -168,10 +167,7 @@ public final class Loop {
     private Duration runStep() {
         try {
             Duration pause = step.run();
-            if (failures > 0) {
-                log.info("{} works again after {} failures", name, failures);
-                failures = 0;
-            }
+            trouble.over();
             return pause;
         } catch (Throwable e) {
             return pauseAfter(e);
@@ -180,31 +176,17 @@ public final class Loop {
 
     private Duration pauseAfter(Throwable e) {
         Thread.interrupted();
-        failures++;
-        report(e);
-        long millis = Math.min(maxPause.toMillis(), MIN_PAUSE_MILLIS << Math.min(failures, 10));
+        trouble.failed(e);
+        long millis = Math.min(maxPause.toMillis(), MIN_PAUSE_MILLIS << Math.min(trouble.failures(), 10));
         return Duration.ofMillis(1 + millis / 2 + ThreadLocalRandom.current().nextLong(millis / 2 + 1));
-    }
-
-    private void report(Throwable e) {
-        Optional<PoolTimeout> timeout = PoolTimeout.behind(e);
-        boolean changed = failures == 1 || timeout.isPresent() != lacksConnection;
-        lacksConnection = timeout.isPresent();
-        if (changed && timeout.isPresent()) {
-            log.warn("{} waits: {}", name, timeout.get().getMessage());
-        } else if (changed) {
-            log.warn("{} failed and goes on trying", name, e);
-        } else {
-            log.debug("{} has failed {} times", name, failures, e);
-        }
     }
 
     /** Ends this run unless there is something to do at once. */
     private boolean ends(Duration asked) {
         lock.lock();
         try {
-            Duration pause = failures == 0 && within.compareTo(asked) < 0 ? within : asked;
-            boolean again = (woken && failures == 0) || pause.isZero() || pause.isNegative();
+            Duration pause = trouble.failures() == 0 && within.compareTo(asked) < 0 ? within : asked;
+            boolean again = (woken && trouble.failures() == 0) || pause.isZero() || pause.isNegative();
             woken = false;
             within = PARKED;
             if (again && !stopped) {

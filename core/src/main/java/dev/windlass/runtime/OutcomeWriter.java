@@ -157,9 +157,9 @@ final class OutcomeWriter<M> {
         return "message " + ended.attempt.claimed.id() + " of topic " + ended.attempt.claimed.topic();
     }
 
-    private static String kind(Exception e) {
+    private String kind(Exception e) {
         return e instanceof SQLException sql
-                ? String.valueOf(sql.getSQLState())
+                ? database.describe(sql)
                 : e.getClass().getName();
     }
 

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Consumers that die or freeze in the middle of a message. */
 final class ConsumerCrashTest {
-    private static final Duration LEASE = Duration.ofSeconds(1);
+    private static final Duration LEASE = Duration.ofSeconds(3);
 
     @RegisterExtension
     static final TestDatabase database = new TestDatabase();

@@ -150,7 +150,8 @@ abstract class LockedRowConformance extends LeaseConformance {
 
         assertThat(withoutWaiting(() -> others.semaphore("s", 2).tryAcquire(LONG)))
                 .isEmpty();
-        CompletableFuture<Optional<Lease>> waiting = CompletableFuture.supplyAsync(() -> awaited(others.semaphore("s", 2)));
+        CompletableFuture<Optional<Lease>> waiting =
+                CompletableFuture.supplyAsync(() -> awaited(others.semaphore("s", 2)));
         assertThat(first.tryRenewNow()).isTrue();
         unlock();
 

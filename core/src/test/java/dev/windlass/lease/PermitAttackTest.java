@@ -102,7 +102,10 @@ final class PermitAttackTest {
         assertThat(lateRenewals).as("renewals that were committed too late").hasPositiveValue();
         assertThat(broken).as("broken connections").hasPositiveValue();
         assertThat(holds).extracting(hold -> hold.token).doesNotHaveDuplicates();
-        assertThat(holds).filteredOn(hold -> !hold.repeated).extracting(hold -> hold.from).isSorted();
+        assertThat(holds)
+                .filteredOn(hold -> !hold.repeated)
+                .extracting(hold -> hold.from)
+                .isSorted();
         for (Hold hold : holds) {
             assertThat(holds.stream().filter(other -> other.covers(hold.from)))
                     .as("seed %s: who has it when %s is taken", seed, hold)

@@ -34,21 +34,27 @@ final class PostgresDeadlockTest {
                         one.value().toString().compareTo(other.value().toString()))
                 .toList();
 
+        outbox.fail(owner, ids, "no");
+        List<OutboxMessageIdentifier> failed =
+                ids.stream().map(id -> new OutboxMessageIdentifier(id.value())).toList();
+        OutboxOperator operator = outbox.operator("anna");
+
         try (Logs logs = Logs.collect(Level.DEBUG);
                 Connection intruder = database.owner().getConnection();
                 Statement statement = intruder.createStatement()) {
             intruder.setAutoCommit(false);
             statement.execute("set local deadlock_timeout = '10 min'"); // so that the other one is the victim
             lock(statement, ids.get(1));
-            CompletableFuture<Integer> acked = CompletableFuture.supplyAsync(() -> outbox.ack(owner, ids));
+            CompletableFuture<Integer> requeued =
+                    CompletableFuture.supplyAsync(() -> operator.requeue(failed, OutboxOperator.Attempts.RESET));
             eventually().until(PostgresDeadlockTest::somebodyWaitsForALock);
             lock(statement, ids.get(0));
             intruder.commit();
 
-            assertThat(acked.join()).isEqualTo(2);
+            assertThat(requeued.join()).isEqualTo(2);
             assertThat(logs.count(Level.DEBUG, "deadlock detected")).isPositive();
         }
-        assertThat(database.count("status = 2")).isEqualTo(2);
+        assertThat(database.count("status = 0")).isEqualTo(2);
     }
 
     private static void lock(Statement statement, OutboxWorkItemIdentifier id) throws SQLException {
@@ -59,6 +65,6 @@ final class PostgresDeadlockTest {
     private static boolean somebodyWaitsForALock() {
         return database.value(
                 Boolean.class,
-                "select exists (select from pg_stat_activity where wait_event_type = 'Lock' and query like '%outbox_ack%')");
+                "select exists (select from pg_stat_activity where wait_event_type = 'Lock' and query like '%outbox_requeue%')");
     }
 }

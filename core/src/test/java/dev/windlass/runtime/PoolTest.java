@@ -97,7 +97,7 @@ final class PoolTest {
                     }));
             windlass.outbox().enqueue(OutboxEntry.of("a", "x"));
             eventually().until(() -> calls.get() == 1);
-            eventually().until(() -> logs.count(Level.WARN, "maintenance waits: no connection was free within 2") == 1);
+            eventually().until(() -> logs.count(Level.WARN, "] reaping waits: no connection was free within 2") == 1);
             assertThatThrownBy(() -> windlass.outbox().enqueue(OutboxEntry.of("b", "x")))
                     .isInstanceOf(WindlassException.class)
                     .hasMessageContaining("could not enqueue a message of topic b: no connection was free within 2")
@@ -105,7 +105,7 @@ final class PoolTest {
                     .hasMessageContaining("total=1, active=1");
             assertThat(logs.count(Level.WARN, "failed and goes on trying")).isZero();
             goOn.countDown();
-            eventually().until(() -> logs.count(Level.INFO, "maintenance works again") == 1);
+            eventually().until(() -> logs.count(Level.INFO, "] reaping works again") == 1);
             eventually().until(() -> database.count("status = 2") == 1);
             database.closeAll();
         }

@@ -34,6 +34,9 @@ final class MigratorTest {
         assertThat(database.list("select tablename from pg_tables where schemaname = '%s'"))
                 .containsExactlyInAnyOrder(
                         "inbox",
+                        "inbox_failure",
+                        "inbox_pause",
+                        "inbox_redelivery",
                         "lease",
                         "lease_semaphore",
                         "outbox",
@@ -42,6 +45,7 @@ final class MigratorTest {
                         "outbox_failure",
                         "outbox_job",
                         "outbox_job_run",
+                        "outbox_job_run_failure",
                         "outbox_job_set",
                         "outbox_join",
                         "outbox_join_member",
@@ -49,7 +53,9 @@ final class MigratorTest {
                         "outbox_key_freed",
                         "outbox_pause",
                         "outbox_timer",
-                        "windlass_version");
+                        "outbox_timer_failure",
+                        "windlass_version",
+                        "windlass_watch");
         assertThat(database.list("select proname from pg_proc where pronamespace = to_regnamespace('%s')"))
                 .contains(
                         "outbox_enqueue", "outbox_claim", "outbox_ack", "outbox_abandon", "outbox_fail", "outbox_reap");

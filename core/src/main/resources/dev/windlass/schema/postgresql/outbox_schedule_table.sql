@@ -167,4 +167,4 @@ create table {schema}.{outbox_job_run_failure} (
     node       varchar(100),
     error      varchar(2048)
 );
-create index {outbox_job_run_failure_message} on {schema}.{outbox_job_run_failure} (message_id, failed_at);
+create index {outbox_job_run_failures} on {schema}.{outbox_job_run_failure} (message_id, failed_at);
