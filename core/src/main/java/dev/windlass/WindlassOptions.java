@@ -13,7 +13,7 @@ import java.time.Duration;
  * @param maxPollingInterval the longest pause between two looks at an idle database
  * @param wakeUp whether nodes wake each other through the database (LISTEN / NOTIFY), which needs one connection; without,
  *     an idle node looks every second
- * @param shutdownGrace how long {@code close} lets running handlers finish
+ * @param shutdownGrace how long {@code close} lets running handlers finish; it takes about two seconds longer at most
  * @param nodeName what is stored as the node that processed a message, up to 100 characters
  */
 public record WindlassOptions(

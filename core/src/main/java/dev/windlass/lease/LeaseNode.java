@@ -97,13 +97,13 @@ public final class LeaseNode {
     /** Releases what is held, when work under leases has ended. */
     public void finish(Deadline end) {
         ending.stream().filter(HeldLease::isAtWork).forEach(runner::doesNotStop);
-        election.leave(end);
         for (HeldLease lease : List.copyOf(runner.held())) {
             if (!lease.hasWork() && !Thread.currentThread().isInterrupted()) {
                 lease.lose(Loss.NODE_CLOSED);
                 lease.close();
             }
         }
+        election.leave(end);
         room.askToStop();
         cleaner.finish(end);
         runner.finish(end);

@@ -409,8 +409,7 @@ public final class Dispatcher<M> {
         }
         watchdog.loop().askToStop();
         listener.askToStop();
-        heartBeat.loop().askToStop();
-        heartBeat.close();
+        heartBeat.finish();
         listener.awaitEnd(end);
         database.end();
     }
@@ -426,7 +425,7 @@ public final class Dispatcher<M> {
     /** Ends all calls that hang; no other begins. */
     public void abort() {
         database.end();
-        heartBeat.close();
+        heartBeat.abort();
         listener.abort();
     }
 

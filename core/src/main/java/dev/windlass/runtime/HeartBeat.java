@@ -20,6 +20,7 @@ final class HeartBeat<M> {
     private static final Logger log = LoggerFactory.getLogger(HeartBeat.class);
     private static final Duration SHORTEST_ANSWER = Duration.ofMillis(250);
     private static final Duration SHORTEST_PAUSE = Duration.ofMillis(10);
+    private static final Duration LAST_BEAT = Duration.ofMillis(300);
     private static final int MOST_NAMED = 10;
 
     private final Database database;
@@ -64,7 +65,7 @@ final class HeartBeat<M> {
 
     /** Makes sure that what is claimed next can be renewed. */
     void open() throws SQLException {
-        if (!own.await(patience) && !standIn.canLend()) {
+        if (!own.await(standIn.canLend() ? Duration.ZERO : patience) && !standIn.canLend()) {
             throw noConnection(null);
         }
     }
@@ -137,7 +138,7 @@ final class HeartBeat<M> {
                 failure = e;
             }
         }
-        if (own.await(patience)) {
+        if (own.await(standsIn.get() ? Duration.ZERO : patience)) {
             return onOwn(work);
         }
         if (!standIn.canLend()) {
@@ -166,12 +167,14 @@ final class HeartBeat<M> {
         }
     }
 
-    Loop loop() {
-        return loop;
+    /** Renews no more, and waits a moment for a renewal that is under way. */
+    void finish() {
+        loop.stop(LAST_BEAT);
+        abort();
     }
 
     /** Ends the connection, and with it a call that hangs. */
-    void close() {
+    void abort() {
         own.stop();
     }
 }

@@ -143,10 +143,6 @@ final class LostClaims<M> {
                 .orElse(Loop.PARKED);
     }
 
-    boolean isEmpty() {
-        return claims.stream().noneMatch(claim -> claim.lost);
-    }
-
     Loop loop() {
         return loop;
     }

@@ -7,7 +7,8 @@
  * {@link dev.windlass.runtime.Dispatcher} does the rest, with a handful of {@link dev.windlass.runtime.Loop}s on shared
  * threads: the claimer takes what there is room for; worker threads run handlers, one message at a time each; the completer
  * writes outcomes in batches; the heart-beater renews leases on a connection of its own; the watchdog enforces time-outs and
- * notices lost leases; maintenance reaps, expires and cleans; the listener turns notifications into wake-ups.
+ * notices lost leases; maintenance reaps, expires and cleans; the listener turns notifications into wake-ups, and lends its
+ * connection to the heart-beater when that has none.
  *
  * <h2>Invariants</h2>
  *
@@ -16,15 +17,25 @@
  *   <li>Every claim has an owner token of its own, and every later change names it: a late outcome of a lost attempt changes
  *       nothing.
  *   <li>A message stays in hand, and its lease is renewed, until its outcome has been written or its time is up.
- *   <li>What cannot be written is kept and tried again; the routines are guarded, so trying twice is harmless.
+ *   <li>A claim that was committed is never forgotten by a living node: if its answer is lost or cannot be read, what it took is
+ *       given back by its token. A message that cannot be read is in the end claimed alone, and set aside.
+ *   <li>No verb waits for a row lock. It says of each message that it was changed, is lost, or is locked by somebody; what is
+ *       locked is asked for again, apart from all others, and its lease goes on meanwhile.
+ *   <li>What cannot be written is kept and tried again; the routines are guarded, so trying twice is harmless. That a message
+ *       is lost is known only if no earlier try went without an answer.
+ *   <li>One row that is refused, and one chore that fails, holds up nothing else; no error ends a loop.
  *   <li>No wall clock of this process is ever compared with the database's.
  * </ul>
  *
  * <h2>Failure</h2>
  *
  * <p>A process that dies leaves leases that run out; any node's maintenance returns them to ready and counts the expiry. A
- * database that goes away stops nothing for good: loops back off with jitter, say so once, and go on when it is back. Maintenance
- * then waits for one lease period before it reaps, so that live owners come first.
+ * database that goes away stops nothing for good: loops back off with jitter, say so once, and go on when it is back. The routine
+ * that reaps knows since when nodes have been able to renew, and lets live owners come first.
+ *
+ * <p>A node that ends tells all its loops to stop, then waits for them together, against one deadline: the grace period and about
+ * two seconds. Calls that hang are broken off at the end of the grace period, and what they were to write is tried once more on
+ * other connections.
  *
  * <p>A message may be what ended its process, and most that were in hand then are innocent. So the first expiry is never held
  * against a message. From then on its start is written down before its handler runs, and only a lease that runs out after that

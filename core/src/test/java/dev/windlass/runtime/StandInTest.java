@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ch.qos.logback.classic.Level;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.windlass.Deadline;
+import dev.windlass.HandlerOptions;
 import dev.windlass.Logs;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
@@ -30,6 +31,8 @@ final class StandInTest {
     private static final int HANDLERS = 3;
     private static final int KEPT = 2;
     private static final Duration LEASE = Duration.ofSeconds(3);
+
+    private static final HandlerOptions PATIENT = HandlerOptions.defaults().withTimeout(Duration.ofMinutes(5));
 
     private final AtomicInteger calls = new AtomicInteger();
     private final AtomicBoolean cancelled = new AtomicBoolean();
@@ -63,7 +66,7 @@ final class StandInTest {
             Windlass windlass = Windlass.on(pool)
                     .options(database.options().withShutdownGrace(Duration.ZERO))
                     .outbox(OutboxOptions.defaults().withLease(LEASE).withConcurrency(HANDLERS))
-                    .outboxHandler("a", (message, cancellation) -> {
+                    .outboxHandler("a", PATIENT, (message, cancellation) -> {
                         try (Connection held = pool.getConnection()) {
                             calls.incrementAndGet();
                             goOn.await();
@@ -93,6 +96,7 @@ final class StandInTest {
             goOn.countDown();
             eventually().until(() -> database.count("status = 2 and lease_expiries = 0 and retry_count = 0") == 3);
             windlass.close();
+            assertThat(logs.count(Level.WARN, "lease of message")).isZero();
         }
         assertThat(cancelled).isFalse();
         assertThat(calls.get()).isEqualTo(HANDLERS);
