@@ -52,16 +52,16 @@ final class QuotedRowsInLoopsTest {
                 new Refusal(
                         "outbox",
                         "before update when (old.status = 1 and new.status = 0)",
-                        "[windlass] maintenance failed"),
-                new Refusal("outbox", "before update when (new.status = 3)", "[windlass] maintenance failed"),
-                new Refusal("outbox", "before delete", "[windlass] maintenance failed"),
+                        "[windlass] reaping failed"),
+                new Refusal("outbox", "before update when (new.status = 3)", "[windlass] expiring failed"),
+                new Refusal("outbox", "before delete", "[windlass] cleaning failed"),
                 new Refusal("inbox", "before update when (new.status = 1)", "[windlass inbox] claiming failed"),
                 new Refusal("inbox", "before update when (new.status = 2)", "[windlass inbox] writing outcomes failed"),
                 new Refusal("inbox", "before update when " + renewal, "[windlass inbox] renewing leases failed"),
-                new Refusal("inbox", "before delete", "[windlass inbox] maintenance failed"),
+                new Refusal("inbox", "before delete", "[windlass inbox] cleaning failed"),
                 new Refusal("outbox_timer", "before delete", "[windlass schedule] handing off timers failed"),
                 new Refusal("outbox_job_run", "before insert", "[windlass schedule] making runs of jobs failed"),
-                new Refusal("outbox_job_run", "before delete", "[windlass schedule] maintenance failed"),
+                new Refusal("outbox_job_run", "before delete", "[windlass schedule] cleaning runs failed"),
                 new Refusal("lease", "before update", "could not renew 1 leases"));
     }
 
@@ -120,9 +120,11 @@ final class QuotedRowsInLoopsTest {
             windlass.outbox().enqueue(OutboxEntry.of(topic, PAYLOAD));
             windlass.inbox().enqueue(InboxEntry.of("orders", topic, topic, PAYLOAD));
         }
-        windlass.timers().schedule(TimerEntry.of("quick", PAYLOAD, Duration.ZERO));
-        windlass.jobs()
-                .save(Job.every("job", Duration.ofSeconds(1)).topic("quick").payload(PAYLOAD));
+        for (String name : new String[] {"one", "other"}) { // what is refused for one alone is not the loop's trouble
+            windlass.timers().schedule(TimerEntry.of("quick", PAYLOAD, Duration.ZERO));
+            windlass.jobs()
+                    .save(Job.every(name, Duration.ofSeconds(1)).topic("quick").payload(PAYLOAD));
+        }
         database.execute("""
                 insert into %s.outbox (id, created_at, next_attempt_at, topic, payload, status, ended_at, owner_token,
                                        locked_until, expires_at)

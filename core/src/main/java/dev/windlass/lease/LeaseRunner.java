@@ -130,7 +130,7 @@ final class LeaseRunner {
                 failures = 0;
             }
         } catch (SQLException e) {
-            failed(due, "SQLSTATE " + e.getSQLState());
+            failed(due, database.describe(e));
         } catch (RuntimeException e) {
             failed(due, e.getClass().getName());
         }

@@ -47,12 +47,16 @@ final class HinderedNode implements AutoCloseable {
     }
 
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
         Deadline deadline = Deadline.in(MonotonicClock.system(), Duration.ofSeconds(10));
         dispatcher.askToStop();
-        if (!dispatcher.awaitHandlers(Deadline.in(MonotonicClock.system(), Duration.ofMillis(200)))) {
-            dispatcher.cancelHandlers();
-            dispatcher.awaitHandlers(deadline);
+        try {
+            if (!dispatcher.awaitHandlers(Deadline.in(MonotonicClock.system(), Duration.ofMillis(200)))) {
+                dispatcher.cancelHandlers();
+                dispatcher.awaitHandlers(deadline);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
         dispatcher.finish(deadline, deadline);
         workers.close();
