@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** How often a claimer looks, and from where. */
+@SuppressWarnings("try") // a node is there to run, not to be called
 final class ClaimPaceTest {
     @RegisterExtension
     static final TestDatabase database = new TestDatabase();

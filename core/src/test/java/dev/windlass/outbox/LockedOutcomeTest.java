@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Rows that somebody has locked are neither written nor lost. */
+@SuppressWarnings("try") // a node is there to run, not to be called
 final class LockedOutcomeTest {
     @RegisterExtension
     static final TestDatabase database = new TestDatabase();

@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Claims that were committed, and of which the node never learned. Their leases are longer than the tests wait. */
+@SuppressWarnings("try") // a node is there to run, not to be called
 final class LostClaimTest {
     @RegisterExtension
     static final TestDatabase database = new TestDatabase();

@@ -147,6 +147,7 @@ final class ClosingTest {
             eventually().until(() -> pool.getHikariPoolMXBean().getActiveConnections() == 12);
             goOn.countDown();
             closesInTime(windlass);
+            assertThat(all).as("held by the hog").isNotEmpty();
         }
     }
 

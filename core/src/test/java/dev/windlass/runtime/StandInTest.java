@@ -24,6 +24,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /** Handlers hold the whole pool, and the connection for heartbeats breaks. */
+@SuppressWarnings("try") // a node is there to run, not to be called
 final class StandInTest {
     @RegisterExtension
     static final TestDatabase database = new TestDatabase();
