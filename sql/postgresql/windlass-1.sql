@@ -2612,10 +2612,10 @@ begin
             using errcode = 'invalid_parameter_value', hint = 'Null, for the key and the window, means no deduplication.';
     end if;
     if p_window is null then
-        raise exception 'expected a window with the deduplication key "%", got null', p_key
+        raise exception 'expected a window with the deduplication key, got null' -- errors name no key: they are logged
             using errcode = 'null_value_not_allowed', hint = 'Give p_dedup_window, for example interval ''1 day''.';
     elsif p_window <= '0' then
-        raise exception 'expected a positive window with the deduplication key "%", got %', p_key, p_window
+        raise exception 'expected a positive window with the deduplication key, got %', p_window
             using errcode = 'invalid_parameter_value',
                   hint = 'Say for how long the key is to be remembered, for example interval ''1 day''.';
     end if;
