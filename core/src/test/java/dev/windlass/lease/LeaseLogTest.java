@@ -33,8 +33,7 @@ final class LeaseLogTest {
             assertThat(lease.tryRenewNow()).isFalse();
             lease.close();
 
-            assertThat(logs.count(Level.WARN, "could not renew 1 leases"))
-                    .isEqualTo(1);
+            assertThat(logs.count(Level.WARN, "could not renew 1 leases")).isEqualTo(1);
             assertThat(logs.count(Level.DEBUG, "could not be renewed (SQLSTATE P0001)"))
                     .isEqualTo(1);
             assertThat(logs.count(Level.DEBUG, "could not be released (SQLSTATE P0001)"))
