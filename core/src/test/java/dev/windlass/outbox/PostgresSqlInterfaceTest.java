@@ -103,7 +103,7 @@ final class PostgresSqlInterfaceTest {
     void aDeduplicationKeyWithoutAWindowIsRefusedInPlainWords() {
         assertThatThrownBy(() -> database.execute("select %s.outbox_enqueue('topic', '', p_dedup_key => 'order-7')"))
                 .isInstanceOf(SQLException.class)
-                .hasMessageContaining("expected a window with the deduplication key \"order-7\", got null");
+                .hasMessageContaining("expected a window with the deduplication key, got null");
     }
 
     @Test

@@ -83,9 +83,9 @@ final class PostgresSqlOperationsTest {
             delimiter = '|',
             quoteCharacter = '`',
             value = {
-                "p_dedup_key => 'a'                              | expected a window with the deduplication key \"a\", got null",
-                "p_dedup_key => 'a', p_dedup_window => '0'       | positive window with the deduplication key \"a\", got 00:00:00",
-                "p_dedup_key => 'a', p_dedup_window => '-1 hour' | positive window with the deduplication key \"a\", got -01:00:00",
+                "p_dedup_key => 'a'                              | expected a window with the deduplication key, got null",
+                "p_dedup_key => 'a', p_dedup_window => '0'       | positive window with the deduplication key, got 00:00:00",
+                "p_dedup_key => 'a', p_dedup_window => '-1 hour' | positive window with the deduplication key, got -01:00:00",
                 "p_dedup_key => '', p_dedup_window => '1 hour'   | expected a deduplication key, got blank text",
                 "p_dedup_key => ' ', p_dedup_window => '1 hour'  | expected a deduplication key, got blank text",
                 "p_dedup_window => '1 hour'                      | expected a deduplication key, got a window without one",
