@@ -60,7 +60,6 @@ final class QuotedRowsInLoopsTest {
                 new Refusal("inbox", "before update when " + renewal, "[windlass inbox] renewing leases failed"),
                 new Refusal("inbox", "before delete", "[windlass inbox] cleaning failed"),
                 new Refusal("outbox_timer", "before delete", "[windlass schedule] handing off timers failed"),
-                new Refusal("outbox_job_run", "before insert", "[windlass schedule] making runs of jobs failed"),
                 new Refusal("outbox_job_run", "before delete", "[windlass schedule] cleaning runs failed"),
                 new Refusal("lease", "before update", "could not renew 1 leases"));
     }
@@ -72,7 +71,7 @@ final class QuotedRowsInLoopsTest {
         database.execute("drop function if exists %s.quote_row cascade");
     }
 
-    /** Under a state that concerns the whole database: under another, timers and runs are only put off one by one. */
+    /** Under a state that concerns the whole database: under another, timers are only put off one by one, as jobs are in any case. */
     private static void refuse(Refusal refusal) throws SQLException {
         database.execute(Quoting.function(
                 "raise exception '" + SECRET + ": %', v_row using errcode = '53100', detail = v_row, hint = v_row"));
