@@ -52,7 +52,8 @@ final class ServeProcessTest {
         Ran ran = Ran.windlass("status", "--url", serve.url(), "--user", "postgres", "--password", "wrong");
         assertThat(ran.exitCode()).isEqualTo(1);
         assertThat(ran.err())
-                .contains("password authentication failed for user \"postgres\" (SQLSTATE 28P01); check --user and --password")
+                .contains(
+                        "password authentication failed for user \"postgres\" (SQLSTATE 28P01); check --user and --password")
                 .hasLineCount(1);
         assertThat(Ran.windlass("status", "--url", serve.url(), "--user", "postgres", "--password", serve.password())
                         .exitCode())
