@@ -46,6 +46,12 @@ begin
         on conflict (ordering_key) do update
            set last_sequence = k.last_sequence + 1, taken_by = '00000000-0000-0000-0000-000000000000'
         returning k.last_sequence, k.taken_by = v_id into v_sequence, v_head;
+        if v_head then -- the insert may have waited for another of the key, which has come and gone: its time is too early then
+            update {schema}.{outbox_key} k
+               set last_sequence = greatest(k.last_sequence, floor(extract(epoch from clock_timestamp()) * 1000000)::bigint)
+             where k.ordering_key = p_ordering_key
+            returning k.last_sequence into v_sequence;
+        end if;
     end if;
     v_now := clock_timestamp();
     insert into {schema}.{outbox}
