@@ -6,6 +6,7 @@ import dev.windlass.FailedHead;
 import dev.windlass.OwnerToken;
 import dev.windlass.outbox.OutboxOperator.Attempts;
 import dev.windlass.runtime.Database;
+import dev.windlass.runtime.WorkStore.Answer;
 import dev.windlass.runtime.WorkStore.Ending;
 import dev.windlass.runtime.WorkStore.Failure;
 import dev.windlass.runtime.WorkStore.Held;
@@ -215,17 +216,25 @@ abstract class OrderingRaceConformance extends OutboxConformance {
         }
         history.ending(id, key);
         if (choice < 11) {
-            routines.once(connection -> store.ack(connection, List.of(held)));
+            untilNotLocked(connection -> store.ack(connection, List.of(held)));
         } else if (choice < 13) {
-            routines.once(connection -> store.abandon(connection, List.of(new Failure(held, Duration.ZERO, "again"))));
+            untilNotLocked(connection -> store.abandon(connection, List.of(new Failure(held, Duration.ZERO, "again"))));
         } else if (choice < 14) {
-            routines.once(connection -> store.release(connection, List.of(held)));
+            untilNotLocked(connection -> store.release(connection, List.of(held)));
         } else if (choice < 15) {
             runOutLease(List.of(message.id()));
         } else {
             FailedHead head = choice < 18 ? FailedHead.BLOCKS : FailedHead.IS_SKIPPED;
-            routines.once(connection -> store.fail(connection, List.of(new Ending(held, "broken", head))));
+            untilNotLocked(connection -> store.fail(connection, List.of(new Ending(held, "broken", head))));
             failed.add(id);
+        }
+    }
+
+    /** As the runtime does: what somebody else has locked is asked for again. */
+    private void untilNotLocked(Database.Work<Answer> verb) throws SQLException {
+        Database routines = database().routines();
+        while (!routines.once(verb).locked().isEmpty()) {
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
         }
     }
 
