@@ -232,7 +232,6 @@ abstract class OrderingRaceConformance extends OutboxConformance {
 
     /** As the runtime does: what somebody else has locked is asked for again. */
     private void untilNotLocked(Database.Work<Answer> verb) throws SQLException {
-        Database routines = database().routines();
         while (!routines.once(verb).locked().isEmpty()) {
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
         }
