@@ -12,10 +12,26 @@ import javax.sql.DataSource;
 /** Transactions that do not wait for ever: a test that forgot to end its own gets an error instead of a hang. */
 final class Sql {
     private static final Dialect DIALECT = new PostgresDialect();
+    private static final String DEADLOCK = "40P01";
+    private static final int MAX_ATTEMPTS = 5;
 
     private Sql() {}
 
+    /** Nodes lock tables in an order of their own: a transaction that a deadlock with one of them ended is run again. */
     static <T> T inTransaction(DataSource dataSource, String what, Work<T> work) {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                return once(dataSource, work);
+            } catch (SQLException e) {
+                if (attempt == MAX_ATTEMPTS || !DEADLOCK.equals(e.getSQLState())) {
+                    throw new WindlassException(
+                            "could not " + what + ": " + DIALECT.describe(e) + hint(e), SafeCopies.of(e, DIALECT));
+                }
+            }
+        }
+    }
+
+    private static <T> T once(DataSource dataSource, Work<T> work) throws SQLException {
         try (Connection connection = dataSource.getConnection()) {
             boolean autoCommit = connection.getAutoCommit();
             connection.setAutoCommit(false);
@@ -31,9 +47,6 @@ final class Sql {
             } finally {
                 connection.setAutoCommit(autoCommit);
             }
-        } catch (SQLException e) {
-            throw new WindlassException(
-                    "could not " + what + ": " + DIALECT.describe(e) + hint(e), SafeCopies.of(e, DIALECT));
         }
     }
 

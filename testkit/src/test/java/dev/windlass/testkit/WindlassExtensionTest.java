@@ -24,7 +24,9 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.testkit.engine.EngineTestKit;
+import org.junit.platform.testkit.engine.Events;
 
 /** Runs small test classes, and looks at what they saw and what they leave behind. */
 final class WindlassExtensionTest {
@@ -218,11 +220,15 @@ final class WindlassExtensionTest {
     }
 
     private static void run(Class<?> test, int count) {
-        EngineTestKit.engine("junit-jupiter")
+        Events events = EngineTestKit.engine("junit-jupiter")
                 .selectors(selectClass(test))
                 .execute()
-                .testEvents()
-                .assertStatistics(stats -> stats.started(count).succeeded(count));
+                .testEvents();
+        assertThat(events.failed().stream()
+                        .map(event -> event.getRequiredPayload(TestExecutionResult.class))
+                        .flatMap(result -> result.getThrowable().stream()))
+                .isEmpty();
+        events.assertStatistics(stats -> stats.started(count).succeeded(count));
     }
 
     private static boolean schemaExists(String schema) throws SQLException {
