@@ -17,7 +17,12 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.time.format.DateTimeFormatterBuilder;
+import java.time.format.SignStyle;
+import java.time.temporal.ChronoField;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -37,6 +42,12 @@ public final class PostgresDialect implements Dialect {
     private static final String STATEMENT_TIMEOUT = "57014";
 
     /** What a server says that has become a standby in a failover. */
+    /** Years before our era, and of more than four digits. */
+    private static final DateTimeFormatter FAR_TIME = new DateTimeFormatterBuilder()
+            .appendValue(ChronoField.YEAR_OF_ERA, 4, 9, SignStyle.NEVER)
+            .appendPattern("-MM-dd HH:mm:ss.SSSSSSSSSX G")
+            .toFormatter(Locale.ENGLISH);
+
     private static final String READ_ONLY = "25006";
 
     @Override
@@ -124,8 +135,7 @@ public final class PostgresDialect implements Dialect {
         } else if (value == null) {
             statement.setNull(index, Types.NULL);
         } else if (value instanceof Instant instant) {
-            statement.setObject(
-                    index, instant.equals(Instant.MIN) ? OffsetDateTime.MIN : instant.atOffset(ZoneOffset.UTC));
+            statement.setObject(index, time(instant));
         } else if (type == SqlType.DURATION) {
             statement.setString(index, value.toString());
         } else {
@@ -149,16 +159,30 @@ public final class PostgresDialect implements Dialect {
             case INTEGERS -> list.toArray(new Integer[0]);
             case LONGS -> list.toArray(new Long[0]);
             case UUIDS, TEXTS -> list.toArray();
-            case INSTANTS -> list.stream().map(PostgresDialect::instantText).toArray();
+            case INSTANTS -> list.stream().map(PostgresDialect::timeText).toArray();
             default -> list.stream().map(e -> e == null ? null : e.toString()).toArray();
         };
     }
 
-    private static @Nullable String instantText(@Nullable Object instant) {
+    /** What the driver reads infinity as is infinity again, so that whatever was read can be given back. */
+    private static OffsetDateTime time(Instant instant) {
+        if (instant.compareTo(OffsetDateTime.MIN.toInstant()) <= 0) {
+            return OffsetDateTime.MIN;
+        }
+        return instant.compareTo(OffsetDateTime.MAX.toInstant()) >= 0
+                ? OffsetDateTime.MAX
+                : instant.atOffset(ZoneOffset.UTC);
+    }
+
+    private static @Nullable String timeText(@Nullable Object instant) {
         if (instant == null) {
             return null;
         }
-        return instant.equals(Instant.MIN) ? "-infinity" : instant.toString();
+        OffsetDateTime time = time((Instant) instant);
+        if (time.equals(OffsetDateTime.MIN) || time.equals(OffsetDateTime.MAX)) {
+            return time.getYear() < 0 ? "-infinity" : "infinity";
+        }
+        return time.getYear() > 0 && time.getYear() <= 9999 ? instant.toString() : FAR_TIME.format(time);
     }
 
     @Override

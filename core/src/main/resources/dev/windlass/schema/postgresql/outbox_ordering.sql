@@ -19,6 +19,7 @@ declare
     v_keys    text[];
     v_lasts   bigint[];
     v_takers  uuid[];
+    v_late    bigint;
 begin
     with held as (
         insert into {schema}.{outbox_key} as k (ordering_key, last_sequence, taken_by)
@@ -33,8 +34,15 @@ begin
         returning k.ordering_key, k.last_sequence, k.taken_by)
     select array_agg(held.ordering_key), array_agg(held.last_sequence), array_agg(held.taken_by)
       into v_keys, v_lasts, v_takers from held;
+    -- The insert may have waited for others of these keys, which have come and gone: the base is too early then.
+    v_late := greatest(0, floor(extract(epoch from clock_timestamp()) * 1000000)::bigint - v_base);
+    update {schema}.{outbox_key} k
+       set last_sequence = k.last_sequence + v_late
+     where k.ordering_key = any (v_keys) and k.taken_by = any (v_takers)
+       and k.taken_by <> '00000000-0000-0000-0000-000000000000';
     select array_agg(numbered.id = k.taken_by order by numbered.place),
-           array_agg(k.last_sequence - numbered.behind order by numbered.place)
+           array_agg(k.last_sequence - numbered.behind
+                     + case k.taken_by when '00000000-0000-0000-0000-000000000000' then 0 else v_late end order by numbered.place)
       into heads, sequences
       from (select e.id, e.place, case when e.first is null then e.ordering_key end as ordering_key,
                    row_number() over (partition by e.ordering_key, e.first is null order by e.place desc) - 1 as behind
