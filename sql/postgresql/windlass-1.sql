@@ -231,6 +231,7 @@ create table "windlass"."outbox_timer" (
 
 create index "outbox_timer_due" on "windlass"."outbox_timer" (next_attempt_at, id) where status = 0;
 create index "outbox_timer_leased" on "windlass"."outbox_timer" (locked_until) where status = 1;
+create index "outbox_timer_failed" on "windlass"."outbox_timer" (ended_at, id) where status = 3;
 create index "outbox_timer_listed" on "windlass"."outbox_timer" (topic, due_at, id);
 create unique index "outbox_timer_key" on "windlass"."outbox_timer" (topic, unique_key)
     where unique_key is not null and status < 2;
@@ -2425,6 +2426,7 @@ declare
     v_keys    text[];
     v_lasts   bigint[];
     v_takers  uuid[];
+    v_late    bigint;
 begin
     with held as (
         insert into "windlass"."outbox_key" as k (ordering_key, last_sequence, taken_by)
@@ -2439,8 +2441,15 @@ begin
         returning k.ordering_key, k.last_sequence, k.taken_by)
     select array_agg(held.ordering_key), array_agg(held.last_sequence), array_agg(held.taken_by)
       into v_keys, v_lasts, v_takers from held;
+    -- The insert may have waited for others of these keys, which have come and gone: the base is too early then.
+    v_late := greatest(0, floor(extract(epoch from clock_timestamp()) * 1000000)::bigint - v_base);
+    update "windlass"."outbox_key" k
+       set last_sequence = k.last_sequence + v_late
+     where k.ordering_key = any (v_keys) and k.taken_by = any (v_takers)
+       and k.taken_by <> '00000000-0000-0000-0000-000000000000';
     select array_agg(numbered.id = k.taken_by order by numbered.place),
-           array_agg(k.last_sequence - numbered.behind order by numbered.place)
+           array_agg(k.last_sequence - numbered.behind
+                     + case k.taken_by when '00000000-0000-0000-0000-000000000000' then 0 else v_late end order by numbered.place)
       into heads, sequences
       from (select e.id, e.place, case when e.first is null then e.ordering_key end as ordering_key,
                    row_number() over (partition by e.ordering_key, e.first is null order by e.place desc) - 1 as behind
@@ -3295,6 +3304,7 @@ declare
     v_now timestamptz;
     v_due timestamptz;
     v_id  uuid := coalesce(p_id, "windlass"."outbox_new_id"());
+    v_old boolean;
 begin
     if (p_due_at is null) = (p_delay is null) then
         perform "windlass"."outbox_timer_check_due"(p_due_at, p_delay);
@@ -3328,8 +3338,13 @@ begin
                retry_count = 0, lease_expiries = 0, crashes = 0, correlation_id = excluded.correlation_id, last_error = null,
                headers = excluded.headers, payload = excluded.payload
          where p_replace
-        returning t.id into v_id;
-        exit when found;
+        returning t.id, t.message_id is not null into v_id, v_old;
+        if found then
+            if v_old then
+                delete from "windlass"."outbox_timer_failure" h where h.message_id = v_id;
+            end if;
+            exit;
+        end if;
         select t.id into v_id
           from "windlass"."outbox_timer" t
          where t.topic = p_topic and t.unique_key = p_unique_key and t.status < 2;
@@ -3413,8 +3428,8 @@ begin
 end
 $sql$;
 
--- Deletes a timer that nobody has claimed. Returns whether it did: then it is never delivered. One that is done, or being handled,
--- can no more be cancelled.
+-- Deletes a timer that nobody has claimed, one that failed as well. Returns whether it did: then it is never delivered. One that
+-- is done, or being handled, can no more be cancelled.
 create or replace function "windlass"."outbox_timer_cancel"(p_id uuid) returns boolean
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -3423,10 +3438,14 @@ create or replace function "windlass"."outbox_timer_cancel"(p_id uuid) returns b
     set jit = off
 as $sql$
 declare
-    v_ids uuid[] := "windlass"."outbox_timer_lock"(array[p_id], array[0]);
+    v_ids uuid[] := "windlass"."outbox_timer_lock"(array[p_id], array[0, 3]);
 begin
-    delete from "windlass"."outbox_timer" t where t.id = any (v_ids);
-    return found;
+    if cardinality(v_ids) = 0 then
+        return false;
+    end if;
+    delete from "windlass"."outbox_timer" t where t.id = p_id;
+    delete from "windlass"."outbox_timer_failure" h where h.message_id = p_id;
+    return true;
 end
 $sql$;
 
@@ -3444,7 +3463,8 @@ begin
 end
 $sql$;
 
--- Moves the due time of a timer that nobody has claimed. Returns whether it did.
+-- Moves the due time of a timer that nobody has claimed. One that failed is pending again, unless another has its unique key by
+-- now. Returns whether it did.
 create or replace function "windlass"."outbox_timer_reschedule"(
     p_id     uuid,
     p_due_at timestamptz default null,
@@ -3465,14 +3485,22 @@ begin
     if (p_due_at is null) = (p_delay is null) then
         perform "windlass"."outbox_timer_check_due"(p_due_at, p_delay);
     end if;
-    v_ids := "windlass"."outbox_timer_lock"(array[p_id], array[0]);
+    v_ids := "windlass"."outbox_timer_lock"(array[p_id], array[0, 3]);
     if cardinality(v_ids) = 0 then
         return false;
     end if;
     perform pg_current_xact_id();
     v_now := clock_timestamp();
     v_due := coalesce(p_due_at, v_now + p_delay);
-    update "windlass"."outbox_timer" t set due_at = v_due, next_attempt_at = greatest(v_now, v_due) where t.id = p_id;
+    begin
+        update "windlass"."outbox_timer" t
+           set due_at = v_due, next_attempt_at = greatest(v_now, v_due), status = 0, ended_at = null, owner_token = null,
+               requeues = t.requeues + case t.status when 3 then 1 else 0 end
+         where t.id = p_id;
+    exception
+        when unique_violation then
+            return false;
+    end;
     if p_notify and v_due < v_now + interval '1 minute' then
         perform pg_notify('windlass.windlass.outbox', chr(1) || 'timers');
     end if;
@@ -3525,6 +3553,7 @@ create or replace function "windlass"."outbox_timer_list"(
     due_at          timestamptz,
     next_attempt_at timestamptz,
     claimed         boolean,
+    failed          boolean,
     retry_count     integer,
     lease_expiries  integer,
     last_error      varchar
@@ -3539,7 +3568,7 @@ create or replace function "windlass"."outbox_timer_list"(
 as $sql$
 begin
     return query
-    select t.id, t.topic, t.unique_key, t.correlation_id, t.created_at, t.due_at, t.next_attempt_at, t.status = 1,
+    select t.id, t.topic, t.unique_key, t.correlation_id, t.created_at, t.due_at, t.next_attempt_at, t.status = 1, t.status = 3,
            t.retry_count, t.lease_expiries, t.last_error
       from "windlass"."outbox_timer" t
      where t.topic = p_topic
@@ -3589,9 +3618,9 @@ begin
              limit p_limit
                for update skip locked) d;
     handed := cardinality(v_ids);
+    claim_xid := pg_current_xact_id()::text::bigint; -- also without any: who looks again learns what has been open since
     if handed > 0 then
         last_id := v_ids[handed];
-        claim_xid := pg_current_xact_id()::text::bigint;
         begin
             topics := "windlass"."outbox_timer_become"(v_ids);
         exception
@@ -3621,17 +3650,24 @@ as $sql$
 declare
     v_now    timestamptz := clock_timestamp();
     v_topics text[];
+    v_tried  uuid[];
 begin
     with done as (
         delete from "windlass"."outbox_timer" t where t.id = any (p_ids)
-        returning t.id, t.message_id, t.due_at, t.topic, t.correlation_id, t.headers, t.payload),
+        returning t.id, t.message_id, t.due_at, t.topic, t.correlation_id, t.headers, t.payload,
+                  t.retry_count + t.lease_expiries + t.requeues > 0 as tried),
     written as (
         insert into "windlass"."outbox" (id, created_at, next_attempt_at, due_at, topic, correlation_id, headers, payload)
-        select coalesce(done.message_id, done.id), v_now, v_now, done.due_at, done.topic, coalesce(done.correlation_id, 'timer-' || done.id), done.headers,
-               done.payload
+        select coalesce(done.message_id, done.id), v_now, v_now, done.due_at, done.topic,
+               coalesce(done.correlation_id, 'timer-' || done.id), done.headers, done.payload
           from done
         returning topic)
-    select coalesce(array_agg(distinct written.topic), '{}') into v_topics from written; -- a trigger may leave them out
+    select coalesce((select array_agg(distinct written.topic) from written), '{}'), -- a trigger may leave them out
+           (select array_agg(done.id) from done where done.tried)
+      into v_topics, v_tried;
+    if v_tried is not null then
+        delete from "windlass"."outbox_timer_failure" h where h.message_id = any (v_tried);
+    end if;
     return v_topics;
 end
 $sql$;
@@ -4610,19 +4646,18 @@ create or replace function "windlass"."outbox_job_run_clean"(p_keep interval, p_
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;
-    v_count  integer;
+    v_ids    uuid[];
 begin
-    delete from "windlass"."outbox_job_run" r
-     where r.id = any (array(
-               select e.id
-                 from "windlass"."outbox_job_run" e
-                where e.ended_at is not null and e.ended_at <= v_before
-                  and not exists (select from "windlass"."outbox_job" j where j.name = e.job_name and j.last_run_id = e.id)
-                order by e.ended_at
-                limit p_limit
-                  for update skip locked));
-    get diagnostics v_count = row_count;
-    return v_count;
+    v_ids := array(select e.id
+                     from "windlass"."outbox_job_run" e
+                    where e.ended_at is not null and e.ended_at <= v_before
+                      and not exists (select from "windlass"."outbox_job" j where j.name = e.job_name and j.last_run_id = e.id)
+                    order by e.ended_at
+                    limit p_limit
+                      for update skip locked);
+    delete from "windlass"."outbox_job_run" r where r.id = any (v_ids);
+    delete from "windlass"."outbox_job_run_failure" h where h.message_id = any (v_ids);
+    return cardinality(v_ids);
 end
 $sql$;
 

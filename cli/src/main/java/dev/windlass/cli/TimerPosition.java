@@ -43,6 +43,7 @@ record TimerPosition(TimerIdentifier id, @Nullable Instant dueTime) {
                 dueTime,
                 dueTime,
                 false,
+                false,
                 0,
                 0,
                 Optional.empty());

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  * @param next how far away the next one is, or how late
  * @param overdue how many nobody has taken within a minute
  */
-record TimerStatus(long pending, long claimed, @Nullable String next, long overdue) {
+record TimerStatus(
+        long pending, long claimed, long failed, @Nullable String next, long overdue) {
     private static final int MAX_SECONDS = 30;
 
     /** Each number is counted along an index, up to a limit, so that millions of timers cost no more than some thousand. */
@@ -25,6 +26,8 @@ record TimerStatus(long pending, long claimed, @Nullable String next, long overd
                       from (select from %1$s t where t.status = 0 order by t.next_attempt_at, t.id limit %2$d) c),
                    (select count(*)
                       from (select from %1$s t where t.status = 1 order by t.locked_until limit %2$d) c),
+                   (select count(*)
+                      from (select from %1$s t where t.status = 3 order by t.ended_at, t.id limit %2$d) c),
                    (select count(*)
                       from (select
                               from %1$s t
@@ -60,27 +63,28 @@ record TimerStatus(long pending, long claimed, @Nullable String next, long overd
             statement.setQueryTimeout(MAX_SECONDS);
             try (ResultSet row = statement.executeQuery()) {
                 row.next();
-                return new TimerStatus(row.getLong(1), row.getLong(2), next(row), row.getLong(3));
+                return new TimerStatus(row.getLong(1), row.getLong(2), row.getLong(3), next(row), row.getLong(4));
             }
         }
     }
 
     private static @Nullable String next(ResultSet row) throws SQLException {
-        OffsetDateTime next = row.getObject(4, OffsetDateTime.class);
+        OffsetDateTime next = row.getObject(5, OffsetDateTime.class);
         return next == null
                 ? null
                 : Span.until(
-                        next.toInstant(), row.getObject(5, OffsetDateTime.class).toInstant());
+                        next.toInstant(), row.getObject(6, OffsetDateTime.class).toInstant());
     }
 
     boolean isEmpty() {
-        return pending + claimed == 0;
+        return pending + claimed + failed == 0;
     }
 
     @Override
     public String toString() {
         return "timers: " + number(pending) + " pending"
                 + (claimed == 0 ? "" : ", " + number(claimed) + " claimed")
+                + (failed == 0 ? "" : ", " + number(failed) + " failed")
                 + (next == null ? "" : ", the next due " + next)
                 + ", " + number(overdue) + " overdue by more than a minute";
     }

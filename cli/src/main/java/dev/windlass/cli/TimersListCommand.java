@@ -60,6 +60,10 @@ final class TimersListCommand implements Callable<Integer> {
         return 0;
     }
 
+    static String state(Timer timer) {
+        return timer.claimed() ? "claimed" : timer.failed() ? "failed" : "pending";
+    }
+
     private static void print(List<Timer> timers, OutboxSession session) {
         Instant now = session.now();
         Table table = new Table("ID", "KEY", "DUE", "STATE", "FAILED", "LOST", "ERROR");
@@ -70,7 +74,7 @@ final class TimersListCommand implements Callable<Integer> {
                             .map(key -> Printable.cut(Printable.line(key), KEY_WIDTH))
                             .orElse("-"),
                     Span.dated(timer.dueTime(), now),
-                    timer.claimed() ? "claimed" : "pending",
+                    state(timer),
                     Integer.toString(timer.retryCount()),
                     Integer.toString(timer.leaseExpiries()),
                     timer.lastError().orElse("-"));

@@ -3,15 +3,11 @@ package dev.windlass.inbox;
 import dev.windlass.FailedHead;
 import dev.windlass.OwnerToken;
 import dev.windlass.runtime.Announcer;
-import dev.windlass.runtime.Claimed;
-import dev.windlass.runtime.Completion;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Dispatcher;
-import dev.windlass.runtime.ErrorText;
+import dev.windlass.runtime.OwnWork;
 import dev.windlass.runtime.Require;
 import dev.windlass.runtime.TimeOrderedIds;
-import dev.windlass.runtime.WorkStore.Ending;
-import dev.windlass.runtime.WorkStore.Failure;
 import dev.windlass.runtime.WorkStore.Held;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -19,7 +15,6 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
-import java.util.function.Function;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,13 +22,12 @@ import org.slf4j.LoggerFactory;
 /** The inbox as a queue: checks arguments, calls the store, and wakes whoever waits for the work. */
 final class Queue {
     private static final Logger log = LoggerFactory.getLogger(Inbox.class);
-    private static final int REAP_BATCH = 500;
 
     private final Database database;
     private final InboxStore store;
     private final Dispatcher<Delivery> dispatcher;
     private final Announcer announcer;
-    private final Duration lease;
+    private final OwnWork<Delivery, InboxWorkItemIdentifier> own;
     private final ContentChanges contentChanges;
     private final TimeOrderedIds ids = new TimeOrderedIds();
 
@@ -48,7 +42,11 @@ final class Queue {
         this.store = store;
         this.dispatcher = dispatcher;
         this.announcer = announcer;
-        this.lease = lease;
+        own = new OwnWork<>(
+                store,
+                store::claimAny,
+                new OwnWork.Kind<>("message", "work item identifiers", InboxWorkItemIdentifier::value, false),
+                lease);
         this.contentChanges = contentChanges;
     }
 
@@ -116,28 +114,19 @@ final class Queue {
         }
     }
 
-    /** Not repeated: what a lost answer spoke of would stay claimed, and the caller would not know. */
     List<InboxMessage> claim(OwnerToken owner, Duration lease, int batchSize) {
-        Require.present("owner token", owner);
-        Require.positive("lease", lease);
-        Require.positive("batch size", batchSize);
-        try {
-            return database.once(connection -> store.claimAny(connection, owner.value(), lease, batchSize)).stream()
-                    .map(Claimed::readable)
-                    .map(Delivery::message)
-                    .toList();
-        } catch (SQLException e) {
-            throw database.failure("claim", e);
-        }
+        return own.claim(owner, lease, batchSize).stream()
+                .map(Delivery::message)
+                .toList();
     }
 
     int ack(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids) {
-        return complete("ack", owner, ids, held -> held, Held::id, store::ack);
+        return own.ack(owner, ids);
     }
 
     int ack(Connection connection, OwnerToken owner, Collection<InboxWorkItemIdentifier> ids) {
         Require.present("connection", connection);
-        List<Held> held = held(owner, ids);
+        List<Held> held = own.held(owner, ids);
         try {
             return store.ackWithWork(connection, held);
         } catch (SQLException e) {
@@ -146,64 +135,28 @@ final class Queue {
     }
 
     int abandon(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids) {
-        return complete("abandon", owner, ids, held -> new Failure(held, null, null), Failure::id, store::abandon);
+        return own.abandon(owner, ids);
     }
 
     int abandon(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids, Duration delay, String error) {
-        Require.notNegative("delay", delay);
-        String text = ErrorText.bounded(Require.storable("error text", error));
-        return complete("abandon", owner, ids, held -> new Failure(held, delay, text), Failure::id, store::abandon);
+        return own.abandon(owner, ids, delay, error);
     }
 
     int release(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids) {
-        return complete("release", owner, ids, held -> held, Held::id, store::release);
+        return own.release(owner, ids);
     }
 
     int fail(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids, String error) {
-        String text = ErrorText.bounded(Require.storable("error text", error));
-        return complete(
-                "fail", owner, ids, held -> new Ending(held, text, FailedHead.IS_SKIPPED), Ending::id, store::fail);
+        return own.fail(owner, ids, error, FailedHead.IS_SKIPPED);
     }
 
     int heartbeat(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids, Duration lease) {
-        Require.positive("lease", lease);
-        return complete(
-                "renew",
-                owner,
-                ids,
-                held -> held,
-                Held::id,
-                (connection, held) -> store.heartbeat(connection, held, lease));
-    }
-
-    private <T> int complete(
-            String what,
-            OwnerToken owner,
-            Collection<InboxWorkItemIdentifier> ids,
-            Function<Held, T> item,
-            Function<T, UUID> id,
-            Completion.Verb<T> verb) {
-        List<T> items = held(owner, ids).stream().map(item).toList();
-        return Completion.of(database, what, items, id, verb);
-    }
-
-    private static List<Held> held(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids) {
-        Require.present("owner token", owner);
-        return Require.elements("work item identifiers", ids).stream()
-                .distinct()
-                .map(id -> new Held(id.value(), owner.value(), false))
-                .toList();
+        return own.heartbeat(owner, ids, lease);
     }
 
     int reapExpired() {
-        int reaped = 0;
-        int changed;
-        do {
-            changed = database.retrying("reap", connection -> store.reap(connection, lease, REAP_BATCH, false));
-            reaped += changed;
-        } while (changed == REAP_BATCH);
+        int reaped = own.reapExpired();
         if (reaped > 0) {
-            log.info("[{}] returned {} messages to ready whose lease had run out", database.name(), reaped);
             dispatcher.committed();
         }
         return reaped;

@@ -4,16 +4,11 @@ import dev.windlass.FailedHead;
 import dev.windlass.OwnerToken;
 import dev.windlass.PayloadCodec;
 import dev.windlass.runtime.Announcer;
-import dev.windlass.runtime.Claimed;
-import dev.windlass.runtime.Completion;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Dispatcher;
-import dev.windlass.runtime.ErrorText;
+import dev.windlass.runtime.OwnWork;
 import dev.windlass.runtime.Require;
 import dev.windlass.runtime.TimeOrderedIds;
-import dev.windlass.runtime.WorkStore.Ending;
-import dev.windlass.runtime.WorkStore.Failure;
-import dev.windlass.runtime.WorkStore.Held;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -26,20 +21,15 @@ import java.util.UUID;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** The outbox in the database: checks arguments, calls the store, and wakes whoever waits for the work. */
 final class StoredOutbox implements Outbox {
-    private static final Logger log = LoggerFactory.getLogger(Outbox.class);
-    private static final int REAP_BATCH = 500;
-
     private final Database database;
     private final OutboxStore store;
     private final Dispatcher<OutboxMessage> dispatcher;
     private final Announcer announcer;
     private final PayloadCodec codec;
-    private final Duration lease;
+    private final OwnWork<OutboxMessage, OutboxWorkItemIdentifier> own;
     private final Function<String, OutboxOperator> operators;
     private final TimeOrderedIds ids = new TimeOrderedIds();
     private final EnqueueLog enqueueLog;
@@ -59,7 +49,11 @@ final class StoredOutbox implements Outbox {
         this.dispatcher = dispatcher;
         this.announcer = announcer;
         this.codec = codec;
-        this.lease = lease;
+        own = new OwnWork<>(
+                store,
+                store::claimAny,
+                new OwnWork.Kind<>("message", "work item identifiers", OutboxWorkItemIdentifier::value, true),
+                lease);
     }
 
     @Override
@@ -282,45 +276,27 @@ final class StoredOutbox implements Outbox {
 
     @Override
     public List<OutboxMessage> claim(OwnerToken owner, Duration lease, int batchSize) {
-        Require.present("owner token", owner);
-        Require.positive("lease", lease);
-        Require.positive("batch size", batchSize);
-        List<OutboxMessage> claimed = claimOnce(owner, lease, batchSize).stream()
-                .map(Claimed::readable)
-                .toList();
-        log.debug("[{}] claimed {} messages", database.name(), claimed.size());
-        return claimed;
-    }
-
-    /** Not repeated: what a lost answer spoke of would stay claimed, and the caller would not know. */
-    private List<Claimed<OutboxMessage>> claimOnce(OwnerToken owner, Duration lease, int batchSize) {
-        try {
-            return database.once(connection -> store.claimAny(connection, owner.value(), lease, batchSize));
-        } catch (SQLException e) {
-            throw database.failure("claim", e);
-        }
+        return own.claim(owner, lease, batchSize);
     }
 
     @Override
     public int ack(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids) {
-        return complete("ack", owner, ids, held -> held, Held::id, store::ack);
+        return own.ack(owner, ids);
     }
 
     @Override
     public int abandon(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids) {
-        return complete("abandon", owner, ids, held -> new Failure(held, null, null), Failure::id, store::abandon);
+        return own.abandon(owner, ids);
     }
 
     @Override
     public int abandon(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids, Duration delay, String error) {
-        Require.notNegative("delay", delay);
-        String text = bounded(error);
-        return complete("abandon", owner, ids, held -> new Failure(held, delay, text), Failure::id, store::abandon);
+        return own.abandon(owner, ids, delay, error);
     }
 
     @Override
     public int release(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids) {
-        return complete("release", owner, ids, held -> held, Held::id, store::release);
+        return own.release(owner, ids);
     }
 
     @Override
@@ -330,53 +306,18 @@ final class StoredOutbox implements Outbox {
 
     @Override
     public int fail(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids, String error, FailedHead head) {
-        Require.present("choice for failed heads", head);
-        String text = bounded(error);
-        return complete("fail", owner, ids, held -> new Ending(held, text, head), Ending::id, store::fail);
-    }
-
-    private static String bounded(@Nullable String error) {
-        return ErrorText.bounded(Require.storable("error text", error));
+        return own.fail(owner, ids, error, head);
     }
 
     @Override
     public int heartbeat(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids, Duration lease) {
-        Require.positive("lease", lease);
-        return complete(
-                "renew",
-                owner,
-                ids,
-                held -> held,
-                Held::id,
-                (connection, held) -> store.heartbeat(connection, held, lease));
-    }
-
-    private <T> int complete(
-            String what,
-            OwnerToken owner,
-            Collection<OutboxWorkItemIdentifier> ids,
-            Function<Held, T> item,
-            Function<T, UUID> id,
-            Completion.Verb<T> verb) {
-        Require.present("owner token", owner);
-        List<T> items = Require.elements("work item identifiers", ids).stream()
-                .distinct()
-                .map(each -> item.apply(new Held(each.value(), owner.value(), true)))
-                .toList();
-        return Completion.of(database, what, items, id, verb);
+        return own.heartbeat(owner, ids, lease);
     }
 
     @Override
     public int reapExpired() {
-        int reaped = 0;
-        int changed;
-        do {
-            changed = database.retrying("reap", connection -> store.reap(connection, lease, REAP_BATCH, false));
-            reaped += changed;
-        } while (changed == REAP_BATCH);
-        if (reaped > 0) {
-            log.info("[{}] returned {} messages to ready whose lease had run out", database.name(), reaped);
-        }
+        int reaped = own.reapExpired();
+        changed(reaped > 0);
         return reaped;
     }
 }

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.UUID;
 import java.util.function.Function;
 
-/** A verb on messages that a program has claimed itself: repeated after transient errors, and for what others have locked. */
-public final class Completion {
+/** A verb on what a program has claimed itself: repeated after transient errors, and for what others have locked. */
+final class Completion {
     private static final long PATIENCE_NANOS = Duration.ofSeconds(2).toNanos();
     private static final Duration PAUSE = Duration.ofMillis(20);
 
@@ -18,7 +18,7 @@ public final class Completion {
 
     /** Something that is done to all items in one call. */
     @FunctionalInterface
-    public interface Verb<T> {
+    interface Verb<T> {
         WorkStore.Answer run(Connection connection, List<T> items) throws SQLException;
     }
 
@@ -27,24 +27,24 @@ public final class Completion {
      *
      * @throws WindlassException if some stay locked by somebody else: it is not known what becomes of these
      */
-    public static <T> int of(Database database, String verb, List<T> items, Function<T, UUID> id, Verb<T> run) {
+    static <T> int of(Database database, String verb, String noun, List<T> items, Function<T, UUID> id, Verb<T> run) {
         long start = System.nanoTime();
         int changed = 0;
         for (List<T> left = items; !left.isEmpty(); ) {
             List<T> now = left;
-            WorkStore.Answer answer =
-                    database.retrying(verb + " " + now.size() + " messages", connection -> run.run(connection, now));
+            WorkStore.Answer answer = database.retrying(
+                    verb + " " + now.size() + " " + noun + "s", connection -> run.run(connection, now));
             changed += answer.changed();
             left = new ArrayList<>(now);
             left.removeIf(item -> !answer.locked().contains(id.apply(item)));
             if (!left.isEmpty()) {
-                pause(database, verb, left.size(), start);
+                pause(database, verb, left.size() + " " + noun + "s", start);
             }
         }
         return changed;
     }
 
-    private static void pause(Database database, String verb, int locked, long start) {
+    private static void pause(Database database, String verb, String locked, long start) {
         if (System.nanoTime() - start > PATIENCE_NANOS) {
             throw locked(database, verb, locked);
         }
@@ -56,8 +56,8 @@ public final class Completion {
         }
     }
 
-    private static WindlassException locked(Database database, String verb, int count) {
-        return new WindlassException("[" + database.name() + "] could not " + verb + " " + count
-                + " messages, because another transaction keeps them locked; the others are done, try these again");
+    private static WindlassException locked(Database database, String verb, String those) {
+        return new WindlassException("[" + database.name() + "] could not " + verb + " " + those
+                + ", because another transaction keeps them locked; the others are done, try these again");
     }
 }

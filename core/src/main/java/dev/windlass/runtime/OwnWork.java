@@ -1,14 +1,7 @@
-package dev.windlass.schedule;
+package dev.windlass.runtime;
 
 import dev.windlass.FailedHead;
 import dev.windlass.OwnerToken;
-import dev.windlass.runtime.Call;
-import dev.windlass.runtime.Chore;
-import dev.windlass.runtime.Completion;
-import dev.windlass.runtime.Database;
-import dev.windlass.runtime.ErrorText;
-import dev.windlass.runtime.OwnedStore;
-import dev.windlass.runtime.Require;
 import dev.windlass.runtime.WorkStore.Ending;
 import dev.windlass.runtime.WorkStore.Failure;
 import dev.windlass.runtime.WorkStore.Held;
@@ -17,6 +10,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -24,77 +18,102 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Timers, or runs of jobs, that programs handle themselves: claimed for a lease, and changed by their owner only.
+ * Work that programs claim and do by themselves, of whatever queue: taken for a lease, and changed by its owner only.
  *
  * @param <T> what is claimed
  * @param <I> what names it
  */
-final class OwnWork<T, I> {
+public final class OwnWork<T, I> {
     private static final Logger log = LoggerFactory.getLogger(OwnWork.class);
 
-    private final Store store;
-    private final String kind;
-    private final Call.RowMapper<T> row;
-    private final Function<I, UUID> value;
+    private final Database database;
+    private final OwnedStore store;
+    private final Claim<T> claim;
+    private final Kind<I> kind;
     private final Duration lease;
 
-    /** The verbs, and a claim that knows no topics. */
-    static final class Store extends OwnedStore {
-        Store(Database database, String queue, String nodeName, Duration retention) {
-            super(database, queue, nodeName, retention);
-        }
-
-        private <T> List<T> claim(Connection connection, UUID owner, Duration lease, int limit, Call.RowMapper<T> row)
-                throws SQLException {
-            return call(connection, "claim")
-                    .uuid(owner)
-                    .duration(lease)
-                    .integer(limit)
-                    .list(row);
-        }
-
-        private Database database() {
-            return database;
-        }
-
-        private Store on(Database other) {
-            return new Store(other, queue, nodeName, retention);
-        }
+    /** Takes what is ready, of whatever topic. */
+    @FunctionalInterface
+    public interface Claim<T> {
+        List<Taken<T>> run(Connection connection, UUID owner, Duration lease, int limit) throws SQLException;
     }
 
     /**
-     * @param kind what it is, in the singular
-     * @param lease how long after a start of the database server nothing is reaped
+     * What a claim took.
+     *
+     * @param value null if it cannot be read
+     * @param problem why it cannot be read, without any of its content
      */
-    OwnWork(Store store, String kind, Call.RowMapper<T> row, Function<I, UUID> value, Duration lease) {
+    public record Taken<T>(
+            UUID id, @Nullable T value, @Nullable String problem) {}
+
+    /**
+     * What sort of work it is.
+     *
+     * @param noun what one is called
+     * @param named what its identifiers are called
+     * @param ordered whether others may wait for the end of one
+     */
+    public record Kind<I>(String noun, String named, Function<I, UUID> value, boolean ordered) {}
+
+    /**
+     * @param lease how long after an interruption nothing is reaped
+     */
+    public OwnWork(OwnedStore store, Claim<T> claim, Kind<I> kind, Duration lease) {
+        this.database = store.database;
         this.store = store;
+        this.claim = claim;
         this.kind = kind;
-        this.row = row;
-        this.value = value;
         this.lease = lease;
     }
 
-    /** Not repeated: what a lost answer spoke of would stay claimed, and the caller would not know. */
-    List<T> claim(OwnerToken owner, Duration lease, int batchSize) {
+    /**
+     * Takes what is ready; what cannot be read is set aside, and the rest returned. Not repeated: what a lost answer spoke of
+     * would stay claimed, and the caller would not know.
+     */
+    public List<T> claim(OwnerToken owner, Duration lease, int batchSize) {
         Require.present("owner token", owner);
         Require.positive("lease", lease);
         Require.positive("batch size", batchSize);
         try {
-            return store.database().once(connection -> store.claim(connection, owner.value(), lease, batchSize, row));
+            List<Taken<T>> taken = database.once(connection -> claim.run(connection, owner.value(), lease, batchSize));
+            setAside(owner, taken);
+            log.debug("[{}] claimed {} {}s", database.name(), taken.size(), kind.noun());
+            return taken.stream().map(Taken::value).filter(Objects::nonNull).toList();
         } catch (SQLException e) {
-            throw store.database().failure("claim " + kind + "s", e);
+            throw database.failure("claim " + kind.noun() + "s", e);
         }
     }
 
-    int ack(OwnerToken owner, Collection<I> ids) {
+    /** What cannot be set aside now comes again when its lease has run out. */
+    private void setAside(OwnerToken owner, List<Taken<T>> taken) {
+        List<Ending> unreadable = taken.stream()
+                .filter(each -> each.problem() != null)
+                .map(each ->
+                        new Ending(held(owner, each.id()), Objects.requireNonNull(each.problem()), FailedHead.BLOCKS))
+                .toList();
+        if (unreadable.isEmpty()) {
+            return;
+        }
+        for (Ending each : unreadable) {
+            log.warn("[{}] {} {} is set aside as failed: {}", database.name(), kind.noun(), each.id(), each.error());
+        }
+        try {
+            database.once(connection -> store.fail(connection, unreadable));
+        } catch (SQLException e) {
+            log.warn("[{}] could not set them aside", database.name(), e);
+        }
+    }
+
+    public int ack(OwnerToken owner, Collection<I> ids) {
         return complete("ack", held(owner, ids), Held::id, store::ack);
     }
 
-    int abandon(OwnerToken owner, Collection<I> ids) {
+    public int abandon(OwnerToken owner, Collection<I> ids) {
         return abandon(held(owner, ids), null, null);
     }
 
-    int abandon(OwnerToken owner, Collection<I> ids, Duration delay, String error) {
+    public int abandon(OwnerToken owner, Collection<I> ids, Duration delay, String error) {
         Require.notNegative("delay", delay);
         return abandon(held(owner, ids), delay, bounded(error));
     }
@@ -105,18 +124,20 @@ final class OwnWork<T, I> {
         return complete("abandon", failures, Failure::id, store::abandon);
     }
 
-    int fail(OwnerToken owner, Collection<I> ids, String error) {
-        String text = bounded(error);
-        return complete(
-                "fail",
-                held(owner, ids).stream()
-                        .map(held -> new Ending(held, text, FailedHead.IS_SKIPPED))
-                        .toList(),
-                Ending::id,
-                store::fail);
+    public int release(OwnerToken owner, Collection<I> ids) {
+        return complete("release", held(owner, ids), Held::id, store::release);
     }
 
-    int heartbeat(OwnerToken owner, Collection<I> ids, Duration lease) {
+    public int fail(OwnerToken owner, Collection<I> ids, String error, FailedHead head) {
+        Require.present("choice for failed heads", head);
+        String text = bounded(error);
+        List<Ending> endings = held(owner, ids).stream()
+                .map(held -> new Ending(held, text, head))
+                .toList();
+        return complete("fail", endings, Ending::id, store::fail);
+    }
+
+    public int heartbeat(OwnerToken owner, Collection<I> ids, Duration lease) {
         Require.positive("lease", lease);
         return complete(
                 "renew", held(owner, ids), Held::id, (connection, held) -> store.heartbeat(connection, held, lease));
@@ -126,23 +147,28 @@ final class OwnWork<T, I> {
         return ErrorText.bounded(Require.storable("error text", error));
     }
 
-    private List<Held> held(OwnerToken owner, Collection<I> ids) {
+    private Held held(OwnerToken owner, UUID id) {
+        return new Held(id, owner.value(), kind.ordered());
+    }
+
+    public List<Held> held(OwnerToken owner, Collection<I> ids) {
         Require.present("owner token", owner);
-        return Require.elements(kind + " identifiers", ids).stream()
+        return Require.elements(kind.named(), ids).stream()
                 .distinct()
-                .map(id -> new Held(value.apply(id), owner.value(), false))
+                .map(id -> held(owner, kind.value().apply(id)))
                 .toList();
     }
 
     private <E> int complete(String verb, List<E> items, Function<E, UUID> id, Completion.Verb<E> run) {
-        return Completion.of(store.database(), verb, items, id, run);
+        return Completion.of(database, verb, kind.noun(), items, id, run);
     }
 
-    int reapExpired() {
+    /** All there is, in batches. */
+    public int reapExpired() {
         int reaped = 0;
         int changed;
         do {
-            changed = store.database().retrying("reap " + kind + "s", connection -> reap(connection, false));
+            changed = database.retrying("reap " + kind.noun() + "s", connection -> reap(connection, false));
             reaped += changed;
         } while (changed == Chore.BATCH);
         if (reaped > 0) {
@@ -156,20 +182,11 @@ final class OwnWork<T, I> {
     }
 
     /** One batch, for nodes, which do this all the time by themselves. */
-    int reap() throws SQLException {
-        return store.database().once(connection -> reap(connection, true));
+    public int reap() throws SQLException {
+        return database.once(connection -> reap(connection, true));
     }
 
-    void reaped(int count) {
-        log.info(
-                "[{}] took back {} {}s whose lease had run out",
-                store.database().name(),
-                count,
-                kind);
-    }
-
-    /** The same on a database of other patience. */
-    OwnWork<T, I> on(Database other) {
-        return new OwnWork<>(store.on(other), kind, row, value, lease);
+    public void reaped(int count) {
+        log.info("[{}] returned {} {}s to ready whose lease had run out", database.name(), count, kind.noun());
     }
 }

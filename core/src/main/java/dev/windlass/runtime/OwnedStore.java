@@ -16,9 +16,13 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The verbs on what somebody has claimed, which every queue has alike: routines named after its table. */
 public class OwnedStore {
+    private static final Logger log = LoggerFactory.getLogger(OwnedStore.class);
+
     protected final Database database;
     protected final String nodeName;
     protected final Duration retention;
@@ -40,6 +44,32 @@ public class OwnedStore {
 
     public int giveBack(Connection connection, UUID owner, @Nullable String problem) throws SQLException {
         return call(connection, "give_back").uuid(owner).text(problem).count();
+    }
+
+    /** Takes what is ready, of whatever topic; one that cannot be read comes alone, with the reason. */
+    public final <T> List<OwnWork.Taken<T>> claimAny(
+            Connection connection, UUID owner, Duration lease, int limit, Call.RowMapper<T> mapper)
+            throws SQLException {
+        return call(connection, "claim")
+                .uuid(owner)
+                .duration(lease)
+                .integer(limit)
+                .list(row -> taken(row, mapper));
+    }
+
+    protected final <T> OwnWork.Taken<T> taken(ResultSet row, Call.RowMapper<T> mapper) throws SQLException {
+        UUID id = row.getObject("id", UUID.class);
+        try {
+            return new OwnWork.Taken<>(id, mapper.map(row), null);
+        } catch (SQLException | RuntimeException e) {
+            return new OwnWork.Taken<>(id, null, problem(id, e));
+        }
+    }
+
+    /** What can be told of the reason why a row cannot be read, without any of its content. */
+    protected final String problem(UUID id, Exception cause) {
+        log.debug("[{}] {} of {} cannot be read", database.name(), id, queue, cause);
+        return "it cannot be read: " + cause.getClass().getName();
     }
 
     /** A call of a verb on messages that this owner holds. */

@@ -12,16 +12,12 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The verbs that every queue has alike whose messages are claimed by topic. A feature adds how a message is read from a row, and
  * what only its own queue can do.
  */
 public abstract class QueueStore<M> extends OwnedStore implements WorkStore<M> {
-    private static final Logger log = LoggerFactory.getLogger(QueueStore.class);
-
     protected QueueStore(Database database, String queue, String nodeName, Duration retention) {
         super(database, queue, nodeName, retention);
     }
@@ -55,13 +51,16 @@ public abstract class QueueStore<M> extends OwnedStore implements WorkStore<M> {
     }
 
     /** Of whatever topic there is, for those who work by themselves. */
-    public final List<Claimed<M>> claimAny(Connection connection, UUID owner, Duration lease, int limit)
+    public final List<OwnWork.Taken<M>> claimAny(Connection connection, UUID owner, Duration lease, int limit)
             throws SQLException {
         return call(connection, "claim")
                 .uuid(owner)
                 .duration(lease)
                 .integer(limit)
-                .claimed(rows -> claimed(rows, owner, true));
+                .rows(rows -> {
+                    Reader<M> reader = reader(rows);
+                    return row -> taken(row, each -> reader.read(each, each.getObject("id", UUID.class), owner));
+                });
     }
 
     /**
@@ -91,8 +90,7 @@ public abstract class QueueStore<M> extends OwnedStore implements WorkStore<M> {
                 message = reader.read(row, value, owner);
                 size = Objects.requireNonNull(row.getString(payload)).length();
             } catch (SQLException | RuntimeException e) {
-                problem = "it cannot be read: " + e.getClass().getName();
-                log.debug("[{}] message {} cannot be read", database.name(), value, e);
+                problem = problem(value, e);
             }
             return new Claimed<>(
                     value,

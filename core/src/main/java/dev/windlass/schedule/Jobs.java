@@ -101,6 +101,12 @@ public interface Jobs {
     /** The same, with a pause and an error text to remember, of which 2,048 characters are kept. */
     int abandonRuns(OwnerToken owner, Collection<JobRunIdentifier> ids, Duration delay, String error);
 
+    /** Returns runs that were not tried; they can be claimed again at once. Returns how many this owner held. */
+    int releaseRuns(OwnerToken owner, Collection<JobRunIdentifier> ids);
+
+    /** Renews the lease, from the database's now. Returns how many this owner holds still; stop working on the others. */
+    int heartbeatRuns(OwnerToken owner, Collection<JobRunIdentifier> ids, Duration lease);
+
     /** Ends runs as failed, with the reason, of which 2,048 characters are kept. Returns how many this owner held. */
     int failRuns(OwnerToken owner, Collection<JobRunIdentifier> ids, String error);
 

@@ -3,6 +3,7 @@ package dev.windlass.schedule;
 import dev.windlass.runtime.Chore;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Loop;
+import dev.windlass.runtime.OwnWork;
 import dev.windlass.runtime.Workers;
 import java.sql.SQLException;
 import java.time.Duration;

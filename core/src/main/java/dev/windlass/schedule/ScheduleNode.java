@@ -8,6 +8,8 @@ import dev.windlass.runtime.Announcer;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Dispatcher;
 import dev.windlass.runtime.Loops;
+import dev.windlass.runtime.OwnWork;
+import dev.windlass.runtime.OwnedStore;
 import dev.windlass.runtime.Workers;
 import dev.windlass.schema.Channel;
 import java.sql.SQLException;
@@ -64,29 +66,49 @@ public final class ScheduleNode {
                 new TimerHandOff(answering, timerStore, options.batchSize(), longest, outbox::committed, workers);
         Announcer announcer = new Announcer(
                 database, Channel.of(windlass.schemaName(), table), TIMERS_WRITTEN, workers, windlass.wakeUp());
-        OwnWork<Timer, TimerIdentifier> ownTimers = new OwnWork<>(
-                new OwnWork.Store(database, table + "_timer", windlass.nodeName(), Duration.ZERO),
-                "timer",
-                TimerStore::whole,
-                TimerIdentifier::value,
-                options.lease());
-        OwnWork<ClaimedJobRun, JobRunIdentifier> ownRuns = new OwnWork<>(
-                new OwnWork.Store(database, table + "_job_run", windlass.nodeName(), options.runRetention()),
-                "run",
-                JobStore::claimed,
-                JobRunIdentifier::value,
-                options.lease());
-        timers = new StoredTimers(database, timerStore, timerHandOff, announcer, codec, ownTimers);
+        timers = new StoredTimers(
+                database, timerStore, timerHandOff, announcer, codec, ownTimers(database, windlass, options, table));
         JobStore jobStore = new JobStore(database, table);
         ticker = new JobTicker(answering, jobStore, options.handOff(), longest, outbox::committed, workers);
-        jobs = new StoredJobs(database, jobStore, ticker, options.handOff(), outbox::committed, ownRuns);
+        jobs = new StoredJobs(
+                database,
+                jobStore,
+                ticker,
+                options.handOff(),
+                outbox::committed,
+                ownRuns(database, windlass, options, table));
         this.sets = new JobSetSync(answering, jobStore, sets);
         maintenance = new ScheduleMaintenance(
-                answering, ownTimers.on(answering), ownRuns.on(answering), jobStore, options, workers);
+                answering,
+                ownTimers(answering, windlass, options, table),
+                ownRuns(answering, windlass, options, table),
+                jobStore,
+                options,
+                workers);
         loops = new Loops(List.of(timerHandOff.loop(), ticker.loop(), maintenance.loop()));
         if (windlass.backgroundWorkers()) {
             outbox.accompany(new Ear());
         }
+    }
+
+    private static OwnWork<Timer, TimerIdentifier> ownTimers(
+            Database database, WindlassOptions windlass, ScheduleOptions options, String table) {
+        OwnedStore store = new OwnedStore(database, table + "_timer", windlass.nodeName(), Duration.ZERO);
+        return new OwnWork<>(
+                store,
+                (connection, owner, lease, limit) -> store.claimAny(connection, owner, lease, limit, TimerStore::whole),
+                new OwnWork.Kind<>("timer", "timer identifiers", TimerIdentifier::value, false),
+                options.lease());
+    }
+
+    private static OwnWork<ClaimedJobRun, JobRunIdentifier> ownRuns(
+            Database database, WindlassOptions windlass, ScheduleOptions options, String table) {
+        OwnedStore store = new OwnedStore(database, table + "_job_run", windlass.nodeName(), options.runRetention());
+        return new OwnWork<>(
+                store,
+                (connection, owner, lease, limit) -> store.claimAny(connection, owner, lease, limit, JobStore::claimed),
+                new OwnWork.Kind<>("run", "run identifiers", JobRunIdentifier::value, false),
+                options.lease());
     }
 
     static Duration longestSleep(Duration maxPollingInterval) {

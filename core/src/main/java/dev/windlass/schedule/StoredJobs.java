@@ -1,8 +1,10 @@
 package dev.windlass.schedule;
 
+import dev.windlass.FailedHead;
 import dev.windlass.OwnerToken;
 import dev.windlass.WindlassException;
 import dev.windlass.runtime.Database;
+import dev.windlass.runtime.OwnWork;
 import dev.windlass.runtime.Require;
 import dev.windlass.runtime.TimeOrderedIds;
 import dev.windlass.schedule.JobRows.Stored;
@@ -286,8 +288,18 @@ final class StoredJobs implements Jobs {
     }
 
     @Override
+    public int releaseRuns(OwnerToken owner, Collection<JobRunIdentifier> ids) {
+        return own.release(owner, ids);
+    }
+
+    @Override
+    public int heartbeatRuns(OwnerToken owner, Collection<JobRunIdentifier> ids, Duration lease) {
+        return own.heartbeat(owner, ids, lease);
+    }
+
+    @Override
     public int failRuns(OwnerToken owner, Collection<JobRunIdentifier> ids, String error) {
-        return own.fail(owner, ids, error);
+        return own.fail(owner, ids, error, FailedHead.IS_SKIPPED);
     }
 
     @Override

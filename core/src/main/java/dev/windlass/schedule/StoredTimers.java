@@ -1,11 +1,13 @@
 package dev.windlass.schedule;
 
+import dev.windlass.FailedHead;
 import dev.windlass.OwnerToken;
 import dev.windlass.PayloadCodec;
 import dev.windlass.WindlassException;
 import dev.windlass.outbox.Topic;
 import dev.windlass.runtime.Announcer;
 import dev.windlass.runtime.Database;
+import dev.windlass.runtime.OwnWork;
 import dev.windlass.runtime.Require;
 import dev.windlass.runtime.TimeOrderedIds;
 import java.sql.Connection;
@@ -371,6 +373,21 @@ final class StoredTimers implements Timers {
     @Override
     public int abandon(OwnerToken owner, Collection<TimerIdentifier> ids, Duration delay, String error) {
         return own.abandon(owner, ids, delay, error);
+    }
+
+    @Override
+    public int release(OwnerToken owner, Collection<TimerIdentifier> ids) {
+        return own.release(owner, ids);
+    }
+
+    @Override
+    public int fail(OwnerToken owner, Collection<TimerIdentifier> ids, String error) {
+        return own.fail(owner, ids, error, FailedHead.IS_SKIPPED);
+    }
+
+    @Override
+    public int heartbeat(OwnerToken owner, Collection<TimerIdentifier> ids, Duration lease) {
+        return own.heartbeat(owner, ids, lease);
     }
 
     @Override

@@ -11,6 +11,7 @@ import java.util.Optional;
  * @param dueTime as it was written
  * @param nextAttempt when it can be claimed; later than the due time after a failed attempt
  * @param claimed whether a program is handling it that claims timers itself
+ * @param failed whether it was given up: {@link Timers#reschedule} brings it back, {@link Timers#cancel} deletes it
  * @param retryCount how many attempts have failed so far
  * @param leaseExpiries how often its lease ran out
  * @param lastError why the last failed attempt failed
@@ -26,6 +27,7 @@ public record Timer(
         Instant dueTime,
         Instant nextAttempt,
         boolean claimed,
+        boolean failed,
         int retryCount,
         int leaseExpiries,
         Optional<String> lastError) {

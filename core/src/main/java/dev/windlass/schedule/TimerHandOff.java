@@ -24,6 +24,7 @@ import org.slf4j.LoggerFactory;
 final class TimerHandOff {
     private static final Logger log = LoggerFactory.getLogger(TimerHandOff.class);
     private static final Duration LONGEST_WHEN_BLOCKED = Duration.ofSeconds(1);
+    private static final Duration LONGEST_WHEN_OPEN = Duration.ofSeconds(1);
     private static final Duration SOON = Duration.ofHours(1);
     private static final Duration SWEEP = Duration.ofSeconds(10);
 
@@ -37,12 +38,16 @@ final class TimerHandOff {
     /** Whether what is due is locked by somebody: to cancel it, or to hand it off. */
     private boolean blocked;
 
+    private Look earlier = new Look(0, System.nanoTime());
     private volatile @Nullable Seen seen;
     private volatile boolean running;
     private long lastSweep = System.nanoTime() - SWEEP.toNanos();
 
     /** The clock of the database, as it was at a moment of this process. */
     private record Seen(Instant server, long nanos) {}
+
+    /** The number of a look, and when it was. */
+    private record Look(long number, long nanos) {}
 
     /**
      * @param longest the longest sleep
@@ -133,6 +138,9 @@ final class TimerHandOff {
 
     private Duration pause(HandedOff done) {
         Duration pause = pace.afterNothing();
+        if (isAnyTransactionOpenSince(done)) {
+            pause = min(pause, LONGEST_WHEN_OPEN);
+        }
         if (!bound.position().equals(Position.START)) {
             pause = min(pause, Duration.ofNanos(lastSweep + SWEEP.toNanos() - System.nanoTime()));
         }
@@ -153,6 +161,19 @@ final class TimerHandOff {
             pause = pace.afterNothing();
         }
         return min(pause, LONGEST_WHEN_BLOCKED);
+    }
+
+    /**
+     * Whether a transaction is open that was open at an earlier look. It may have written a timer that was too far away to tell
+     * anybody of, and commit it when it is nearly due, or late.
+     */
+    private boolean isAnyTransactionOpenSince(HandedOff done) {
+        boolean open = done.snapshotXmin() < earlier.number;
+        long now = System.nanoTime();
+        if (now - earlier.nanos >= LONGEST_WHEN_OPEN.toNanos()) {
+            earlier = new Look(done.claimNumber(), now);
+        }
+        return open;
     }
 
     private static Duration min(Duration a, Duration b) {

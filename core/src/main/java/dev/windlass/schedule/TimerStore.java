@@ -118,7 +118,7 @@ final class TimerStore {
                 .integer(limit)
                 .instant(after == null ? null : after.dueTime())
                 .uuid(after == null ? null : after.id().value())
-                .list(row -> timer(row, "", Map.of(), row.getBoolean("claimed")));
+                .list(row -> timer(row, "", Map.of(), row.getBoolean("claimed"), row.getBoolean("failed")));
     }
 
     static Timer whole(ResultSet row) throws SQLException {
@@ -126,10 +126,12 @@ final class TimerStore {
                 row,
                 row.getString("payload"),
                 Headers.read(row.getString("headers")),
-                row.getObject("locked_until") != null);
+                row.getObject("locked_until") != null,
+                row.getObject("ended_at") != null);
     }
 
-    private static Timer timer(ResultSet row, String payload, Map<String, String> headers, boolean claimed)
+    private static Timer timer(
+            ResultSet row, String payload, Map<String, String> headers, boolean claimed, boolean failed)
             throws SQLException {
         return new Timer(
                 new TimerIdentifier(row.getObject("id", UUID.class)),
@@ -142,6 +144,7 @@ final class TimerStore {
                 instant(row, "due_at"),
                 instant(row, "next_attempt_at"),
                 claimed,
+                failed,
                 row.getInt("retry_count"),
                 row.getInt("lease_expiries"),
                 Optional.ofNullable(row.getString("last_error")));

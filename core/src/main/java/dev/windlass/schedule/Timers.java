@@ -61,7 +61,10 @@ public interface Timers {
     /** The same in the caller's transaction. */
     boolean cancel(Connection connection, String topic, String key);
 
-    /** Gives a timer that is not done another due time; in the past means now. Returns whether it was changed. */
+    /**
+     * Gives a timer that is not done another due time; in the past means now. One that failed is pending again, unless another
+     * has its key by now. Returns whether it was changed.
+     */
     boolean reschedule(TimerIdentifier id, Instant dueTime);
 
     /** The same as a distance from the database's now. */
@@ -105,6 +108,17 @@ public interface Timers {
 
     /** The same, with a pause and an error text to remember, of which 2,048 characters are kept. */
     int abandon(OwnerToken owner, Collection<TimerIdentifier> ids, Duration delay, String error);
+
+    /** Returns timers that were not tried; they can be claimed again at once. Returns how many this owner held. */
+    int release(OwnerToken owner, Collection<TimerIdentifier> ids);
+
+    /**
+     * Gives timers up. They stay, with their error, until they are rescheduled or cancelled. Returns how many this owner held.
+     */
+    int fail(OwnerToken owner, Collection<TimerIdentifier> ids, String error);
+
+    /** Renews the lease, from the database's now. Returns how many this owner holds still; stop working on the others. */
+    int heartbeat(OwnerToken owner, Collection<TimerIdentifier> ids, Duration lease);
 
     /**
      * Returns timers whose lease ran out. Returns how many. Nodes with background work do this by themselves. Nothing is reaped

@@ -285,14 +285,17 @@ abstract class HeldRowsConformance extends OutboxConformance {
 
     @Test
     void aRowThatCannotBeReadDoesNotHideItsNeighbours() throws SQLException {
-        enqueue("topic", 2);
-        OutboxMessageIdentifier odd = enqueue("topic");
-        database().update("alter table %s.outbox drop constraint outbox_headers_check");
-        try {
-            database().update("update %s.outbox set headers = '[1]' where id = ?", odd.value());
+        withUnreadableRow(odd -> {
             List<Claimed<OutboxMessage>> claimed = database()
                     .routines()
-                    .once(connection -> store(LEASE).claimAny(connection, OWNER.value(), LEASE, 10));
+                    .once(connection -> store(LEASE)
+                            .claim(
+                                    connection,
+                                    OWNER.value(),
+                                    LEASE,
+                                    10,
+                                    Long.MAX_VALUE,
+                                    List.of(new Demand("topic", 10, Position.START))));
 
             assertThat(claimed).hasSize(3);
             assertThat(claimed)
@@ -304,6 +307,37 @@ abstract class HeldRowsConformance extends OutboxConformance {
                                 .startsWith("it cannot be read")
                                 .doesNotContain("1]");
                     });
+        });
+    }
+
+    @Test
+    void whoClaimsByHandGetsTheNeighboursAndAnOperatorTheReason() throws SQLException {
+        withUnreadableRow(odd -> {
+            assertThat(outbox.claim(OwnerToken.fresh(), LEASE, 10))
+                    .hasSize(2)
+                    .noneMatch(message -> message.id().value().equals(odd.value()));
+
+            assertThat(database()
+                            .value(
+                                    String.class,
+                                    "select status || ' ' || last_error from %s.outbox where id = ?",
+                                    odd.value()))
+                    .startsWith("3 it cannot be read")
+                    .doesNotContain("1]");
+        });
+    }
+
+    private interface Look {
+        void at(OutboxMessageIdentifier odd) throws SQLException;
+    }
+
+    private void withUnreadableRow(Look look) throws SQLException {
+        enqueue("topic", 2);
+        OutboxMessageIdentifier odd = enqueue("topic");
+        database().update("alter table %s.outbox drop constraint outbox_headers_check");
+        try {
+            database().update("update %s.outbox set headers = '[1]' where id = ?", odd.value());
+            look.at(odd);
         } finally {
             database().update("update %s.outbox set headers = null");
             database()

@@ -74,6 +74,18 @@ abstract class RunClaimConformance extends JobsConformance {
     }
 
     @Test
+    void whoIsNotDoneInTimeRenewsAndWhoHasNotBegunGivesBack() {
+        JobRunIdentifier id = jobs.trigger("job").id();
+        jobs.claimRuns(owner, LEASE, 1);
+
+        assertThat(jobs.heartbeatRuns(OwnerToken.fresh(), List.of(id), LEASE)).isZero();
+        assertThat(jobs.heartbeatRuns(owner, List.of(id), LEASE)).isEqualTo(1);
+        assertThat(jobs.releaseRuns(OwnerToken.fresh(), List.of(id))).isZero();
+        assertThat(jobs.releaseRuns(owner, List.of(id))).isEqualTo(1);
+        assertThat(ids(jobs.claimRuns(OwnerToken.fresh(), LEASE, 1))).containsExactly(id);
+    }
+
+    @Test
     void anAbandonedRunIsClaimedAgainAfterItsPause() {
         JobRunIdentifier id = jobs.trigger("job").id();
         jobs.claimRuns(owner, LEASE, 1);

@@ -75,6 +75,84 @@ abstract class TimerClaimConformance extends TimerConformance {
     }
 
     @Test
+    void aTimerThatWasGivenUpStaysUntilItIsMovedOrCancelled() {
+        TimerIdentifier moved = timers.schedule(TimerEntry.of("a", "", PAST));
+        TimerIdentifier cancelled = timers.schedule(TimerEntry.of("a", "", PAST));
+        timers.claim(owner, LEASE, 10);
+
+        assertThat(timers.fail(other, List.of(moved), "no")).isZero();
+        assertThat(timers.fail(owner, List.of(moved, cancelled), "no")).isEqualTo(2);
+
+        assertThat(timers.list("a", 10, null))
+                .hasSize(2)
+                .allMatch(Timer::failed)
+                .noneMatch(Timer::claimed);
+        assertThat(timers.find(moved).orElseThrow().lastError()).contains("no");
+        assertThat(timers.claim(owner, LEASE, 10)).isEmpty();
+        assertThat(handOff(10)).isZero();
+        assertThat(timers.cancel(cancelled)).isTrue();
+        assertThat(timers.reschedule(moved, PAST)).isTrue();
+        assertThat(timers.find(moved).orElseThrow().failed()).isFalse();
+        assertThat(handOff(10)).isEqualTo(1);
+        assertThat(count("outbox_timer_failure")).isZero();
+    }
+
+    @Test
+    void aTimerThatWasGivenUpDoesNotComeBackBesideAnotherOfItsKey() {
+        TimerIdentifier failed = timers.schedule(TimerEntry.of("a", "old", PAST).replacing("k"));
+        timers.claim(owner, LEASE, 10);
+        timers.fail(owner, List.of(failed), "no");
+        TimerIdentifier next = timers.schedule(TimerEntry.of("a", "new", PAST).replacing("k"));
+
+        assertThat(next).isNotEqualTo(failed);
+        assertThat(timers.reschedule(failed, PAST)).isFalse();
+        assertThat(timers.find(failed).orElseThrow().failed()).isTrue();
+    }
+
+    @Test
+    void whoIsNotDoneInTimeRenewsAndWhoHasNotBegunGivesBack() {
+        TimerIdentifier id = timers.schedule(TimerEntry.of("a", "", PAST));
+        timers.claim(owner, LEASE, 10);
+        database().update("update %s.outbox_timer set locked_until = clock_timestamp() + interval '1 second'");
+
+        assertThat(timers.heartbeat(other, List.of(id), LEASE)).isZero();
+        assertThat(timers.heartbeat(owner, List.of(id), LEASE)).isEqualTo(1);
+        assertThat(database()
+                        .value(
+                                Boolean.class,
+                                "select locked_until > clock_timestamp() + interval '1 minute' from %s.outbox_timer"))
+                .isTrue();
+        assertThat(timers.release(other, List.of(id))).isZero();
+        assertThat(timers.release(owner, List.of(id))).isEqualTo(1);
+        assertThat(timers.claim(other, LEASE, 10)).extracting(Timer::retryCount).containsExactly(0);
+    }
+
+    @Test
+    void whatIsHandedOffAfterFailedAttemptsLeavesNothingBehind() {
+        TimerIdentifier id = timers.schedule(TimerEntry.of("a", "", PAST));
+        timers.claim(owner, LEASE, 10);
+        timers.abandon(owner, List.of(id), Duration.ZERO, "no");
+        assertThat(count("outbox_timer_failure")).isEqualTo(1);
+
+        assertThat(handOff(10)).isEqualTo(1);
+
+        assertThat(count("outbox_timer_failure")).isZero();
+    }
+
+    @Test
+    void aTimerThatReplacesAnotherHasNoPast() {
+        TimerIdentifier id = timers.schedule(TimerEntry.of("a", "old", PAST).replacing("k"));
+        timers.claim(owner, LEASE, 10);
+        timers.abandon(owner, List.of(id), Duration.ZERO, "no");
+
+        assertThat(timers.schedule(TimerEntry.of("a", "new", PAST).replacing("k")))
+                .isEqualTo(id);
+
+        assertThat(timers.find(id).orElseThrow().retryCount()).isZero();
+        assertThat(count("outbox_timer_failure")).isZero();
+    }
+
+    @Test
     void thePauseAfterAFailedAttemptDoublesUpToAMinute() {
         TimerIdentifier id = timers.schedule(TimerEntry.of("a", "", PAST));
         for (int seconds : new int[] {1, 2, 4, 8, 16, 32, 60, 60}) {

@@ -68,6 +68,26 @@ abstract class TimerNodeConformance extends TimerConformance {
         eventually().atMost(Duration.ofSeconds(20)).until(() -> handled.size() == 3);
     }
 
+    /**
+     * A timer that is far away tells nobody, so nobody hears of the commit that brings it when it is nearly due. Here it is near,
+     * and does not tell either.
+     */
+    @Test
+    void aTimerOfALongTransactionIsFoundSoonAfterItsCommit() throws SQLException {
+        Windlass node = handling();
+        try (Connection connection = database().transaction()) {
+            TimerEntry entry = TimerEntry.of("a", "long", Duration.ZERO);
+            new TimerStore(database().routines(), "outbox").schedule(connection, UUID.randomUUID(), entry, false);
+            for (String looks : new String[] {"one", "two", "three"}) {
+                timers.schedule(TimerEntry.of("a", looks, Duration.ofSeconds(1)));
+                eventually().until(() -> handled.contains(looks));
+            }
+            connection.commit();
+        }
+        eventually().atMost(Duration.ofSeconds(15)).until(() -> handled.contains("long"));
+        node.close();
+    }
+
     @Test
     void aRescheduledTimerWakesANodeThatSleeps() {
         handling();

@@ -817,19 +817,18 @@ create or replace function {schema}.{outbox_job_run_clean}(p_keep interval, p_li
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;
-    v_count  integer;
+    v_ids    uuid[];
 begin
-    delete from {schema}.{outbox_job_run} r
-     where r.id = any (array(
-               select e.id
-                 from {schema}.{outbox_job_run} e
-                where e.ended_at is not null and e.ended_at <= v_before
-                  and not exists (select from {schema}.{outbox_job} j where j.name = e.job_name and j.last_run_id = e.id)
-                order by e.ended_at
-                limit p_limit
-                  for update skip locked));
-    get diagnostics v_count = row_count;
-    return v_count;
+    v_ids := array(select e.id
+                     from {schema}.{outbox_job_run} e
+                    where e.ended_at is not null and e.ended_at <= v_before
+                      and not exists (select from {schema}.{outbox_job} j where j.name = e.job_name and j.last_run_id = e.id)
+                    order by e.ended_at
+                    limit p_limit
+                      for update skip locked);
+    delete from {schema}.{outbox_job_run} r where r.id = any (v_ids);
+    delete from {schema}.{outbox_job_run_failure} h where h.message_id = any (v_ids);
+    return cardinality(v_ids);
 end
 $sql$;
 

@@ -42,6 +42,7 @@ create table {schema}.{outbox_timer} (
 
 create index {outbox_timer_due} on {schema}.{outbox_timer} (next_attempt_at, id) where status = 0;
 create index {outbox_timer_leased} on {schema}.{outbox_timer} (locked_until) where status = 1;
+create index {outbox_timer_failed} on {schema}.{outbox_timer} (ended_at, id) where status = 3;
 create index {outbox_timer_listed} on {schema}.{outbox_timer} (topic, due_at, id);
 create unique index {outbox_timer_key} on {schema}.{outbox_timer} (topic, unique_key)
     where unique_key is not null and status < 2;

@@ -25,6 +25,7 @@ declare
     v_now timestamptz;
     v_due timestamptz;
     v_id  uuid := coalesce(p_id, {schema}.{outbox_new_id}());
+    v_old boolean;
 begin
     if (p_due_at is null) = (p_delay is null) then
         perform {schema}.{outbox_timer_check_due}(p_due_at, p_delay);
@@ -58,8 +59,13 @@ begin
                retry_count = 0, lease_expiries = 0, crashes = 0, correlation_id = excluded.correlation_id, last_error = null,
                headers = excluded.headers, payload = excluded.payload
          where p_replace
-        returning t.id into v_id;
-        exit when found;
+        returning t.id, t.message_id is not null into v_id, v_old;
+        if found then
+            if v_old then
+                delete from {schema}.{outbox_timer_failure} h where h.message_id = v_id;
+            end if;
+            exit;
+        end if;
         select t.id into v_id
           from {schema}.{outbox_timer} t
          where t.topic = p_topic and t.unique_key = p_unique_key and t.status < 2;
@@ -143,17 +149,21 @@ begin
 end
 $sql$;
 
--- Deletes a timer that nobody has claimed. Returns whether it did: then it is never delivered. One that is done, or being handled,
--- can no more be cancelled.
+-- Deletes a timer that nobody has claimed, one that failed as well. Returns whether it did: then it is never delivered. One that
+-- is done, or being handled, can no more be cancelled.
 create or replace function {schema}.{outbox_timer_cancel}(p_id uuid) returns boolean
     language plpgsql
 {plan:index}
 as $sql$
 declare
-    v_ids uuid[] := {schema}.{outbox_timer_lock}(array[p_id], array[0]);
+    v_ids uuid[] := {schema}.{outbox_timer_lock}(array[p_id], array[0, 3]);
 begin
-    delete from {schema}.{outbox_timer} t where t.id = any (v_ids);
-    return found;
+    if cardinality(v_ids) = 0 then
+        return false;
+    end if;
+    delete from {schema}.{outbox_timer} t where t.id = p_id;
+    delete from {schema}.{outbox_timer_failure} h where h.message_id = p_id;
+    return true;
 end
 $sql$;
 
@@ -168,7 +178,8 @@ begin
 end
 $sql$;
 
--- Moves the due time of a timer that nobody has claimed. Returns whether it did.
+-- Moves the due time of a timer that nobody has claimed. One that failed is pending again, unless another has its unique key by
+-- now. Returns whether it did.
 create or replace function {schema}.{outbox_timer_reschedule}(
     p_id     uuid,
     p_due_at timestamptz default null,
@@ -186,14 +197,22 @@ begin
     if (p_due_at is null) = (p_delay is null) then
         perform {schema}.{outbox_timer_check_due}(p_due_at, p_delay);
     end if;
-    v_ids := {schema}.{outbox_timer_lock}(array[p_id], array[0]);
+    v_ids := {schema}.{outbox_timer_lock}(array[p_id], array[0, 3]);
     if cardinality(v_ids) = 0 then
         return false;
     end if;
     perform pg_current_xact_id();
     v_now := clock_timestamp();
     v_due := coalesce(p_due_at, v_now + p_delay);
-    update {schema}.{outbox_timer} t set due_at = v_due, next_attempt_at = greatest(v_now, v_due) where t.id = p_id;
+    begin
+        update {schema}.{outbox_timer} t
+           set due_at = v_due, next_attempt_at = greatest(v_now, v_due), status = 0, ended_at = null, owner_token = null,
+               requeues = t.requeues + case t.status when 3 then 1 else 0 end
+         where t.id = p_id;
+    exception
+        when unique_violation then
+            return false;
+    end;
     if p_notify and v_due < v_now + interval '1 minute' then
         perform pg_notify({channel}, chr(1) || 'timers');
     end if;
@@ -240,6 +259,7 @@ create or replace function {schema}.{outbox_timer_list}(
     due_at          timestamptz,
     next_attempt_at timestamptz,
     claimed         boolean,
+    failed          boolean,
     retry_count     integer,
     lease_expiries  integer,
     last_error      varchar
@@ -250,7 +270,7 @@ create or replace function {schema}.{outbox_timer_list}(
 as $sql$
 begin
     return query
-    select t.id, t.topic, t.unique_key, t.correlation_id, t.created_at, t.due_at, t.next_attempt_at, t.status = 1,
+    select t.id, t.topic, t.unique_key, t.correlation_id, t.created_at, t.due_at, t.next_attempt_at, t.status = 1, t.status = 3,
            t.retry_count, t.lease_expiries, t.last_error
       from {schema}.{outbox_timer} t
      where t.topic = p_topic
@@ -297,9 +317,9 @@ begin
              limit p_limit
                for update skip locked) d;
     handed := cardinality(v_ids);
+    claim_xid := pg_current_xact_id()::text::bigint; -- also without any: who looks again learns what has been open since
     if handed > 0 then
         last_id := v_ids[handed];
-        claim_xid := pg_current_xact_id()::text::bigint;
         begin
             topics := {schema}.{outbox_timer_become}(v_ids);
         exception
@@ -326,17 +346,24 @@ as $sql$
 declare
     v_now    timestamptz := clock_timestamp();
     v_topics text[];
+    v_tried  uuid[];
 begin
     with done as (
         delete from {schema}.{outbox_timer} t where t.id = any (p_ids)
-        returning t.id, t.message_id, t.due_at, t.topic, t.correlation_id, t.headers, t.payload),
+        returning t.id, t.message_id, t.due_at, t.topic, t.correlation_id, t.headers, t.payload,
+                  t.retry_count + t.lease_expiries + t.requeues > 0 as tried),
     written as (
         insert into {schema}.{outbox} (id, created_at, next_attempt_at, due_at, topic, correlation_id, headers, payload)
-        select coalesce(done.message_id, done.id), v_now, v_now, done.due_at, done.topic, coalesce(done.correlation_id, 'timer-' || done.id), done.headers,
-               done.payload
+        select coalesce(done.message_id, done.id), v_now, v_now, done.due_at, done.topic,
+               coalesce(done.correlation_id, 'timer-' || done.id), done.headers, done.payload
           from done
         returning topic)
-    select coalesce(array_agg(distinct written.topic), '{}') into v_topics from written; -- a trigger may leave them out
+    select coalesce((select array_agg(distinct written.topic) from written), '{}'), -- a trigger may leave them out
+           (select array_agg(done.id) from done where done.tried)
+      into v_topics, v_tried;
+    if v_tried is not null then
+        delete from {schema}.{outbox_timer_failure} h where h.message_id = any (v_tried);
+    end if;
     return v_topics;
 end
 $sql$;
