@@ -1010,7 +1010,8 @@ $sql$;
 
 -- Whether living owners have had the time to renew: somebody has been here again and again, and the last interruption lies
 -- p_quiet back. Owners renew every third of a lease; so after two thirds without anybody, leases may have run out for no fault
--- of theirs. A server that was away, or has just become the primary, was not here.
+-- of theirs. A server that was away, or has just become the primary, was not here. A clock that was set back is an interruption,
+-- too; what was noted by the clock before does not count.
 create or replace function "windlass"."outbox_is_calm"(p_quiet interval) returns boolean
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -1023,14 +1024,15 @@ declare
     v_watch "windlass".windlass_watch;
 begin
     select w.* into v_watch from "windlass".windlass_watch w where w.queue = 'outbox';
-    if v_watch.seen_at < v_now - p_quiet * 2 / 3 then
-        v_watch.quiet_until := greatest(v_watch.quiet_until, v_now + p_quiet);
+    if v_watch.seen_at < v_now - p_quiet * 2 / 3 or v_watch.seen_at > v_now + p_quiet then
+        v_watch.quiet_until := v_now + p_quiet;
     end if;
-    if v_watch.seen_at < v_now - p_quiet / 10 then
+    if v_watch.seen_at < v_now - p_quiet / 10 or v_watch.seen_at > v_now + p_quiet then
         perform 1 from "windlass".windlass_watch w where w.queue = 'outbox' for update skip locked;
         if found then
             update "windlass".windlass_watch w
-               set seen_at = v_now, quiet_until = greatest(w.quiet_until, v_watch.quiet_until)
+               set seen_at = v_now,
+                   quiet_until = greatest(v_watch.quiet_until, case when w.seen_at <= v_now + p_quiet then w.quiet_until end)
              where w.queue = 'outbox';
         end if;
     end if;
@@ -1503,7 +1505,8 @@ $sql$;
 
 -- Whether living owners have had the time to renew: somebody has been here again and again, and the last interruption lies
 -- p_quiet back. Owners renew every third of a lease; so after two thirds without anybody, leases may have run out for no fault
--- of theirs. A server that was away, or has just become the primary, was not here.
+-- of theirs. A server that was away, or has just become the primary, was not here. A clock that was set back is an interruption,
+-- too; what was noted by the clock before does not count.
 create or replace function "windlass"."outbox_timer_is_calm"(p_quiet interval) returns boolean
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -1516,14 +1519,15 @@ declare
     v_watch "windlass".windlass_watch;
 begin
     select w.* into v_watch from "windlass".windlass_watch w where w.queue = 'outbox_timer';
-    if v_watch.seen_at < v_now - p_quiet * 2 / 3 then
-        v_watch.quiet_until := greatest(v_watch.quiet_until, v_now + p_quiet);
+    if v_watch.seen_at < v_now - p_quiet * 2 / 3 or v_watch.seen_at > v_now + p_quiet then
+        v_watch.quiet_until := v_now + p_quiet;
     end if;
-    if v_watch.seen_at < v_now - p_quiet / 10 then
+    if v_watch.seen_at < v_now - p_quiet / 10 or v_watch.seen_at > v_now + p_quiet then
         perform 1 from "windlass".windlass_watch w where w.queue = 'outbox_timer' for update skip locked;
         if found then
             update "windlass".windlass_watch w
-               set seen_at = v_now, quiet_until = greatest(w.quiet_until, v_watch.quiet_until)
+               set seen_at = v_now,
+                   quiet_until = greatest(v_watch.quiet_until, case when w.seen_at <= v_now + p_quiet then w.quiet_until end)
              where w.queue = 'outbox_timer';
         end if;
     end if;
@@ -1996,7 +2000,8 @@ $sql$;
 
 -- Whether living owners have had the time to renew: somebody has been here again and again, and the last interruption lies
 -- p_quiet back. Owners renew every third of a lease; so after two thirds without anybody, leases may have run out for no fault
--- of theirs. A server that was away, or has just become the primary, was not here.
+-- of theirs. A server that was away, or has just become the primary, was not here. A clock that was set back is an interruption,
+-- too; what was noted by the clock before does not count.
 create or replace function "windlass"."outbox_job_run_is_calm"(p_quiet interval) returns boolean
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -2009,14 +2014,15 @@ declare
     v_watch "windlass".windlass_watch;
 begin
     select w.* into v_watch from "windlass".windlass_watch w where w.queue = 'outbox_job_run';
-    if v_watch.seen_at < v_now - p_quiet * 2 / 3 then
-        v_watch.quiet_until := greatest(v_watch.quiet_until, v_now + p_quiet);
+    if v_watch.seen_at < v_now - p_quiet * 2 / 3 or v_watch.seen_at > v_now + p_quiet then
+        v_watch.quiet_until := v_now + p_quiet;
     end if;
-    if v_watch.seen_at < v_now - p_quiet / 10 then
+    if v_watch.seen_at < v_now - p_quiet / 10 or v_watch.seen_at > v_now + p_quiet then
         perform 1 from "windlass".windlass_watch w where w.queue = 'outbox_job_run' for update skip locked;
         if found then
             update "windlass".windlass_watch w
-               set seen_at = v_now, quiet_until = greatest(w.quiet_until, v_watch.quiet_until)
+               set seen_at = v_now,
+                   quiet_until = greatest(v_watch.quiet_until, case when w.seen_at <= v_now + p_quiet then w.quiet_until end)
              where w.queue = 'outbox_job_run';
         end if;
     end if;
@@ -5425,7 +5431,8 @@ $sql$;
 
 -- Whether living owners have had the time to renew: somebody has been here again and again, and the last interruption lies
 -- p_quiet back. Owners renew every third of a lease; so after two thirds without anybody, leases may have run out for no fault
--- of theirs. A server that was away, or has just become the primary, was not here.
+-- of theirs. A server that was away, or has just become the primary, was not here. A clock that was set back is an interruption,
+-- too; what was noted by the clock before does not count.
 create or replace function "windlass"."inbox_is_calm"(p_quiet interval) returns boolean
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -5438,14 +5445,15 @@ declare
     v_watch "windlass".windlass_watch;
 begin
     select w.* into v_watch from "windlass".windlass_watch w where w.queue = 'inbox';
-    if v_watch.seen_at < v_now - p_quiet * 2 / 3 then
-        v_watch.quiet_until := greatest(v_watch.quiet_until, v_now + p_quiet);
+    if v_watch.seen_at < v_now - p_quiet * 2 / 3 or v_watch.seen_at > v_now + p_quiet then
+        v_watch.quiet_until := v_now + p_quiet;
     end if;
-    if v_watch.seen_at < v_now - p_quiet / 10 then
+    if v_watch.seen_at < v_now - p_quiet / 10 or v_watch.seen_at > v_now + p_quiet then
         perform 1 from "windlass".windlass_watch w where w.queue = 'inbox' for update skip locked;
         if found then
             update "windlass".windlass_watch w
-               set seen_at = v_now, quiet_until = greatest(w.quiet_until, v_watch.quiet_until)
+               set seen_at = v_now,
+                   quiet_until = greatest(v_watch.quiet_until, case when w.seen_at <= v_now + p_quiet then w.quiet_until end)
              where w.queue = 'inbox';
         end if;
     end if;

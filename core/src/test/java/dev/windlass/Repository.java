@@ -39,4 +39,12 @@ public final class Repository {
         }
         return directory;
     }
+
+    /** SQL that a page gives, under the name that it has there, for {@link TestDatabase#execute}. */
+    public static String documentedSql(String page, String name) throws IOException {
+        String start = "<!-- sql: " + name + " -->\n```sql\n";
+        String docs = read(page);
+        int from = docs.indexOf(start) + start.length();
+        return docs.substring(from, docs.indexOf("```", from)).replace("windlass.", "%s.");
+    }
 }

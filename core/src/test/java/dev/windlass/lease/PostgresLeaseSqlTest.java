@@ -10,7 +10,6 @@ import dev.windlass.engine.PostgresDialect;
 import dev.windlass.runtime.Database;
 import dev.windlass.schema.Component;
 import dev.windlass.schema.Migrator;
-import java.io.IOException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -197,7 +196,7 @@ final class PostgresLeaseSqlTest {
         database.execute("select setval('%s.lease_token', " + replicated + ")");
         assertThat(tokenOf(leases)).isIn(lost);
 
-        database.execute(documentedSql("advance the tokens"));
+        database.execute(Repository.documentedSql("docs/leases.md", "advance the tokens"));
 
         assertThat(tokenOf(leases)).isGreaterThan(lost.get(49));
     }
@@ -206,13 +205,6 @@ final class PostgresLeaseSqlTest {
         try (Lease lease = leases.tryAcquire("a", Duration.ofMinutes(1)).orElseThrow()) {
             return lease.fencingToken();
         }
-    }
-
-    private static String documentedSql(String name) throws IOException {
-        String start = "<!-- sql: " + name + " -->\n```sql\n";
-        String docs = Repository.read("docs/leases.md");
-        int from = docs.indexOf(start) + start.length();
-        return docs.substring(from, docs.indexOf("```", from)).replace("windlass.", "%s.");
     }
 
     @Test

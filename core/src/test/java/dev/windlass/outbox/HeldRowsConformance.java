@@ -1,5 +1,6 @@
 package dev.windlass.outbox;
 
+import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.FailedHead;
@@ -357,6 +358,19 @@ abstract class HeldRowsConformance extends OutboxConformance {
         assertThat(reap(quiet)).as("owners have had no time yet").isZero();
         database().update("update %s.windlass_watch set quiet_until = clock_timestamp() where queue = 'outbox'");
         assertThat(reap(quiet)).isEqualTo(1);
+    }
+
+    @Test
+    void afterAClockWasSetBackReapingWaitsForALeaseAndNotUntilTheOldTimeIsReached() throws SQLException {
+        List<Held> held = claimMany(1);
+        runOutLease(List.of(new OutboxWorkItemIdentifier(held.get(0).id())));
+        Duration quiet = Duration.ofMillis(500);
+        database()
+                .update("update %s.windlass_watch set quiet_until = clock_timestamp() + interval '1 hour',"
+                        + " seen_at = clock_timestamp() + interval '1 hour' where queue = 'outbox'");
+
+        assertThat(reap(quiet)).as("owners have had no time yet").isZero();
+        eventually().until(() -> reap(quiet) == 1);
     }
 
     private void interruption(String length) {

@@ -407,7 +407,8 @@ $sql$;
 
 -- Whether living owners have had the time to renew: somebody has been here again and again, and the last interruption lies
 -- p_quiet back. Owners renew every third of a lease; so after two thirds without anybody, leases may have run out for no fault
--- of theirs. A server that was away, or has just become the primary, was not here.
+-- of theirs. A server that was away, or has just become the primary, was not here. A clock that was set back is an interruption,
+-- too; what was noted by the clock before does not count.
 create or replace function {schema}.{queue_is_calm}(p_quiet interval) returns boolean
     language plpgsql
 {plan:index}
@@ -417,14 +418,15 @@ declare
     v_watch {schema}.windlass_watch;
 begin
     select w.* into v_watch from {schema}.windlass_watch w where w.queue = {queue_name};
-    if v_watch.seen_at < v_now - p_quiet * 2 / 3 then
-        v_watch.quiet_until := greatest(v_watch.quiet_until, v_now + p_quiet);
+    if v_watch.seen_at < v_now - p_quiet * 2 / 3 or v_watch.seen_at > v_now + p_quiet then
+        v_watch.quiet_until := v_now + p_quiet;
     end if;
-    if v_watch.seen_at < v_now - p_quiet / 10 then
+    if v_watch.seen_at < v_now - p_quiet / 10 or v_watch.seen_at > v_now + p_quiet then
         perform 1 from {schema}.windlass_watch w where w.queue = {queue_name} for update skip locked;
         if found then
             update {schema}.windlass_watch w
-               set seen_at = v_now, quiet_until = greatest(w.quiet_until, v_watch.quiet_until)
+               set seen_at = v_now,
+                   quiet_until = greatest(v_watch.quiet_until, case when w.seen_at <= v_now + p_quiet then w.quiet_until end)
              where w.queue = {queue_name};
         end if;
     end if;
