@@ -22,13 +22,24 @@ public final class Child implements AutoCloseable {
 
     /** With the URL, the user and the schema as its first arguments. */
     public static Child start(Class<?> main, TestDatabase database, String... arguments) throws IOException {
-        return start(ProcessHandle.current().info().command().orElse("java"), main, database, arguments);
+        return start(java(), main, database, arguments);
+    }
+
+    /** The command that has started this process. */
+    public static String java() {
+        return ProcessHandle.current().info().command().orElse("java");
     }
 
     public static Child start(String java, Class<?> main, TestDatabase database, String... arguments)
             throws IOException {
-        List<String> command = new ArrayList<>(List.of(
-                java,
+        return start(List.of(java), main, database, arguments);
+    }
+
+    /** The same with a command that has options of its own. */
+    public static Child start(List<String> java, Class<?> main, TestDatabase database, String... arguments)
+            throws IOException {
+        List<String> command = new ArrayList<>(java);
+        command.addAll(List.of(
                 "-XX:TieredStopAtLevel=1",
                 "-XX:+UseSerialGC",
                 "-Xmx256m",

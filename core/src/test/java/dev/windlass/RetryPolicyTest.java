@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
+import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
 final class RetryPolicyTest {
@@ -38,6 +39,24 @@ final class RetryPolicyTest {
         }
         assertThat(shortest).isBetween(6000L, 6100L);
         assertThat(longest).isBetween(7900L, 8000L);
+    }
+
+    /** Messages that failed together do not come back together: the pauses lie all over the last fifth. */
+    @Test
+    @Shows("OBX-062")
+    void theDefaultTakesOffAFifthAtMostAndSpreadsThePausesOverAllOfIt() {
+        RetryPolicy policy = RetryPolicy.defaults();
+        int[] seconds = {1, 2, 4, 8, 16, 32, 60, 60, 60};
+        for (int retry = 0; retry < seconds.length; retry++) {
+            long whole = Duration.ofSeconds(seconds[retry]).toNanos();
+            int[] tenths = new int[10];
+            for (int i = 0; i < 10_000; i++) {
+                double left = (double) policy.delay(retry).toNanos() / whole;
+                assertThat(left).isBetween(0.8, 1.0);
+                tenths[(int) Math.min(9, (left - 0.8) * 50)]++;
+            }
+            assertThat(Arrays.stream(tenths)).as("of 10,000 pauses").allMatch(count -> count > 500);
+        }
     }
 
     @Test

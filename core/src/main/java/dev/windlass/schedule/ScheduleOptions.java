@@ -21,7 +21,7 @@ public record ScheduleOptions(boolean handOff, int batchSize, Duration lease, Du
     }
 
     public static ScheduleOptions defaults() {
-        return new ScheduleOptions(true, 1000, Duration.ofSeconds(30), Duration.ofDays(30));
+        return new ScheduleOptions(true, 1000, Duration.ofSeconds(30), Duration.ofDays(90));
     }
 
     public ScheduleOptions withHandOff(boolean handOff) {

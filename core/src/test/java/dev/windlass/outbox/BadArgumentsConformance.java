@@ -25,6 +25,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Bad arguments are refused with what was expected and what came, and nothing is written. */
 abstract class BadArgumentsConformance extends OutboxConformance {
     private static final Instant DUE = Instant.parse("2030-01-01T00:00:00Z");
+    private static final Duration NANO = Duration.ofNanos(1);
+    private static final Duration HUNDRED_YEARS = Duration.ofDays(36_500);
     private static final OutboxEntry GOOD = OutboxEntry.of("topic", "");
 
     @AfterEach
@@ -99,15 +101,35 @@ abstract class BadArgumentsConformance extends OutboxConformance {
 
     @Test
     @Shows({"OBX-116", "OBX-117"})
-    void claimRefusesALeaseOrABatchSizeOfNothing() {
+    void claimRefusesALeaseOrABatchSizeJustOutsideOfWhatCanBe() {
         OwnerToken owner = OwnerToken.fresh();
         refused(() -> outbox.claim(nothing(), LEASE, 1), "owner token, got null");
         refused(() -> outbox.claim(owner, nothing(), 1), "expected a positive lease, got null");
         refused(() -> outbox.claim(owner, Duration.ZERO, 1), "expected a positive lease, got PT0S");
-        refused(() -> outbox.claim(owner, Duration.ofSeconds(-1), 1), "expected a positive lease, got PT-1S");
-        refused(() -> outbox.claim(owner, Duration.ofDays(40_000), 1), "expected a lease of at most 100 years");
+        refused(() -> outbox.claim(owner, NANO.negated(), 1), "expected a positive lease, got PT-0.000000001S");
+        refused(
+                () -> outbox.claim(owner, HUNDRED_YEARS.plus(NANO), 1),
+                "expected a lease of at most 100 years, got PT876000H0.000000001S");
         refused(() -> outbox.claim(owner, LEASE, 0), "expected a positive batch size, got 0");
         refused(() -> outbox.claim(owner, LEASE, -7), "expected a positive batch size, got -7");
+    }
+
+    @Test
+    @Shows({"OBX-116", "OBX-117"})
+    void optionsRefuseTheSameLeasesAndBatchSizes() {
+        OutboxOptions options = OutboxOptions.defaults();
+        refused(() -> options.withLease(nothing()), "expected a positive lease, got null");
+        refused(() -> options.withLease(Duration.ZERO), "expected a positive lease, got PT0S");
+        refused(
+                () -> options.withLease(HUNDRED_YEARS.plus(NANO)),
+                "expected a lease of at most 100 years, got PT876000H");
+        refused(() -> options.withBatchSize(0), "expected a positive batch size, got 0");
+        refused(() -> options.withBatchSize(-1), "expected a positive batch size, got -1");
+
+        assertThat(options.withLease(NANO).lease()).isEqualTo(NANO);
+        assertThat(options.withLease(HUNDRED_YEARS).lease()).isEqualTo(HUNDRED_YEARS);
+        assertThat(options.withBatchSize(1).batchSize()).isEqualTo(1);
+        assertThat(options.withBatchSize(Integer.MAX_VALUE).batchSize()).isEqualTo(Integer.MAX_VALUE);
     }
 
     @Test

@@ -10,12 +10,17 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Savepoint;
+import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Enqueue in the caller's transaction. */
 abstract class CallersTransactionConformance extends OutboxConformance {
+    private static final OutboxEntry GOOD = OutboxEntry.of("topic", "");
 
     @Test
     @Shows({"OBX-003", "OBX-098"})
@@ -85,6 +90,86 @@ abstract class CallersTransactionConformance extends OutboxConformance {
             connection.commit();
         }
         assertThat(claim(OwnerToken.fresh(), 10)).containsExactly(workItem(before), workItem(after));
+    }
+
+    /** What Java refuses has not reached the database. */
+    @Test
+    @Shows("OBX-003")
+    void anEntryThatIsRefusedLeavesTheCallersTransactionAsItWas() throws SQLException {
+        try (Connection connection = transaction()) {
+            writeBusinessRow(connection);
+            for (ThrowingCallable refused : List.<ThrowingCallable>of(
+                    () -> outbox.enqueue(connection, OutboxEntry.of(" ", "")),
+                    () -> outbox.enqueueAll(connection, List.of(GOOD, OutboxEntry.of("t".repeat(256), ""))))) {
+                assertThatThrownBy(refused).isInstanceOf(IllegalArgumentException.class);
+            }
+            assertThat(businessRows()).as("not committed").isZero();
+            outbox.enqueue(connection, GOOD);
+
+            connection.commit();
+        }
+        assertThat(businessRows()).as("not rolled back").isEqualTo(1);
+        assertThat(count("1 = 1")).isEqualTo(1);
+    }
+
+    /**
+     * A transaction in which a statement failed can only be rolled back, as a whole or to a savepoint; by whom it belongs to. A
+     * savepoint that is still there proves that nobody else did.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @Shows("OBX-003")
+    void anEnqueueThatTheDatabaseRefusesNeitherCommitsNorRollsBack(boolean alone) throws SQLException {
+        database().update("alter table %s.outbox add constraint picky check (payload <> 'refused')");
+        OutboxEntry refused = OutboxEntry.of("topic", "refused");
+        try (Connection connection = transaction()) {
+            writeBusinessRow(connection);
+            OutboxMessageIdentifier before = outbox.enqueue(connection, GOOD);
+            Savepoint savepoint = connection.setSavepoint();
+            outbox.enqueue(connection, OutboxEntry.of("topic", "dropped"));
+
+            assertThatThrownBy(() -> {
+                        if (alone) {
+                            outbox.enqueue(connection, refused);
+                        } else {
+                            outbox.enqueueAll(connection, List.of(GOOD, refused));
+                        }
+                    })
+                    .isInstanceOf(WindlassException.class)
+                    .hasMessageContaining("picky");
+
+            assertThat(connection.isClosed()).isFalse();
+            assertThat(connection.getAutoCommit()).isFalse();
+            assertThat(businessRows()).as("not committed").isZero();
+            connection.rollback(savepoint);
+            OutboxMessageIdentifier after = outbox.enqueue(connection, GOOD);
+            connection.commit();
+
+            assertThat(businessRows()).as("not rolled back").isEqualTo(1);
+            assertThat(claim(OwnerToken.fresh(), 10)).containsExactly(workItem(before), workItem(after));
+        } finally {
+            database().update("alter table %s.outbox drop constraint picky");
+        }
+    }
+
+    @Test
+    @Shows("OBX-003")
+    void aMessageThatIsThereAlreadyLeavesTheCallersTransactionAsItWas() throws SQLException {
+        OutboxEntry once = GOOD.withDeduplication("order 1", Duration.ofHours(1));
+        OutboxMessageIdentifier first = outbox.enqueue(once);
+        try (Connection connection = transaction()) {
+            writeBusinessRow(connection);
+            Savepoint savepoint = connection.setSavepoint();
+
+            assertThat(outbox.enqueue(connection, once)).isEqualTo(first);
+            assertThat(outbox.enqueueAll(connection, List.of(once))).containsExactly(first);
+
+            assertThat(businessRows()).as("not committed").isZero();
+            connection.rollback(savepoint);
+            connection.commit();
+        }
+        assertThat(businessRows()).as("not rolled back").isEqualTo(1);
+        assertThat(count("1 = 1")).isEqualTo(1);
     }
 
     @Test

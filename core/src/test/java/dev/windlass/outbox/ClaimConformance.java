@@ -12,6 +12,9 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Claim. */
 abstract class ClaimConformance extends OutboxConformance {
@@ -36,6 +39,29 @@ abstract class ClaimConformance extends OutboxConformance {
 
         assertThat(time("locked_until", id))
                 .isBetween(before.plus(LEASE), database().now().plus(LEASE));
+    }
+
+    /** Whatever is recommended: from the shortest lease that there is to a hundred years. */
+    @ParameterizedTest
+    @ValueSource(strings = {"PT0.000000001S", "PT10S", "PT300S", "PT876000H"})
+    @Shows("OBX-116")
+    void anyLeaseUpToAHundredYearsIsTakenAsItIs(Duration lease) {
+        enqueue("topic");
+        Instant before = database().now();
+        OutboxWorkItemIdentifier id =
+                outbox.claim(OwnerToken.fresh(), lease, 1).get(0).id();
+
+        assertThat(time("locked_until", id))
+                .isBetween(before.plus(lease), database().now().plus(lease));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 1", "2, 2", "100, 100", "101, 101", "2147483647, 120"})
+    @Shows("OBX-117")
+    void aClaimTakesItsBatchSizeAtMostHoweverSmallOrLarge(int batchSize, int claimed) {
+        enqueue("topic", 120);
+
+        assertThat(claim(OwnerToken.fresh(), batchSize)).hasSize(claimed);
     }
 
     @Test
@@ -140,13 +166,5 @@ abstract class ClaimConformance extends OutboxConformance {
         assertThat(IntStream.range(0, 60)
                         .anyMatch(i -> claim(OwnerToken.fresh(), 10).contains(other)))
                 .isTrue();
-    }
-
-    @Test
-    void aLeaseOfAHundredYearsAndOneOfANanosecondAreLeases() {
-        enqueue("topic", 2);
-
-        assertThat(outbox.claim(OwnerToken.fresh(), Duration.ofDays(36_500), 1)).hasSize(1);
-        assertThat(outbox.claim(OwnerToken.fresh(), Duration.ofNanos(1), 1)).hasSize(1);
     }
 }

@@ -3,16 +3,22 @@ package dev.windlass.outbox;
 import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.HandlerOptions;
+import dev.windlass.Shows;
 import dev.windlass.TestDatabase;
 import dev.windlass.runtime.Claimed;
+import dev.windlass.runtime.Handling;
 import dev.windlass.runtime.Position;
+import dev.windlass.runtime.Telemetry;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -89,5 +95,52 @@ final class ClaimPaceTest {
                 eventually().until(() -> handled.get() == 1);
             }
         }
+    }
+
+    /**
+     * To let time pass is all that can be shown. Pauses are never cut short, however slow the machine; and that one is short again
+     * after work has only to be seen once.
+     */
+    @Test
+    @Shows("OBX-122")
+    void anIdleNodeLooksLessAndLessOftenUntilThereIsWorkAgain() throws Exception {
+        Duration shortest = Duration.ofMillis(20);
+        Duration longest = Duration.ofMillis(900);
+        List<Long> looks = new CopyOnWriteArrayList<>();
+        HinderedStore store = new HinderedStore(database) {
+            @Override
+            public List<Claimed<OutboxMessage>> claim(
+                    Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
+                    throws SQLException {
+                looks.add(System.nanoTime());
+                return super.claim(connection, owner, lease, limit, bytes, demands);
+            }
+        };
+        Handling<OutboxMessage> handling =
+                new Handling<>((message, cancellation) -> handled.incrementAndGet(), HandlerOptions.defaults());
+        try (HinderedNode node =
+                new HinderedNode(database, store, Duration.ofMinutes(1), handling, Telemetry.NONE, shortest, longest)) {
+            eventually()
+                    .until(() -> pauses(looks, looks.size() - 4).stream()
+                                    .filter(pause -> pause.compareTo(longest) >= 0)
+                                    .count()
+                            == 3);
+            assertThat(looks).as("doubled pauses take few looks").hasSizeLessThan(20);
+
+            eventually().until(() -> {
+                database.passive().outbox().enqueue(OutboxEntry.of("a", "x"));
+                int before = handled.get();
+                int found = looks.size();
+                eventually().until(() -> handled.get() > before && looks.size() > found + 1);
+                return pauses(looks, found).stream().anyMatch(pause -> pause.compareTo(longest.dividedBy(3)) < 0);
+            });
+        }
+    }
+
+    /** Between looks, from this one on. */
+    private static List<Duration> pauses(List<Long> looks, int from) {
+        return IntStream.range(Math.max(1, from + 1), looks.size())
+                .mapToObj(i -> Duration.ofNanos(looks.get(i) - looks.get(i - 1)))
+                .toList();
     }
 }

@@ -34,13 +34,28 @@ final class HinderedNode implements AutoCloseable {
             Duration lease,
             Handling<OutboxMessage> handling,
             Telemetry telemetry) {
+        this(database, store, lease, handling, telemetry, POLL, POLL);
+    }
+
+    /**
+     * @param shortest the pause after a first look that found nothing
+     * @param longest the pause after many of them
+     */
+    HinderedNode(
+            TestDatabase database,
+            WorkStore<OutboxMessage> store,
+            Duration lease,
+            Handling<OutboxMessage> handling,
+            Telemetry telemetry,
+            Duration shortest,
+            Duration longest) {
         dispatcher = new Dispatcher<>(
                 HinderedStore.routines(database),
                 HinderedStore.routines(database),
                 store,
                 "hindered_" + database.schema(),
                 Map.of("a", handling),
-                new DispatcherOptions(POLL, POLL, 100, lease, 16, 1000, false, Duration.ofSeconds(2)),
+                new DispatcherOptions(shortest, longest, 100, lease, 16, 1000, false, Duration.ofSeconds(2)),
                 telemetry,
                 workers);
         dispatcher.start();

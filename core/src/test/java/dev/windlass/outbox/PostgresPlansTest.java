@@ -57,7 +57,7 @@ final class PostgresPlansTest {
 
     @ParameterizedTest
     @EnumSource
-    @Shows({"OBX-119", "OBX-120"})
+    @Shows("OBX-119")
     void aBacklogOfOneTopicCostsTheOthersNothing(Statistics statistics) throws SQLException {
         prepare(statistics);
         Map<String, Long> without = buffersOfEachVerb();

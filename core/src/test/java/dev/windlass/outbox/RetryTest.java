@@ -13,6 +13,7 @@ import dev.windlass.Shows;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -50,7 +51,7 @@ final class RetryTest {
     }
 
     @Test
-    @Shows({"OBX-056", "OBX-063"})
+    @Shows("OBX-056")
     void aFailedAttemptIsRepeatedUntilOneSucceeds() {
         AtomicInteger calls = new AtomicInteger();
         Windlass windlass = database.start(database.windlass().outboxHandler("a", retrying(quick(10)), message -> {
@@ -83,11 +84,51 @@ final class RetryTest {
     }
 
     @Test
+    @Shows("OBX-063")
+    void thePauseIsThatOfTheTopicsPolicyOrElseOfTheOutboxs() {
+        OutboxHandler.Simple broken = message -> {
+            throw new IllegalStateException("broken");
+        };
+        RetryPolicy hours = new RetryPolicy(10, HOUR, Duration.ofDays(1), 0);
+        Windlass windlass = database.start(database.windlass()
+                .outbox(OutboxOptions.defaults().withHandlers(retrying(hours)))
+                .outboxHandler("outbox's", broken)
+                .outboxHandler("own", retrying(hours.withBase(Duration.ofHours(5))), broken));
+        windlass.outbox().enqueue(OutboxEntry.of("outbox's", "x"));
+        windlass.outbox().enqueue(OutboxEntry.of("own", "x"));
+
+        eventually().until(() -> failures() == 2);
+        assertThat(pause("min", "outbox's")).isBetween(3590.0, 3600.0);
+        assertThat(pause("min", "own")).isBetween(5 * 3600.0 - 10, 5 * 3600.0);
+    }
+
+    @Test
     @Shows("OBX-062")
-    void jitterTakesOffNoMoreThanItsPart() {
-        failing(new RetryPolicy(10, HOUR, HOUR, 0.5), "x");
-        eventually().until(() -> database.count("status = 0 and retry_count = 1") == 1);
-        assertThat(secondsToNextAttempt()).isBetween(1740.0, 3600.0);
+    void messagesThatFailTogetherComeBackSpreadOverTheLastFifthOfTheirPause() throws Exception {
+        OutboxHandler.Simple broken = message -> {
+            throw new IllegalStateException("broken");
+        };
+        database.passive().outbox().enqueueAll(Collections.nCopies(60, OutboxEntry.of("a", "x")));
+        database.execute(
+                "update %s.outbox set retry_count = 7"); // after which it is a minute, long enough to be looked at
+        database.start(database.windlass().outboxHandler("a", broken));
+
+        eventually().until(() -> failures() == 60);
+        assertThat(pause("min", "a")).isBetween(47.0, 52.0);
+        assertThat(pause("max", "a")).isBetween(56.0, 60.0);
+    }
+
+    private static long failures() {
+        return database.value(Long.class, "select count(*) from %s.outbox_failure");
+    }
+
+    /** The shortest or longest pause of a topic, which its failure was followed by in the database. */
+    private static double pause(String which, String topic) {
+        return database.value(
+                Double.class,
+                "select " + which + "(extract(epoch from m.next_attempt_at - f.failed_at))::float8"
+                        + " from %s.outbox m join %s.outbox_failure f on f.message_id = m.id where m.topic = ?",
+                topic);
     }
 
     @Test

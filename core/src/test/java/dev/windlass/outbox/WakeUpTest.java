@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
 import dev.windlass.Logs;
-import dev.windlass.Shows;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
 import java.sql.Connection;
@@ -134,7 +133,6 @@ final class WakeUpTest {
     }
 
     @Test
-    @Shows("OBX-122")
     void whereNotificationsDoNotArriveNodesLookEverySecondAndSaySoOnce() throws Exception {
         try (Logs logs = Logs.collect(Level.INFO)) {
             database.start(sleepy(new DeafDataSource(database.dataSource())));

@@ -7,7 +7,6 @@ import ch.qos.logback.classic.Level;
 import dev.windlass.Deadline;
 import dev.windlass.Logs;
 import dev.windlass.MonotonicClock;
-import dev.windlass.Shows;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.time.Duration;
@@ -159,7 +158,6 @@ final class LoopTest {
     }
 
     @Test
-    @Shows("OBX-122")
     void aFailingStepGoesOnAndOnlyTheFirstFailureAndTheRecoveryAreLogged() {
         try (Logs logs = Logs.collect(Level.INFO)) {
             Loop loop = started(() -> {

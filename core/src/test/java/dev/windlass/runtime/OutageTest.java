@@ -51,7 +51,7 @@ final class OutageTest {
     }
 
     @Test
-    @Shows({"OBX-059", "OBX-099", "OBX-100", "OBX-101"})
+    @Shows({"OBX-059", "OBX-100", "OBX-101"})
     void aKilledDatabaseLosesNothingAndNoMessageHasTwoOwnersAfterwards() throws Exception {
         drainThroughKills(4000, 1);
     }

@@ -22,6 +22,7 @@ final class PaceTest {
     }
 
     @Test
+    @Shows("OBX-122")
     void workStartsItAnew() {
         pace.afterNothing();
         pace.afterNothing();
