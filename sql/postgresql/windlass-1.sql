@@ -26,6 +26,39 @@ create table if not exists "windlass".windlass_watch (
     quiet_until timestamptz not null
 ) with (fillfactor = 50);
 
+-- Refuses an argument: says what was expected, what came and what to do. Never with what may be content: errors are logged.
+create or replace function "windlass".windlass_refuse(p_expected text, p_got text, p_hint text) returns void
+    language plpgsql
+as $sql$
+begin
+    raise exception 'expected %, got %', p_expected, coalesce(p_got, 'null')
+        using errcode = 'invalid_parameter_value', hint = p_hint;
+end
+$sql$;
+
+-- Refuses a lease that is over when it begins.
+create or replace function "windlass".windlass_check_lease(p_lease interval) returns void
+    language plpgsql
+as $sql$
+begin
+    if (p_lease > interval '0') is not true then
+        perform "windlass".windlass_refuse('a lease of more than nothing', p_lease::text, 'Give p_lease, for example interval ''30 s''.');
+    end if;
+end
+$sql$;
+
+-- Refuses arrays that do not have the same length as the first one. Null stands for an array that may be left out.
+create or replace function "windlass".windlass_check_lengths(p_length integer, variadic p_lengths integer[]) returns void
+    language plpgsql
+as $sql$
+begin
+    if p_length is null or exists (select from unnest(p_lengths) as l (length) where l.length <> p_length) then
+        perform "windlass".windlass_refuse('arrays of the same length', array_to_string(p_length || p_lengths, ', ', 'null'),
+                                         'One element of each belongs together; leave an array out if it has nothing to say.');
+    end if;
+end
+$sql$;
+
 -- The outbox. One state machine:
 --
 --   4 waiting --(its turn has come)--> 0 ready --claim--> 1 in progress --ack--> 2 done
@@ -395,6 +428,11 @@ declare
     v_paused text[] := array(select p.topic from "windlass"."outbox_pause" p);
     v_topics text[];
 begin
+    perform "windlass".windlass_check_lease(p_lease);
+    if p_topics is not null then
+        perform "windlass".windlass_check_lengths(cardinality(p_topics), cardinality(p_places), cardinality(p_after_ats),
+                                                cardinality(p_after_ids));
+    end if;
     if exists (select from "windlass"."outbox_key_freed") then
         perform "windlass"."outbox_settle_keys"();
         v_now := clock_timestamp();
@@ -639,6 +677,7 @@ create or replace function "windlass"."outbox_abandon"(
     language plpgsql
 as $sql$
 begin
+    perform "windlass".windlass_check_lengths(cardinality(p_ids), cardinality(p_delays), cardinality(p_errors), cardinality(p_counted));
     select s.changed, s.locked, s.lost into changed, locked, lost
       from "windlass"."outbox_settle"('abandon', p_ids, p_owners, p_processed_by => p_processed_by, p_delays => p_delays,
                                    p_errors => p_errors, p_flags => p_counted) s;
@@ -679,6 +718,7 @@ create or replace function "windlass"."outbox_fail"(
     language plpgsql
 as $sql$
 begin
+    perform "windlass".windlass_check_lengths(cardinality(p_ids), cardinality(p_errors), cardinality(p_block));
     select s.changed, s.locked, s.lost into changed, locked, lost
       from "windlass"."outbox_settle"('fail', p_ids, p_owners, p_processed_by => p_processed_by, p_errors => p_errors,
                                    p_flags => p_block, p_notify => p_notify) s;
@@ -697,6 +737,7 @@ create or replace function "windlass"."outbox_heartbeat"(
     language plpgsql
 as $sql$
 begin
+    perform "windlass".windlass_check_lease(p_lease);
     select s.changed, s.locked, s.lost into changed, locked, lost
       from "windlass"."outbox_settle"('heartbeat', p_ids, p_owners, p_delays => array[p_lease]) s;
 end
@@ -1134,6 +1175,7 @@ create or replace function "windlass"."outbox_timer_abandon"(
     language plpgsql
 as $sql$
 begin
+    perform "windlass".windlass_check_lengths(cardinality(p_ids), cardinality(p_delays), cardinality(p_errors), cardinality(p_counted));
     select s.changed, s.locked, s.lost into changed, locked, lost
       from "windlass"."outbox_timer_settle"('abandon', p_ids, p_owners, p_processed_by => p_processed_by, p_delays => p_delays,
                                    p_errors => p_errors, p_flags => p_counted) s;
@@ -1174,6 +1216,7 @@ create or replace function "windlass"."outbox_timer_fail"(
     language plpgsql
 as $sql$
 begin
+    perform "windlass".windlass_check_lengths(cardinality(p_ids), cardinality(p_errors), cardinality(p_block));
     select s.changed, s.locked, s.lost into changed, locked, lost
       from "windlass"."outbox_timer_settle"('fail', p_ids, p_owners, p_processed_by => p_processed_by, p_errors => p_errors,
                                    p_flags => p_block, p_notify => p_notify) s;
@@ -1192,6 +1235,7 @@ create or replace function "windlass"."outbox_timer_heartbeat"(
     language plpgsql
 as $sql$
 begin
+    perform "windlass".windlass_check_lease(p_lease);
     select s.changed, s.locked, s.lost into changed, locked, lost
       from "windlass"."outbox_timer_settle"('heartbeat', p_ids, p_owners, p_delays => array[p_lease]) s;
 end
@@ -1629,6 +1673,7 @@ create or replace function "windlass"."outbox_job_run_abandon"(
     language plpgsql
 as $sql$
 begin
+    perform "windlass".windlass_check_lengths(cardinality(p_ids), cardinality(p_delays), cardinality(p_errors), cardinality(p_counted));
     select s.changed, s.locked, s.lost into changed, locked, lost
       from "windlass"."outbox_job_run_settle"('abandon', p_ids, p_owners, p_processed_by => p_processed_by, p_delays => p_delays,
                                    p_errors => p_errors, p_flags => p_counted) s;
@@ -1669,6 +1714,7 @@ create or replace function "windlass"."outbox_job_run_fail"(
     language plpgsql
 as $sql$
 begin
+    perform "windlass".windlass_check_lengths(cardinality(p_ids), cardinality(p_errors), cardinality(p_block));
     select s.changed, s.locked, s.lost into changed, locked, lost
       from "windlass"."outbox_job_run_settle"('fail', p_ids, p_owners, p_processed_by => p_processed_by, p_errors => p_errors,
                                    p_flags => p_block, p_notify => p_notify) s;
@@ -1687,6 +1733,7 @@ create or replace function "windlass"."outbox_job_run_heartbeat"(
     language plpgsql
 as $sql$
 begin
+    perform "windlass".windlass_check_lease(p_lease);
     select s.changed, s.locked, s.lost into changed, locked, lost
       from "windlass"."outbox_job_run_settle"('heartbeat', p_ids, p_owners, p_delays => array[p_lease]) s;
 end
@@ -2100,6 +2147,9 @@ declare
     v_sequence bigint;
     v_head     boolean;
 begin
+    if p_due_at is not null and p_delay is not null or p_expires_at is not null then
+        perform "windlass"."outbox_check_times"(p_due_at, p_delay, p_expires_at);
+    end if;
     perform pg_current_xact_id();
     if p_dedup_key is not null then
         v_first := "windlass"."outbox_first"(p_topic, p_dedup_key, v_id, p_dedup_window);
@@ -2139,6 +2189,21 @@ begin
 end
 $sql$;
 
+-- Refuses a message that is due twice, or that expires before it is due.
+create or replace function "windlass"."outbox_check_times"(p_due_at timestamptz, p_delay interval, p_expires_at timestamptz)
+    returns void
+    language plpgsql
+as $sql$
+begin
+    if p_due_at is not null and p_delay is not null then
+        perform "windlass".windlass_refuse('a due time or a delay', 'both', 'Leave one of them out.');
+    elsif p_expires_at <= coalesce(p_due_at, clock_timestamp() + p_delay) then
+        perform "windlass".windlass_refuse('a message that expires after it is due', 'one that nobody could ever handle',
+                                         'Give a later p_expires_at, or leave it out.');
+    end if;
+end
+$sql$;
+
 -- Writes many messages in one round trip, in the order of the arrays. An array of optional values may be null as a whole.
 -- Returns the ids, in the same order; under deduplication keys that are taken, the ids of the messages that took them.
 create or replace function "windlass"."outbox_enqueue_all"(
@@ -2164,6 +2229,14 @@ declare
     v_heads     boolean[];
     v_sequences bigint[];
 begin
+    perform "windlass".windlass_check_lengths(
+        cardinality(p_topics), coalesce(cardinality(p_payloads), -1), cardinality(p_ids), cardinality(p_correlation_ids),
+        cardinality(p_headers), cardinality(p_due_ats), cardinality(p_delays), cardinality(p_expires_ats),
+        cardinality(p_ordering_keys), cardinality(p_dedup_keys), cardinality(p_dedup_windows));
+    if p_due_ats is not null and p_delays is not null or p_expires_ats is not null then
+        perform "windlass"."outbox_check_times"(e.due_at, e.delay, e.expires_at)
+           from unnest(p_due_ats, p_delays, p_expires_ats) as e (due_at, delay, expires_at);
+    end if;
     perform pg_current_xact_id();
     if p_dedup_keys is not null then
         v_firsts := "windlass"."outbox_firsts"(p_topics, p_dedup_keys, v_ids, p_dedup_windows);
@@ -3399,6 +3472,10 @@ declare
     v_soon boolean;
     v_each record;
 begin
+    perform "windlass".windlass_check_lengths(
+        cardinality(p_topics), coalesce(cardinality(p_payloads), -1), cardinality(p_ids), cardinality(p_due_ats),
+        cardinality(p_delays), cardinality(p_unique_keys), cardinality(p_replaces), cardinality(p_correlation_ids),
+        cardinality(p_headers));
     perform "windlass"."outbox_timer_check_due"(e.due_at, e.delay)
        from unnest(p_topics, p_due_ats, p_delays) as e (topic, due_at, delay)
       where (e.due_at is null) = (e.delay is null);
@@ -3758,6 +3835,7 @@ as $sql$
 declare
     v_now timestamptz := clock_timestamp();
 begin
+    perform "windlass".windlass_check_lease(p_lease);
     return query
     update "windlass"."outbox_timer" c
        set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false
@@ -4587,6 +4665,7 @@ as $sql$
 declare
     v_now timestamptz := clock_timestamp();
 begin
+    perform "windlass".windlass_check_lease(p_lease);
     return query
     with taken as (
         update "windlass"."outbox_job_run" c
@@ -4823,6 +4902,11 @@ declare
     v_paused text[] := array(select p.topic from "windlass"."inbox_pause" p);
     v_topics text[];
 begin
+    perform "windlass".windlass_check_lease(p_lease);
+    if p_topics is not null then
+        perform "windlass".windlass_check_lengths(cardinality(p_topics), cardinality(p_places), cardinality(p_after_ats),
+                                                cardinality(p_after_ids));
+    end if;
     v_topics := coalesce(p_topics, array(select t from "windlass"."inbox_ready_topics"() t order by random()));
     return query
     update "windlass"."inbox" m
@@ -5060,6 +5144,7 @@ create or replace function "windlass"."inbox_abandon"(
     language plpgsql
 as $sql$
 begin
+    perform "windlass".windlass_check_lengths(cardinality(p_ids), cardinality(p_delays), cardinality(p_errors), cardinality(p_counted));
     select s.changed, s.locked, s.lost into changed, locked, lost
       from "windlass"."inbox_settle"('abandon', p_ids, p_owners, p_processed_by => p_processed_by, p_delays => p_delays,
                                    p_errors => p_errors, p_flags => p_counted) s;
@@ -5100,6 +5185,7 @@ create or replace function "windlass"."inbox_fail"(
     language plpgsql
 as $sql$
 begin
+    perform "windlass".windlass_check_lengths(cardinality(p_ids), cardinality(p_errors), cardinality(p_block));
     select s.changed, s.locked, s.lost into changed, locked, lost
       from "windlass"."inbox_settle"('fail', p_ids, p_owners, p_processed_by => p_processed_by, p_errors => p_errors,
                                    p_flags => p_block, p_notify => p_notify) s;
@@ -5118,6 +5204,7 @@ create or replace function "windlass"."inbox_heartbeat"(
     language plpgsql
 as $sql$
 begin
+    perform "windlass".windlass_check_lease(p_lease);
     select s.changed, s.locked, s.lost into changed, locked, lost
       from "windlass"."inbox_settle"('heartbeat', p_ids, p_owners, p_delays => array[p_lease]) s;
 end
@@ -5546,6 +5633,7 @@ declare
     v_mine     boolean;
     v_inserted boolean;
 begin
+    perform "windlass".windlass_check_lease(p_lease);
     for v_try in 1 .. 3 loop
         select m.status, m.id, m.owner_token, m.locked_until, m.next_attempt_at, m.retry_count, m.lease_expiries, m.hash
           into v_row
@@ -5933,6 +6021,15 @@ declare
     v_all   boolean;
     v_known boolean;
 begin
+    perform "windlass".windlass_check_lengths(
+        cardinality(p_topics), coalesce(cardinality(p_sources), -1), coalesce(cardinality(p_message_ids), -1),
+        coalesce(cardinality(p_payloads), -1), cardinality(p_headers), cardinality(p_hashes), cardinality(p_due_ats),
+        cardinality(p_delays), cardinality(p_ids));
+    if p_due_ats is not null and p_delays is not null then
+        perform "windlass".windlass_refuse('a due time or a delay', 'both', 'Leave one of them out.')
+           from unnest(p_due_ats, p_delays) as e (due_at, delay)
+          where e.due_at is not null and e.delay is not null;
+    end if;
     perform pg_current_xact_id();
     v_ids := coalesce(p_ids, array(select "windlass"."inbox_new_id"() as id from unnest(p_topics) order by id));
     loop

@@ -10,6 +10,7 @@ import dev.windlass.schedule.ScheduleNode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.StringJoiner;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
@@ -48,6 +49,9 @@ final class Closing {
     private final List<Dispatcher<?>> dispatchers;
     private Deadline grace = in(Duration.ZERO);
     private boolean interrupted;
+    private int unstarted;
+    private int asked;
+    private int cutOff;
 
     Closing(
             String name,
@@ -71,7 +75,7 @@ final class Closing {
         starter.askToStop();
         schedule.askToStop();
         leases.askLeadersToStop();
-        dispatchers.forEach(Dispatcher::askToStop);
+        unstarted = dispatchers.stream().mapToInt(Dispatcher::askToStop).sum();
         grace = in(graceTime);
         boolean quiet = within(grace, this::awaitHandlers);
         leases.askToStop();
@@ -110,6 +114,7 @@ final class Closing {
     }
 
     private void lastCall() {
+        asked = running();
         dispatchers.forEach(Dispatcher::cancelHandlers);
         leases.interruptWork();
         Deadline deadline = in(LAST_CALL);
@@ -119,7 +124,27 @@ final class Closing {
         } catch (InterruptedException e) {
             interrupted = true;
         }
+        cutOff = running();
         dispatchers.forEach(Dispatcher::giveUpHandlers);
+    }
+
+    private int running() {
+        return dispatchers.stream().mapToInt(Dispatcher::running).sum();
+    }
+
+    /** What became of work that was not done, for the log. */
+    String told() {
+        StringJoiner told = new StringJoiner("; ", "; ", "").setEmptyValue("");
+        if (unstarted > 0) {
+            told.add("gave back " + unstarted + " messages that had not been begun");
+        }
+        if (asked > 0) {
+            told.add(asked + " handlers were asked to stop when their time was up");
+        }
+        if (cutOff > 0) {
+            told.add(cutOff + " did not stop and were cut off; their messages were given back, and may run again");
+        }
+        return told.toString();
     }
 
     /** What is under way has the rest of the grace period; then it is broken off, and there is a last try. */

@@ -1,9 +1,17 @@
 package dev.windlass;
 
+import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Jackson if it is there; found out when the first typed payload comes, so that programs without one need no Jackson. */
+/**
+ * Jackson 3 or 2, whichever is there; found out when the first typed payload or handler comes, so that programs without one need
+ * no Jackson.
+ */
 final class DefaultCodec implements PayloadCodec {
+    private static final List<Supplier<PayloadCodec>> KNOWN =
+            List.of(() -> new Jackson3PayloadCodec(), () -> new JacksonPayloadCodec());
+
     private volatile @Nullable PayloadCodec codec;
 
     @Override
@@ -16,19 +24,31 @@ final class DefaultCodec implements PayloadCodec {
         return codec().decode(payload, type);
     }
 
-    private PayloadCodec codec() {
+    /**
+     * The codec that is used.
+     *
+     * @throws WindlassException if there is none
+     */
+    PayloadCodec codec() {
         PayloadCodec known = codec;
         if (known == null) {
-            try {
-                known = new JacksonPayloadCodec();
-            } catch (LinkageError e) {
-                throw new WindlassException(
-                        "expected a codec for typed payloads, found none; add com.fasterxml.jackson.core:jackson-databind"
-                                + " or give one with Windlass.on(…).codec(…)",
-                        e);
-            }
+            known = find();
             codec = known;
         }
         return known;
+    }
+
+    private static PayloadCodec find() {
+        WindlassException none = new WindlassException(
+                "expected a codec for typed payloads, found none; add Jackson (tools.jackson.core:jackson-databind or"
+                        + " com.fasterxml.jackson.core:jackson-databind), or give one with Windlass.on(…).codec(…)");
+        for (Supplier<PayloadCodec> each : KNOWN) {
+            try {
+                return each.get();
+            } catch (LinkageError e) {
+                none.addSuppressed(e);
+            }
+        }
+        throw none;
     }
 }

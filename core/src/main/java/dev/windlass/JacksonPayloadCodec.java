@@ -1,17 +1,24 @@
 package dev.windlass;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.exc.InvalidDefinitionException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 
-/** Payloads as JSON, by Jackson 2. Needs {@code jackson-databind} on the class path. */
+/** Payloads as JSON, by Jackson 2. Needs {@code com.fasterxml.jackson.core:jackson-databind} on the class path. */
 public final class JacksonPayloadCodec implements PayloadCodec {
     private final ObjectMapper mapper;
 
-    /** Uses a mapper with every Jackson module on the class path. */
+    /**
+     * Uses a mapper with every Jackson module on the class path. It ignores properties that the type does not have, as Jackson 3
+     * does: a node of the version before must be able to read what a newer one writes.
+     */
     public JacksonPayloadCodec() {
-        this(JsonMapper.builder().findAndAddModules().build());
+        this(JsonMapper.builder()
+                .findAndAddModules()
+                .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+                .build());
     }
 
     public JacksonPayloadCodec(ObjectMapper mapper) {

@@ -36,6 +36,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -56,6 +58,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class Windlass implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Windlass.class);
+    private static final int MOST_NAMED = 20;
     private final Workers workers = new Workers();
     private final Migrator migrator;
     private final boolean ensureSchema;
@@ -66,6 +69,9 @@ public final class Windlass implements AutoCloseable {
     private final InboxNode inbox;
     private final ScheduleNode schedule;
     private final boolean backgroundWorkers;
+    private final String nodeName;
+    private final boolean closeOnShutdown;
+    private final Thread hook = new Thread(this::close, "windlass-shutdown");
     private final Duration shutdownGrace;
     private final Loop starter;
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -74,9 +80,11 @@ public final class Windlass implements AutoCloseable {
     private Windlass(Builder builder) {
         WindlassOptions options = builder.options;
         database = builder.database(builder.dataSource);
-        migrator = builder.migrator();
+        migrator = builder.migrator(database);
         ensureSchema = options.ensureSchema();
         backgroundWorkers = options.backgroundWorkers();
+        nodeName = options.nodeName();
+        closeOnShutdown = builder.closeOnShutdown;
         shutdownGrace = options.shutdownGrace();
         transactions = new Transactions(database, this::wakeUp);
         Database background = builder.background == null ? database : builder.database(builder.background);
@@ -137,10 +145,17 @@ public final class Windlass implements AutoCloseable {
     }
 
     /**
-     * Runs work in a transaction on a connection of its own, commits it, and looks at once for what it enqueued.
-     * If it throws, everything is rolled back.
+     * Runs work in a transaction, commits it, and looks at once for what it enqueued. If it throws, everything is rolled back.
+     *
+     * <p>What this thread writes through this Windlass meanwhile is a part of the transaction, with or without naming the
+     * connection. So is another call of this method inside of the work: it is committed with the one around it, and rolled
+     * back alone if it throws. A data source that follows a transaction manager gives the connection of the transaction that
+     * is open; then this is a part of that one, and its manager commits it.
+     *
+     * @throws X what the work throws, and nothing else that is checked
+     * @throws WindlassException if the transaction cannot be begun or committed
      */
-    public <T extends @Nullable Object> T inTransaction(TransactionalWork<T> work) throws Exception {
+    public <T extends @Nullable Object, X extends Exception> T inTransaction(TransactionalWork<T, X> work) throws X {
         return transactions.run(work);
     }
 
@@ -161,7 +176,19 @@ public final class Windlass implements AutoCloseable {
         } catch (SQLException | WindlassException e) {
             startLater(e);
         }
+        if (closeOnShutdown) {
+            Runtime.getRuntime().addShutdownHook(hook);
+        }
         return this;
+    }
+
+    /** Nothing refers to a node that has been closed. */
+    private void removeHook() {
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException e) {
+            log.debug("[{}] the process is ending", database.name());
+        }
     }
 
     private void startLater(Exception e) {
@@ -173,7 +200,7 @@ public final class Windlass implements AutoCloseable {
         if (PoolTimeout.is(sql)) {
             log.warn("[{}] starting later: {}", database.name(), database.describe(sql));
         } else {
-            log.warn("[{}] the database is away; starting when it is back", database.name(), e);
+            log.warn("[{}] starting when the database is back", database.name());
         }
         starter.start();
     }
@@ -185,9 +212,36 @@ public final class Windlass implements AutoCloseable {
         migrator.check();
         schedule.bringJobs();
         if (begin()) {
-            log.info("[{}] started on schema {}", database.name(), database.schema());
+            log.info(
+                    "[{}] Windlass {} started as node {} on schema {}; {}",
+                    database.name(),
+                    version(),
+                    nodeName,
+                    database.schema(),
+                    topics());
         }
         return Loop.PARKED;
+    }
+
+    private static String version() {
+        String version = Windlass.class.getPackage().getImplementationVersion();
+        return version == null ? "(not from a jar)" : version;
+    }
+
+    private String topics() {
+        if (!backgroundWorkers) {
+            return "it only writes";
+        }
+        List<String> topics = Stream.of(outbox.dispatcher(), inbox.dispatcher())
+                .flatMap(dispatcher -> dispatcher.topics().stream())
+                .distinct()
+                .sorted()
+                .toList();
+        String named = topics.stream().limit(MOST_NAMED).collect(Collectors.joining(", "));
+        int others = topics.size() - MOST_NAMED;
+        return topics.isEmpty()
+                ? "it handles no topic"
+                : "it handles " + named + (others > 0 ? " and " + others + " more topics" : "");
     }
 
     /** Exclusive with {@link #hasBegun}: a start that took longer than the patience of close must not begin after it. */
@@ -227,6 +281,7 @@ public final class Windlass implements AutoCloseable {
                 interrupted |= stop();
             } finally {
                 workers.close();
+                removeHook();
                 if (interrupted) {
                     Thread.currentThread().interrupt();
                 }
@@ -236,18 +291,22 @@ public final class Windlass implements AutoCloseable {
 
     private boolean stop() {
         boolean begun = hasBegun();
-        boolean interrupted =
-                new Closing(database.name(), workers, starter, outbox, inbox, schedule, leases).run(shutdownGrace);
+        Closing closing = new Closing(database.name(), workers, starter, outbox, inbox, schedule, leases);
+        boolean interrupted = closing.run(shutdownGrace);
         if (begun) {
-            log.info("[{}] stopped", database.name());
+            log.info("[{}] stopped{}", database.name(), closing.told());
         }
         return interrupted;
     }
 
-    /** Work that runs in a transaction. */
+    /**
+     * Work that runs in a transaction.
+     *
+     * @param <X> what it may throw
+     */
     @FunctionalInterface
-    public interface TransactionalWork<T extends @Nullable Object> {
-        T run(Connection connection) throws Exception;
+    public interface TransactionalWork<T extends @Nullable Object, X extends Exception> {
+        T run(Connection connection) throws X;
     }
 
     /** Describes a Windlass: what is not said has a sensible default. */
@@ -266,6 +325,8 @@ public final class Windlass implements AutoCloseable {
         private PayloadCodec codec = new DefaultCodec();
         private Telemetry telemetry = Telemetry.NONE;
         private String name = "windlass";
+        private boolean closeOnShutdown;
+        private boolean decodes;
 
         private Builder(DataSource dataSource) {
             this.dataSource = dataSource;
@@ -321,6 +382,15 @@ public final class Windlass implements AutoCloseable {
         /** Creates or upgrades the schema at start: short for {@link WindlassOptions#withEnsureSchema}. */
         public Builder ensureSchema() {
             return options(options.withEnsureSchema(true));
+        }
+
+        /**
+         * Closes it when the process is told to end (SIGTERM, Ctrl-C, {@code System.exit}), for programs without a container that
+         * does. The process ends when handlers have finished, or their grace period is over.
+         */
+        public Builder closeOnShutdown() {
+            closeOnShutdown = true;
+            return this;
         }
 
         /**
@@ -387,6 +457,7 @@ public final class Windlass implements AutoCloseable {
         private <T> OutboxHandler.Simple decoding(Class<T> type, OutboxHandler.Typed<T> handler) {
             Require.present("payload type", type);
             Require.present("handler", handler);
+            decodes = true;
             return message -> handler.handle(codec.decode(message.payload(), type), message);
         }
 
@@ -429,6 +500,7 @@ public final class Windlass implements AutoCloseable {
         private <T> InboxHandler.Simple decodingQueued(Class<T> type, InboxHandler.Typed<T> handler) {
             Require.present("payload type", type);
             Require.present("handler", handler);
+            decodes = true;
             return message -> handler.handle(codec.decode(message.payload(), type), message);
         }
 
@@ -445,21 +517,33 @@ public final class Windlass implements AutoCloseable {
         }
 
         private Database database(DataSource source) {
-            return new Database(source, new PostgresDialect(), options.schemaName(), name);
+            return new Database(source, new PostgresDialect(), options.schemaName(), name)
+                    .allowingAutoCommit(options.autoCommitAllowed());
         }
 
         /** Creates, upgrades or checks the schema this describes, without starting anything. */
         public Migrator migrator() {
+            return migrator(database(dataSource));
+        }
+
+        private Migrator migrator(Database database) {
             return new Migrator(
-                    database(dataSource),
+                    database,
                     List.of(
                             Component.outbox(outbox.tableName()),
                             Component.inbox(inbox.tableName()),
                             Component.lease(leases.tableName())));
         }
 
-        /** Checks the schema, and begins to work. */
+        /**
+         * Checks the schema, and begins to work.
+         *
+         * @throws WindlassException if the schema is missing or does not fit, or typed handlers have no codec
+         */
         public Windlass start() {
+            if (decodes && codec instanceof DefaultCodec known) {
+                known.codec();
+            }
             return new Windlass(this).start();
         }
     }

@@ -15,6 +15,9 @@ import java.time.Duration;
  *     an idle node looks every second
  * @param shutdownGrace how long {@code close} lets running handlers finish; it takes about two seconds longer at most
  * @param nodeName what is stored as the node that processed a message, up to 100 characters
+ * @param autoCommitAllowed whether methods with a connection take one that commits each statement by itself; off by default,
+ *     because a message is then written whatever becomes of the change it speaks of
+ * @param retriesAsWarnings whether failed attempts are logged as warnings if they are tried again; otherwise all are errors
  */
 public record WindlassOptions(
         String schemaName,
@@ -23,7 +26,9 @@ public record WindlassOptions(
         Duration maxPollingInterval,
         boolean wakeUp,
         Duration shutdownGrace,
-        String nodeName) {
+        String nodeName,
+        boolean autoCommitAllowed,
+        boolean retriesAsWarnings) {
 
     public WindlassOptions {
         Require.identifier("schema name", schemaName);
@@ -40,41 +45,125 @@ public record WindlassOptions(
                 Duration.ofSeconds(30),
                 true,
                 Duration.ofSeconds(30),
-                NodeName.ofThisProcess());
+                NodeName.ofThisProcess(),
+                false,
+                false);
     }
 
     public WindlassOptions withSchemaName(String schemaName) {
         return new WindlassOptions(
-                schemaName, ensureSchema, backgroundWorkers, maxPollingInterval, wakeUp, shutdownGrace, nodeName);
+                schemaName,
+                ensureSchema,
+                backgroundWorkers,
+                maxPollingInterval,
+                wakeUp,
+                shutdownGrace,
+                nodeName,
+                autoCommitAllowed,
+                retriesAsWarnings);
     }
 
     public WindlassOptions withEnsureSchema(boolean ensureSchema) {
         return new WindlassOptions(
-                schemaName, ensureSchema, backgroundWorkers, maxPollingInterval, wakeUp, shutdownGrace, nodeName);
+                schemaName,
+                ensureSchema,
+                backgroundWorkers,
+                maxPollingInterval,
+                wakeUp,
+                shutdownGrace,
+                nodeName,
+                autoCommitAllowed,
+                retriesAsWarnings);
     }
 
     public WindlassOptions withBackgroundWorkers(boolean backgroundWorkers) {
         return new WindlassOptions(
-                schemaName, ensureSchema, backgroundWorkers, maxPollingInterval, wakeUp, shutdownGrace, nodeName);
+                schemaName,
+                ensureSchema,
+                backgroundWorkers,
+                maxPollingInterval,
+                wakeUp,
+                shutdownGrace,
+                nodeName,
+                autoCommitAllowed,
+                retriesAsWarnings);
     }
 
     public WindlassOptions withMaxPollingInterval(Duration maxPollingInterval) {
         return new WindlassOptions(
-                schemaName, ensureSchema, backgroundWorkers, maxPollingInterval, wakeUp, shutdownGrace, nodeName);
+                schemaName,
+                ensureSchema,
+                backgroundWorkers,
+                maxPollingInterval,
+                wakeUp,
+                shutdownGrace,
+                nodeName,
+                autoCommitAllowed,
+                retriesAsWarnings);
     }
 
     public WindlassOptions withWakeUp(boolean wakeUp) {
         return new WindlassOptions(
-                schemaName, ensureSchema, backgroundWorkers, maxPollingInterval, wakeUp, shutdownGrace, nodeName);
+                schemaName,
+                ensureSchema,
+                backgroundWorkers,
+                maxPollingInterval,
+                wakeUp,
+                shutdownGrace,
+                nodeName,
+                autoCommitAllowed,
+                retriesAsWarnings);
     }
 
     public WindlassOptions withShutdownGrace(Duration shutdownGrace) {
         return new WindlassOptions(
-                schemaName, ensureSchema, backgroundWorkers, maxPollingInterval, wakeUp, shutdownGrace, nodeName);
+                schemaName,
+                ensureSchema,
+                backgroundWorkers,
+                maxPollingInterval,
+                wakeUp,
+                shutdownGrace,
+                nodeName,
+                autoCommitAllowed,
+                retriesAsWarnings);
     }
 
     public WindlassOptions withNodeName(String nodeName) {
         return new WindlassOptions(
-                schemaName, ensureSchema, backgroundWorkers, maxPollingInterval, wakeUp, shutdownGrace, nodeName);
+                schemaName,
+                ensureSchema,
+                backgroundWorkers,
+                maxPollingInterval,
+                wakeUp,
+                shutdownGrace,
+                nodeName,
+                autoCommitAllowed,
+                retriesAsWarnings);
+    }
+
+    public WindlassOptions withAutoCommitAllowed(boolean autoCommitAllowed) {
+        return new WindlassOptions(
+                schemaName,
+                ensureSchema,
+                backgroundWorkers,
+                maxPollingInterval,
+                wakeUp,
+                shutdownGrace,
+                nodeName,
+                autoCommitAllowed,
+                retriesAsWarnings);
+    }
+
+    public WindlassOptions withRetriesAsWarnings(boolean retriesAsWarnings) {
+        return new WindlassOptions(
+                schemaName,
+                ensureSchema,
+                backgroundWorkers,
+                maxPollingInterval,
+                wakeUp,
+                shutdownGrace,
+                nodeName,
+                autoCommitAllowed,
+                retriesAsWarnings);
     }
 }

@@ -36,7 +36,15 @@ final class DefaultsTest {
         String node = "node-1";
         assertThat(WindlassOptions.defaults().withNodeName(node))
                 .isEqualTo(new WindlassOptions(
-                        "windlass", false, true, Duration.ofSeconds(30), true, Duration.ofSeconds(30), node));
+                        "windlass",
+                        false,
+                        true,
+                        Duration.ofSeconds(30),
+                        true,
+                        Duration.ofSeconds(30),
+                        node,
+                        false,
+                        false));
     }
 
     @Test

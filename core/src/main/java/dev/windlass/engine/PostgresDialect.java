@@ -25,6 +25,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.core.BaseConnection;
+import org.postgresql.core.TransactionState;
 
 /** PostgreSQL 15 and newer: what the community supports, and what the tests run on. */
 public final class PostgresDialect implements Dialect {
@@ -211,6 +213,12 @@ public final class PostgresDialect implements Dialect {
     @Override
     public String describe(SQLException e) {
         return PostgresErrors.describe(e);
+    }
+
+    @Override
+    public boolean isInTransaction(Connection connection) throws SQLException {
+        return connection.isWrapperFor(BaseConnection.class)
+                && connection.unwrap(BaseConnection.class).getTransactionState() != TransactionState.IDLE;
     }
 
     @Override

@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.sql.SQLNonTransientConnectionException;
 import java.sql.SQLRecoverableException;
 import java.sql.SQLTransientException;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.StringJoiner;
@@ -43,15 +44,24 @@ final class PostgresErrors {
     private static final String RAISE = "exec_stmt_raise";
 
     /**
-     * The one routine of Windlass that refuses in its own words what a program may get wrong: a job of another set. Functions of
-     * triggers have no arguments.
+     * The routines of Windlass that refuse in their own words what a program may get wrong: an argument, a job of another set.
+     * Functions of triggers have no arguments.
      */
-    private static final String OWN_WORDS = "_job_save(text";
+    private static final List<String> OWN_WORDS = List.of("_job_save(text", "windlass_refuse(text");
+
+    /** What a pooler in transaction mode makes of statements that the driver has prepared on another connection. */
+    private static final Set<String> LOST_STATEMENTS = Set.of("42P05", "26000");
+
+    private static final String POOLER = "; behind a pooler that shares connections among transactions, give the driver"
+            + " prepareThreshold=0, or let the pooler follow prepared statements";
 
     private PostgresErrors() {}
 
     static String describe(SQLException e) {
-        return e instanceof SqlError ? line(e.getMessage()) : describeRaw(e);
+        if (e instanceof SqlError) {
+            return line(e.getMessage());
+        }
+        return describeRaw(e) + (LOST_STATEMENTS.contains(SqlError.state(e)) ? POOLER : "");
     }
 
     private static String describeRaw(SQLException e) {
@@ -119,7 +129,8 @@ final class PostgresErrors {
     }
 
     private static boolean isOwn(String where) {
-        return line(where).replace("\"", "").contains(OWN_WORDS);
+        String innermost = line(where).replace("\"", "");
+        return OWN_WORDS.stream().anyMatch(innermost::contains);
     }
 
     private static String names(ServerReport report) {

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -74,7 +75,7 @@ final class Guard {
     /** Repeated with the same token, so that a try whose answer was lost gets it once more. */
     private Begin begin(InboxKey key, @Nullable ContentHash hash, boolean arrival) {
         OwnerToken owner = OwnerToken.fresh();
-        return database.retrying(
+        return database.alone(
                 "begin message " + key,
                 connection -> store.begin(
                         connection, key, owner, options.guardLease(), options.maxAttempts(), hash, arrival));
@@ -94,7 +95,7 @@ final class Guard {
     }
 
     private Renewal renew(InboxAttempt attempt) {
-        return database.retrying(
+        return database.alone(
                 "renew message " + attempt.key(), connection -> store.renew(connection, attempt, options.guardLease()));
     }
 
@@ -118,22 +119,21 @@ final class Guard {
     }
 
     void markProcessed(Connection connection, InboxAttempt attempt) {
-        Require.present("connection", connection);
         Require.present("attempt", attempt);
         String what = "mark message " + attempt.key() + " as processed";
-        boolean marked;
-        try {
-            marked = store.markDone(connection, attempt, false);
-        } catch (SQLException e) {
-            throw isLocked(e) ? new WindlassException(locked(what), e) : database.failure(what, e);
-        }
+        boolean marked = unlocked(
+                what, () -> database.within(connection, what, callers -> store.markDone(callers, attempt, false)));
         requireHeld(marked, attempt);
         waiters.expect(attempt.key());
     }
 
     private <T> T marking(String what, Database.Work<T> mark) {
+        return unlocked(what, () -> database.alone(what, mark));
+    }
+
+    private <T> T unlocked(String what, Supplier<T> mark) {
         try {
-            return database.retrying(what, mark);
+            return mark.get();
         } catch (WindlassException e) {
             throw e.getCause() instanceof SQLException cause && isLocked(cause)
                     ? new WindlassException(locked(what), cause)
@@ -227,14 +227,18 @@ final class Guard {
     }
 
     boolean alreadyProcessed(InboxKey key, @Nullable ContentHash hash) {
-        if (transactions.areOpenHere()) {
-            throw new IllegalStateException(
-                    ("[%s] expected alreadyProcessed of message %s outside of a transaction, got"
-                                    + " it inside inTransaction; use begin, which does not wait")
-                            .formatted(database.name(), key));
-        }
+        requireNoTransaction("alreadyProcessed", key);
         Begin begin = begin(key, hash);
         return begin instanceof Begin.InProgress ? await(key, hash) : isProcessed(key, begin);
+    }
+
+    /** It would commit the end of the message before the transaction around it, or wait for others while that is open. */
+    private void requireNoTransaction(String method, InboxKey key) {
+        if (transactions.areOpenHere()) {
+            throw new IllegalStateException(("[%s] expected %s of message %s outside of a transaction, got it inside"
+                            + " inTransaction; use begin, which does not wait, and markProcessed with the connection")
+                    .formatted(database.name(), method, key));
+        }
     }
 
     private boolean isProcessed(InboxKey key, Begin begin) {
@@ -287,6 +291,7 @@ final class Guard {
     }
 
     Processed process(InboxKey key, @Nullable ContentHash hash, InboxWork work) throws Exception {
+        requireNoTransaction("process", key);
         Begin begin = begin(key, hash);
         if (begin instanceof Begin.Proceed proceed) {
             run(proceed.attempt(), work);

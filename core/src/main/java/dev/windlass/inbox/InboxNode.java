@@ -48,14 +48,15 @@ public final class InboxNode {
                 channel,
                 handlings,
                 new DispatcherOptions(
-                        options.pollingInterval(),
-                        windlass.maxPollingInterval(),
-                        options.batchSize(),
-                        options.lease(),
-                        options.concurrency(),
-                        options.maxLeaseExpiries(),
-                        windlass.wakeUp(),
-                        windlass.shutdownGrace()),
+                                options.pollingInterval(),
+                                windlass.maxPollingInterval(),
+                                options.batchSize(),
+                                options.lease(),
+                                options.concurrency(),
+                                options.maxLeaseExpiries(),
+                                windlass.wakeUp(),
+                                windlass.shutdownGrace())
+                        .withRetriesAsWarnings(windlass.retriesAsWarnings()),
                 telemetry,
                 workers);
         ContentChanges contentChanges = new ContentChanges(database.name(), telemetry);

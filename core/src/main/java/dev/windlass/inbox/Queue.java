@@ -57,10 +57,16 @@ final class Queue {
         }
         boolean announce = !(all.size() == 1 && dispatcher.hasPlace(all.get(0).topic())) && announcer.announce();
         List<UUID> made = newIds(all.size());
-        List<Enqueued> answers =
-                database.retrying(what(all), connection -> store.enqueue(connection, made, all, announce));
-        tell(all, answers);
-        topics(all).forEach(dispatcher::committed);
+        return database.retrying(
+                what(all),
+                connection -> store.enqueue(connection, made, all, announce),
+                answers -> committed(all, answers),
+                connection -> enqueue(connection, all));
+    }
+
+    private List<Enqueued> committed(List<InboxEntry> entries, List<Enqueued> answers) {
+        tell(entries, answers);
+        topics(entries).forEach(dispatcher::committed);
         return answers;
     }
 
@@ -70,17 +76,15 @@ final class Queue {
         if (all.isEmpty()) {
             return List.of();
         }
-        try {
+        return database.within(connection, what(all), callers -> {
             boolean announce = announcer.announce();
-            List<Enqueued> answers = store.enqueue(connection, newIds(all.size()), all, announce);
+            List<Enqueued> answers = store.enqueue(callers, newIds(all.size()), all, announce);
             tell(all, answers);
             for (String topic : topics(all).toList()) {
-                signal(connection, topic, announce);
+                signal(callers, topic, announce);
             }
             return answers;
-        } catch (SQLException e) {
-            throw database.failure(what(all), e);
-        }
+        });
     }
 
     private List<UUID> newIds(int count) {
@@ -125,13 +129,9 @@ final class Queue {
     }
 
     int ack(Connection connection, OwnerToken owner, Collection<InboxWorkItemIdentifier> ids) {
-        Require.present("connection", connection);
         List<Held> held = own.held(owner, ids);
-        try {
-            return store.ackWithWork(connection, held);
-        } catch (SQLException e) {
-            throw database.failure("ack " + held.size() + " messages", e);
-        }
+        return database.within(
+                connection, "ack " + held.size() + " messages", callers -> store.ackWithWork(callers, held));
     }
 
     int abandon(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids) {

@@ -51,7 +51,7 @@ final class Acquirer {
     Outcome ask(Claim claim, @Nullable Duration wait) {
         checkOpen();
         TrustWindow[] window = new TrustWindow[1];
-        Answer answer = database.retrying("acquire " + claim, connection -> {
+        Answer answer = database.alone("acquire " + claim, connection -> {
             window[0] = runner.window(claim.duration());
             return store.acquire(connection, claim, wait);
         });

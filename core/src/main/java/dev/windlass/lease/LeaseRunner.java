@@ -6,6 +6,7 @@ import dev.windlass.lease.LeaseStore.Renewal;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Loop;
 import dev.windlass.runtime.Loops;
+import dev.windlass.runtime.SqlError;
 import dev.windlass.runtime.Workers;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -55,6 +56,7 @@ final class LeaseRunner {
     private final Loop renewing;
     private final Loop watching;
     private int failures;
+    private boolean told;
 
     LeaseRunner(
             Database database,
@@ -125,21 +127,23 @@ final class LeaseRunner {
     private void renew(List<HeldLease> due) {
         try {
             var unused = settle(due, this::ask);
-            if (failures > 0) {
+            if (told) {
                 log.info("[{}] leases are renewed again after {} failures", database.name(), failures);
-                failures = 0;
             }
+            failures = 0;
+            told = false;
         } catch (SQLException e) {
-            failed(due, database.describe(e));
+            failed(due, database.describe(e), SqlError.isOutage(e));
         } catch (RuntimeException e) {
-            failed(due, e.getClass().getName());
+            failed(due, e.getClass().getName(), false);
         }
     }
 
     /** Without the error's text: that of a server or driver may quote a row. */
-    private void failed(List<HeldLease> due, String error) {
+    private void failed(List<HeldLease> due, String error, boolean outage) {
         failures++;
-        if (failures == 1) {
+        if (!told && !outage) {
+            told = true;
             log.warn(
                     "[{}] could not renew {} leases ({}); trying again until they run out",
                     database.name(),

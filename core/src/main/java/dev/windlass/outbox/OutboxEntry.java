@@ -74,6 +74,11 @@ public record OutboxEntry(
         if (dueTime != null && delay != null) {
             throw new IllegalArgumentException("expected a due time or a delay, got both");
         }
+        if (dueTime != null && expiresAt != null && !expiresAt.isAfter(dueTime)) {
+            throw new IllegalArgumentException(
+                    "expected a message that expires after it is due, got one that is due at " + dueTime
+                            + " and expires at " + expiresAt);
+        }
     }
 
     public static OutboxEntry of(String topic, String payload) {

@@ -38,14 +38,15 @@ public final class OutboxNode {
                 channel,
                 windlass.backgroundWorkers() ? handlings : Map.of(),
                 new DispatcherOptions(
-                        options.pollingInterval(),
-                        windlass.maxPollingInterval(),
-                        options.batchSize(),
-                        options.lease(),
-                        options.concurrency(),
-                        options.maxLeaseExpiries(),
-                        windlass.wakeUp(),
-                        windlass.shutdownGrace()),
+                                options.pollingInterval(),
+                                windlass.maxPollingInterval(),
+                                options.batchSize(),
+                                options.lease(),
+                                options.concurrency(),
+                                options.maxLeaseExpiries(),
+                                windlass.wakeUp(),
+                                windlass.shutdownGrace())
+                        .withRetriesAsWarnings(windlass.retriesAsWarnings()),
                 telemetry,
                 workers);
         outbox = new StoredOutbox(

@@ -61,11 +61,20 @@ final class StoredOutbox implements Outbox {
         Require.present("outbox entry", entry);
         UUID id = ids.next();
         boolean announce = !dispatcher.hasPlace(entry.topic()) && announcer.announce();
-        UUID stands = onceOnly(
-                "enqueue a message of topic " + entry.topic(),
+        return onceOnly(
+                what(entry),
                 id,
                 connection -> store.enqueue(connection, id, entry, announce),
-                connection -> id);
+                connection -> id,
+                stands -> committed(entry, stands),
+                connection -> enqueue(connection, entry));
+    }
+
+    private static String what(OutboxEntry entry) {
+        return "enqueue a message of topic " + entry.topic();
+    }
+
+    private OutboxMessageIdentifier committed(OutboxEntry entry, UUID stands) {
         enqueueLog.enqueued(entry, stands);
         dispatcher.committed(entry.topic());
         return new OutboxMessageIdentifier(stands);
@@ -73,18 +82,14 @@ final class StoredOutbox implements Outbox {
 
     @Override
     public OutboxMessageIdentifier enqueue(Connection connection, OutboxEntry entry) {
-        Require.present("connection", connection);
         Require.present("outbox entry", entry);
-        UUID id = ids.next();
-        try {
+        return database.within(connection, what(entry), callers -> {
             boolean announce = announcer.announce();
-            UUID stands = store.enqueue(connection, id, entry, announce);
+            UUID stands = store.enqueue(callers, ids.next(), entry, announce);
             enqueueLog.enqueued(entry, stands);
-            signal(connection, entry.topic(), announce);
+            signal(callers, entry.topic(), announce);
             return new OutboxMessageIdentifier(stands);
-        } catch (SQLException e) {
-            throw database.failure("enqueue a message of topic " + entry.topic(), e);
-        }
+        });
     }
 
     @Override
@@ -96,14 +101,27 @@ final class StoredOutbox implements Outbox {
         List<UUID> made = newIds(all.size());
         boolean announce = announcer.announce();
         int plain = firstPlain(all);
-        List<UUID> stand = onceOnly(
-                "enqueue " + all.size() + " messages",
+        return onceOnly(
+                what(all),
                 plain < 0 ? null : made.get(plain),
                 connection -> store.enqueueAll(connection, made, all, announce),
-                connection -> recall(connection, made, all));
-        enqueueLog.enqueued(all, stand);
-        topics(all).forEach(dispatcher::committed);
-        return stand.stream().map(OutboxMessageIdentifier::new).toList();
+                connection -> recall(connection, made, all),
+                stand -> committed(all, stand),
+                connection -> enqueueAll(connection, all));
+    }
+
+    private static String what(List<OutboxEntry> entries) {
+        return "enqueue " + entries.size() + " messages";
+    }
+
+    private List<OutboxMessageIdentifier> committed(List<OutboxEntry> entries, List<UUID> stand) {
+        enqueueLog.enqueued(entries, stand);
+        topics(entries).forEach(dispatcher::committed);
+        return identifiers(stand);
+    }
+
+    private static List<OutboxMessageIdentifier> identifiers(List<UUID> ids) {
+        return ids.stream().map(OutboxMessageIdentifier::new).toList();
     }
 
     @Override
@@ -113,18 +131,15 @@ final class StoredOutbox implements Outbox {
         if (all.isEmpty()) {
             return List.of();
         }
-        List<UUID> made = newIds(all.size());
-        try {
+        return database.within(connection, what(all), callers -> {
             boolean announce = announcer.announce();
-            List<UUID> stand = store.enqueueAll(connection, made, all, announce);
+            List<UUID> stand = store.enqueueAll(callers, newIds(all.size()), all, announce);
             enqueueLog.enqueued(all, stand);
             for (String topic : topics(all).toList()) {
-                signal(connection, topic, announce);
+                signal(callers, topic, announce);
             }
-            return stand.stream().map(OutboxMessageIdentifier::new).toList();
-        } catch (SQLException e) {
-            throw database.failure("enqueue " + all.size() + " messages", e);
-        }
+            return identifiers(stand);
+        });
     }
 
     /** Where the first entry without a deduplication key is; those with one are not written twice in any case. */
@@ -158,17 +173,25 @@ final class StoredOutbox implements Outbox {
 
     /**
      * A try whose answer was lost may have been committed; the id tells, if there is one. Then {@code recall} finds out what
-     * the answer was.
+     * the answer was. In a transaction that this thread is in, {@code joined} does all of it.
      */
-    private <T> T onceOnly(String what, @Nullable UUID id, Database.Work<T> write, Database.Work<T> recall) {
+    private <T, R> R onceOnly(
+            String what,
+            @Nullable UUID id,
+            Database.Work<T> write,
+            Database.Work<T> recall,
+            Function<T, R> committed,
+            Database.Work<R> joined) {
         boolean[] tried = {false};
-        return database.retrying(what, connection -> {
-            if (id != null && tried[0] && store.exists(connection, id)) {
-                return recall.run(connection);
-            }
-            tried[0] = true;
-            return write.run(connection);
-        });
+        return database.retrying(
+                what,
+                connection -> {
+                    boolean again = id != null && tried[0] && store.exists(connection, id);
+                    tried[0] = true;
+                    return again ? recall.run(connection) : write.run(connection);
+                },
+                committed,
+                joined);
     }
 
     private void signal(Connection connection, String topic, boolean announced) throws SQLException {
@@ -232,13 +255,9 @@ final class StoredOutbox implements Outbox {
 
     @Override
     public boolean cancel(Connection connection, OutboxMessageIdentifier id) {
-        Require.present("connection", connection);
         Require.present("message identifier", id);
-        try {
-            return store.cancel(connection, id.value());
-        } catch (SQLException e) {
-            throw database.failure("cancel message " + id.value(), e);
-        }
+        return database.within(
+                connection, "cancel message " + id.value(), callers -> store.cancel(callers, id.value()));
     }
 
     @Override
@@ -251,14 +270,12 @@ final class StoredOutbox implements Outbox {
 
     @Override
     public boolean reschedule(Connection connection, OutboxMessageIdentifier id, Instant dueTime) {
-        Require.present("connection", connection);
         Require.present("message identifier", id);
         Require.instant("due time", dueTime);
-        try {
-            return store.reschedule(connection, id.value(), dueTime);
-        } catch (SQLException e) {
-            throw database.failure("reschedule message " + id.value(), e);
-        }
+        return database.within(
+                connection,
+                "reschedule message " + id.value(),
+                callers -> store.reschedule(callers, id.value(), dueTime));
     }
 
     /** Its successor under a key, or it itself, may be due now. */

@@ -32,8 +32,8 @@ final class Completion {
         int changed = 0;
         for (List<T> left = items; !left.isEmpty(); ) {
             List<T> now = left;
-            WorkStore.Answer answer = database.retrying(
-                    verb + " " + now.size() + " " + noun + "s", connection -> run.run(connection, now));
+            WorkStore.Answer answer =
+                    database.alone(verb + " " + now.size() + " " + noun + "s", connection -> run.run(connection, now));
             changed += answer.changed();
             left = new ArrayList<>(now);
             left.removeIf(item -> !answer.locked().contains(id.apply(item)));

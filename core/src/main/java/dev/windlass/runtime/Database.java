@@ -4,7 +4,11 @@ import dev.windlass.WindlassException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -22,6 +26,9 @@ public final class Database {
     /** As the standard has it. */
     private static final String CANNOT_CONNECT = "08001";
 
+    private static final String TRANSACTION_OPEN = "25001";
+    private static final long STALE_NANOS = Duration.ofSeconds(30).toNanos();
+
     /** An exhausted pool answers only after its own time-out; the caller must not wait for several of them. */
     private static final long TRY_NANOS = Duration.ofSeconds(2).toNanos();
 
@@ -30,19 +37,59 @@ public final class Database {
     private final String schema;
     private final String name;
     private final int answerMillis;
+    private final boolean autoCommitAllowed;
     private final Sight sight;
     private final Calls calls;
 
-    /** What was last seen of the server, by whoever uses it. */
+    /** What was last seen of the server and of its connections, by whoever uses it; and which threads are in a transaction. */
     private static final class Sight {
+        private final String name;
         private volatile boolean away;
+        private boolean told;
+        private long awaySince;
+        private long backSince = System.nanoTime() - STALE_NANOS;
+
+        /** Whether connections come with auto-commit on, so that one without is in somebody's transaction. */
+        private volatile boolean autoCommits;
+
+        @SuppressWarnings("ThreadLocalUsage") // one for each database: a transaction of another does not count
+        private final ThreadLocal<@Nullable Connection> transaction = new ThreadLocal<>();
+
+        Sight(String name) {
+            this.name = name;
+        }
+
+        /**
+         * Many meet an outage at once; one line tells of it, and one of its end. Connections that broke in it are found out one by
+         * one, some only after the end: that is no second outage, unless it goes on.
+         */
+        synchronized void lost(String reason) {
+            away = true;
+            if (!told && System.nanoTime() - backSince >= STALE_NANOS) {
+                told = true;
+                awaySince = System.nanoTime();
+                log.warn("[{}] the database is away: {}; trying again until it is back", name, reason);
+            }
+        }
+
+        synchronized void found() {
+            away = false;
+            if (told) {
+                told = false;
+                backSince = System.nanoTime();
+                log.info(
+                        "[{}] the database is back after {}",
+                        name,
+                        InWords.of(Duration.ofNanos(backSince - awaySince)));
+            }
+        }
     }
 
     /**
      * @param name identifies this store in logs and errors
      */
     public Database(DataSource dataSource, Dialect dialect, String schema, String name) {
-        this(dataSource, dialect, schema, name, 0, new Sight(), new Calls());
+        this(dataSource, dialect, schema, name, 0, false, new Sight(name), new Calls());
     }
 
     private Database(
@@ -51,6 +98,7 @@ public final class Database {
             String schema,
             String name,
             int answerMillis,
+            boolean autoCommitAllowed,
             Sight sight,
             Calls calls) {
         this.dataSource = dataSource;
@@ -58,6 +106,7 @@ public final class Database {
         this.schema = schema;
         this.name = name;
         this.answerMillis = answerMillis;
+        this.autoCommitAllowed = autoCommitAllowed;
         this.sight = sight;
         this.calls = calls;
     }
@@ -68,12 +117,18 @@ public final class Database {
      * {@link #end} are about these calls alone.
      */
     public Database answeringWithin(Duration time) {
-        return new Database(dataSource, dialect, schema, name, (int) time.toMillis(), sight, new Calls());
+        return new Database(
+                dataSource, dialect, schema, name, (int) time.toMillis(), autoCommitAllowed, sight, new Calls());
     }
 
     /** The same under another name, for one of several users of a database. */
     public Database named(String name) {
-        return new Database(dataSource, dialect, schema, name, answerMillis, sight, calls);
+        return new Database(dataSource, dialect, schema, name, answerMillis, autoCommitAllowed, sight, calls);
+    }
+
+    /** The same for callers who may bring connections that commit each statement by itself. */
+    public Database allowingAutoCommit(boolean allowed) {
+        return new Database(dataSource, dialect, schema, name, answerMillis, allowed, sight, calls);
     }
 
     public String name() {
@@ -115,24 +170,96 @@ public final class Database {
         }
         String said = dialect.describe(e);
         return sight.away
-                ? new SqlError("the database is away (" + said + ")", CANNOT_CONNECT, e)
+                ? new SqlError("the database is away (" + said + ")", CANNOT_CONNECT, e, true)
                 : new PoolTimeout(e, waited, said);
     }
 
     /** An error that somebody met on a connection from here. */
     void note(SQLException e) {
         if (dialect.isOutage(e)) {
-            sight.away = true;
+            sight.lost(describe(e));
         }
     }
 
     /** Runs work in a transaction of its own, once. */
     public <T> T once(Work<T> work) throws SQLException {
+        return once(work, connection -> {
+            throw new SqlError(
+                    "it needs a transaction of its own, and the data source gives the connection of a transaction that is"
+                            + " open already; call it outside of that, or give Windlass a data source that knows no"
+                            + " transactions",
+                    TRANSACTION_OPEN);
+        });
+    }
+
+    private <T> T once(Work<T> work, Work<T> joined) throws SQLException {
         try (Connection connection = connect()) {
+            if (isInTransaction(connection)) {
+                return joined.run(connection);
+            }
             return answerMillis == 0 ? transact(connection, work) : transactInTime(connection, work);
         } catch (SQLException e) {
             note(e);
             throw safe(e);
+        }
+    }
+
+    /**
+     * Whether a borrowed connection is in a transaction of the caller, as those of a data source that follows a transaction
+     * manager are: nobody but the caller may commit it. Some pools give all their connections out with auto-commit off. Then
+     * it cannot be told from the setting alone, and what may be in a transaction is refused.
+     */
+    boolean isInTransaction(Connection connection) throws SQLException {
+        if (connection.getAutoCommit()) {
+            sight.autoCommits = true;
+            return false;
+        }
+        if (!sight.autoCommits && (dialect.isInTransaction(connection) || followsTransactions(connection))) {
+            throw new SqlError(
+                    "it cannot tell whether a connection with auto-commit off is in a transaction of yours; give Windlass the"
+                            + " pool itself, or let the pool give out connections with auto-commit on",
+                    TRANSACTION_OPEN);
+        }
+        return sight.autoCommits;
+    }
+
+    /** Spring's proxies have this interface; Spring is no dependency of this library. */
+    private static boolean followsTransactions(Connection connection) {
+        return Stream.of(connection.getClass().getInterfaces())
+                .anyMatch(type -> type.getName().equals("org.springframework.jdbc.datasource.ConnectionProxy"));
+    }
+
+    /** The connection of the transaction that this thread has begun here and not ended yet. */
+    Optional<Connection> transaction() {
+        return Optional.ofNullable(sight.transaction.get());
+    }
+
+    /** This thread is in a transaction from now on; null: it no longer is. */
+    void enter(@Nullable Connection connection) {
+        if (connection == null) {
+            sight.transaction.remove();
+        } else {
+            sight.transaction.set(connection);
+        }
+    }
+
+    /**
+     * Runs work in the caller's transaction, once.
+     *
+     * @throws IllegalStateException if the connection commits each statement by itself
+     */
+    public <T> T within(Connection connection, String what, Work<T> work) {
+        Require.present("connection", connection);
+        try {
+            if (!autoCommitAllowed && connection.getAutoCommit()) {
+                throw new IllegalStateException("[" + name + "] could not " + what
+                        + ": expected a connection in a transaction, got one with auto-commit on, which would commit this by"
+                        + " itself; call setAutoCommit(false) before your change, or use the method without a connection"
+                        + " (who means it sets WindlassOptions.withAutoCommitAllowed)");
+            }
+            return work.run(connection);
+        } catch (SQLException e) {
+            throw failure(what, e);
         }
     }
 
@@ -169,14 +296,56 @@ public final class Database {
     }
 
     /**
-     * Runs work in a transaction of its own, and again, a few times, after a transient error. Only for work that is
-     * harmless to repeat when it is not known whether the first try was committed.
+     * Runs work in the transaction that this thread is in; or, if it is in none, in one of its own, and again, a few times,
+     * after a transient error. Only for work that is harmless to repeat when it is not known whether the first try was
+     * committed.
      */
     public <T> T retrying(String what, Work<T> work) {
+        return retrying(what, work, connection -> within(connection, what, work));
+    }
+
+    public <T> T retrying(String what, Work<T> own, Work<T> joined) {
+        return retrying(what, own, Function.identity(), joined);
+    }
+
+    /**
+     * The same with other work for the transaction that this thread is in.
+     *
+     * @param committed what is done with the result of {@code own}, once it has been committed
+     */
+    public <T, R> R retrying(String what, Work<T> own, Function<T, R> committed, Work<R> joined) {
+        Connection transaction = sight.transaction.get();
+        if (transaction != null) {
+            return repeating(what, () -> joined.run(transaction));
+        }
+        Supplier<R> done = repeating(
+                what,
+                () -> once(
+                        connection -> {
+                            T result = own.run(connection);
+                            return () -> committed.apply(result);
+                        },
+                        connection -> {
+                            R result = joined.run(connection);
+                            return () -> result;
+                        }));
+        return done.get();
+    }
+
+    /** The same always in a transaction of its own, committed when this returns; refused where that cannot be had. */
+    public <T> T alone(String what, Work<T> work) {
+        return repeating(what, () -> once(work));
+    }
+
+    private interface Try<T> {
+        T run() throws SQLException;
+    }
+
+    private <T> T repeating(String what, Try<T> work) {
         long start = System.nanoTime();
         for (int attempt = 1; ; attempt++) {
             try {
-                return once(work);
+                return work.run();
             } catch (SQLException e) {
                 boolean last = attempt == TRIES || System.nanoTime() - start > TRY_NANOS;
                 if (last || !dialect.isTransient(e)) {
@@ -208,7 +377,9 @@ public final class Database {
         }
         try {
             T result = work.run(connection);
-            sight.away = false;
+            if (sight.away) {
+                sight.found();
+            }
             return result;
         } catch (SQLException e) {
             note(e);

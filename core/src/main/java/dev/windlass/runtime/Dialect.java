@@ -48,6 +48,9 @@ public interface Dialect {
      */
     boolean isOutage(SQLException e);
 
+    /** Whether statements of a transaction have been run on this connection, as far as the driver knows without asking. */
+    boolean isInTransaction(Connection connection) throws SQLException;
+
     /** Whether the connection is of no more use though it may look alive, as one to a server that is now read-only. */
     boolean spoilsConnection(SQLException e);
 

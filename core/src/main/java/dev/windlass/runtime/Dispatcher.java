@@ -85,7 +85,7 @@ public final class Dispatcher<M> {
                 shortestTimeout(handlings),
                 this::giveUp,
                 this::giveBack);
-        handlerLog = new HandlerLog(database.name(), telemetry);
+        handlerLog = new HandlerLog(database.name(), telemetry, options.retriesAsWarnings());
         claimer = new Claimer<>(
                 answering,
                 store,
@@ -368,11 +368,13 @@ public final class Dispatcher<M> {
         attempts.forEach(attempt -> completer.add(attempt, new Outcome.Release()));
     }
 
-    /** Takes nothing more, and returns what has not been started. Waits for nothing. */
-    public void askToStop() {
-        giveBack(hand.close());
+    /** Takes nothing more, and returns what has not been started. Waits for nothing. Returns how many those are. */
+    public int askToStop() {
+        List<Attempt<M>> unstarted = hand.close();
+        giveBack(unstarted);
         claimer.loop().askToStop();
         maintenance.loops().forEach(Loop::askToStop);
+        return unstarted.size();
     }
 
     /** Waits for handlers, while their leases are renewed. Returns whether all have ended. */
@@ -385,12 +387,22 @@ public final class Dispatcher<M> {
         hand.all().forEach(attempt -> attempt.cancel(Attempt.Reason.SHUTDOWN));
     }
 
+    /** How many handlers are at work. */
+    public int running() {
+        return hand.running();
+    }
+
     /** Returns the messages of handlers that do not stop to ready, without costing an attempt. */
     public void giveUpHandlers() {
         for (Attempt<M> attempt : hand.all()) {
             boolean timedOut = attempt.isCancelled(Attempt.Reason.TIMED_OUT);
             giveUp(attempt, timedOut ? attempt.lane.handling.didNotStop() : new Result.Stopped());
         }
+    }
+
+    /** The topics that this node has handlers for. */
+    public Set<String> topics() {
+        return hand.topics();
     }
 
     /**

@@ -7,6 +7,7 @@ import java.time.Duration;
  *
  * @param maxLeaseExpiries how many leases may run out while a message's handler runs, as far as they are counted
  * @param maxBytesInHand about how many characters of payload wait for a handler or are in one
+ * @param retriesAsWarnings whether failed attempts are warnings if they are tried again
  */
 public record DispatcherOptions(
         Duration pollingInterval,
@@ -17,7 +18,8 @@ public record DispatcherOptions(
         int maxLeaseExpiries,
         boolean wakeUp,
         Duration shutdownGrace,
-        long maxBytesInHand) {
+        long maxBytesInHand,
+        boolean retriesAsWarnings) {
 
     /** With an eighth of the memory for payloads: a character takes two bytes at most, and there may be several dispatchers. */
     public DispatcherOptions(
@@ -38,6 +40,21 @@ public record DispatcherOptions(
                 maxLeaseExpiries,
                 wakeUp,
                 shutdownGrace,
-                Runtime.getRuntime().maxMemory() / 8);
+                Runtime.getRuntime().maxMemory() / 8,
+                false);
+    }
+
+    public DispatcherOptions withRetriesAsWarnings(boolean retriesAsWarnings) {
+        return new DispatcherOptions(
+                pollingInterval,
+                maxPollingInterval,
+                batchSize,
+                lease,
+                concurrency,
+                maxLeaseExpiries,
+                wakeUp,
+                shutdownGrace,
+                maxBytesInHand,
+                retriesAsWarnings);
     }
 }

@@ -400,6 +400,16 @@ final class Hand<M> {
         }
     }
 
+    /** How many threads are at work. */
+    int running() {
+        lock.lock();
+        try {
+            return workers;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     boolean isEmpty() {
         lock.lock();
         try {

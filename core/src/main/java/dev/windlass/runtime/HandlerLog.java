@@ -1,10 +1,12 @@
 package dev.windlass.runtime;
 
 import dev.windlass.Circuit;
+import dev.windlass.MonotonicClock;
 import dev.windlass.RetryAfter;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /** Tells how handlers fail, and when a topic begins and ends its rest. */
 final class HandlerLog {
@@ -12,28 +14,34 @@ final class HandlerLog {
 
     private final String store;
     private final Telemetry telemetry;
+    private final boolean retriesAsWarnings;
+    private final Traces traces = new Traces(MonotonicClock.system());
 
-    HandlerLog(String store, Telemetry telemetry) {
+    HandlerLog(String store, Telemetry telemetry, boolean retriesAsWarnings) {
         this.store = store;
         this.telemetry = telemetry;
+        this.retriesAsWarnings = retriesAsWarnings;
     }
 
     void ended(Attempt<?> attempt, Result result, Outcome outcome, Breaker.Effect effect) {
         if (result instanceof Result.Failed failed) {
-            String next = outcome instanceof Outcome.Retry retry
-                    ? "trying again in " + retry.delay() + (retry.counted() ? "" : ", and not counted")
-                    : "not trying again";
-            failed(attempt, failed, next, effect);
+            failed(attempt, failed, next(outcome), outcome instanceof Outcome.Retry, effect);
         } else if (result instanceof Result.Stopped stopped && stopped.told() != null) {
             stopped(attempt, stopped.told());
         }
         changed(attempt.lane, result, effect);
     }
 
+    private static String next(Outcome outcome) {
+        return outcome instanceof Outcome.Retry retry
+                ? "again in " + InWords.of(retry.delay()) + (retry.counted() ? "" : ", and not counted")
+                : "and is a dead letter now";
+    }
+
     /** The handler had been given up before. */
     void endedLate(Attempt<?> attempt, Result result) {
         if (result instanceof Result.Failed failed) {
-            failed(attempt, failed, "its message had gone on without it", Breaker.Effect.NONE);
+            failed(attempt, failed, "and the message had gone on without it", false, Breaker.Effect.NONE);
         } else if (result instanceof Result.Stopped stopped && stopped.told() != null) {
             stopped(attempt, stopped.told());
         }
@@ -62,16 +70,16 @@ final class HandlerLog {
     }
 
     /** An exception is the user's code too: it may be impossible to log. */
-    private void failed(Attempt<?> attempt, Result.Failed failed, String next, Breaker.Effect effect) {
+    private void failed(Attempt<?> attempt, Result.Failed failed, String next, boolean again, Breaker.Effect effect) {
         try {
-            tell(attempt, failed, next, effect);
+            tell(attempt, failed, next, again, effect);
         } catch (Throwable e) {
-            error(attempt, next + "; its exception cannot be logged", null);
+            write(attempt, next, again, "its exception cannot be logged", null);
         }
     }
 
     /** A handler that says when to try again has not failed unexpectedly, and a probe that fails is told with its circuit. */
-    private void tell(Attempt<?> attempt, Result.Failed failed, String next, Breaker.Effect effect) {
+    private void tell(Attempt<?> attempt, Result.Failed failed, String next, boolean again, Breaker.Effect effect) {
         Claimed<?> claimed = attempt.claimed;
         Throwable told = failed.told();
         if (failed.cause() instanceof RetryAfter) {
@@ -86,19 +94,28 @@ final class HandlerLog {
         } else if (effect == Breaker.Effect.RESTS_ON) {
             log.debug("[{}] message {} of topic {} was tried: {}", store, claimed.id(), claimed.topic(), next, told);
         } else {
-            error(attempt, next, told);
+            boolean traced = !again || traces.isDue(claimed.topic(), failed.cause());
+            write(attempt, next, again, line(told), traced ? told : null);
         }
     }
 
-    private void error(Attempt<?> attempt, String next, @Nullable Throwable cause) {
-        log.error(
-                "[{}] the handler of message {} of topic {} failed in attempt {}: {}",
-                store,
-                attempt.claimed.id(),
-                attempt.claimed.topic(),
-                attempt.claimed.retryCount() + 1,
-                next,
-                cause);
+    private static String line(Throwable told) {
+        return told.toString().lines().findFirst().orElse("");
+    }
+
+    /** One line for each failed attempt; the trace with the last one, and else now and then. */
+    private void write(Attempt<?> attempt, String next, boolean again, String what, @Nullable Throwable trace) {
+        log.atLevel(again && retriesAsWarnings ? Level.WARN : Level.ERROR)
+                .setCause(trace)
+                .log(
+                        "[{}] message {} of topic {} failed in attempt {} of {}, {}: {}",
+                        store,
+                        attempt.claimed.id(),
+                        attempt.claimed.topic(),
+                        attempt.claimed.retryCount() + 1,
+                        attempt.lane.handling.options().retry().maxAttempts(),
+                        next,
+                        what);
     }
 
     void givenUp(Attempt<?> attempt, Result result, Breaker.Effect effect) {
@@ -129,7 +146,7 @@ final class HandlerLog {
                         lane.topic,
                         circuit.failures(),
                         last,
-                        circuit.rest());
+                        InWords.of(circuit.rest()));
                 telemetry.circuit(store, lane.topic, true);
             }
             case RESTS_ON ->
@@ -138,7 +155,7 @@ final class HandlerLog {
                         store,
                         lane.topic,
                         last,
-                        circuit.rest());
+                        InWords.of(circuit.rest()));
             case CLOSED -> {
                 log.info("[{}] the handler of topic {} works again; the rest is over", store, lane.topic);
                 telemetry.circuit(store, lane.topic, false);

@@ -18,13 +18,13 @@ public record Handling<M>(Handler<M> handler, HandlerOptions options) {
 
     /** Its time was up, and it stopped for that. */
     Result.Failed timedOut(@Nullable Throwable cause) {
-        return new Result.Failed(new IllegalStateException("timed out after " + options.timeout(), cause));
+        return new Result.Failed(new IllegalStateException("timed out after " + InWords.of(options.timeout()), cause));
     }
 
     /** Its time was up, and it went on regardless. */
     Result.Failed didNotStop() {
         return new Result.Failed(new IllegalStateException(
-                "timed out after " + options.timeout() + " and did not stop when interrupted"));
+                "timed out after " + InWords.of(options.timeout()) + " and did not stop when interrupted"));
     }
 
     Outcome outcome(Result result, int retryCount, Breaker.Effect effect) {

@@ -69,10 +69,12 @@ public final class Listener {
             check();
             await(subscription, heard);
             return Duration.ZERO;
-        } catch (SQLException | RuntimeException | LinkageError e) {
-            if (e instanceof SQLException error) {
-                database.note(error);
-            }
+        } catch (SQLException e) {
+            database.note(e);
+            listening.accept(false);
+            close();
+            throw database.safe(e);
+        } catch (RuntimeException | LinkageError e) {
             listening.accept(false);
             close();
             throw e;

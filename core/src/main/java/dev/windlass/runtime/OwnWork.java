@@ -168,7 +168,7 @@ public final class OwnWork<T, I> {
         int reaped = 0;
         int changed;
         do {
-            changed = database.retrying("reap " + kind.noun() + "s", connection -> reap(connection, false));
+            changed = database.alone("reap " + kind.noun() + "s", connection -> reap(connection, false));
             reaped += changed;
         } while (changed == Chore.BATCH);
         if (reaped > 0) {

@@ -19,7 +19,8 @@ public final class PoolTimeout extends SqlError {
                 "no connection was free within " + waited.toMillis()
                         + " ms; the pool may be too small, or its connections are held for too long (" + said + ")",
                 "",
-                original);
+                original,
+                false);
     }
 
     /** Whether a pool's error says no more than that time ran out. */

@@ -65,7 +65,7 @@ public final class SafeCopies {
             return known == null ? thrown : known;
         }
         Throwable copy = thrown instanceof SQLException e
-                ? new SqlError(describe(e), SqlError.state(e), e)
+                ? new SqlError(describe(e), SqlError.state(e), e, dialect.isOutage(e))
                 : new SafeCopy(thrown, retold(thrown));
         copies.put(thrown, copy);
         Throwable cause = thrown.getCause();

@@ -1,79 +1,134 @@
 package dev.windlass.runtime;
 
 import dev.windlass.Windlass.TransactionalWork;
+import dev.windlass.WindlassException;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Savepoint;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Transactions around pieces of the caller's work: committed when it returns, rolled back when it throws. Knows which threads
- * are in one.
+ * Transactions around pieces of the caller's work: committed when it returns, rolled back when it throws. A piece inside of
+ * another, or of a transaction that the data source knows of, is a part of it.
  */
 public final class Transactions {
     private final Database database;
     private final Runnable afterCommit;
-
-    @SuppressWarnings("ThreadLocalUsage") // one for each database: a transaction of another does not count
-    private final ThreadLocal<Integer> open = ThreadLocal.withInitial(() -> 0);
 
     public Transactions(Database database, Runnable afterCommit) {
         this.database = database;
         this.afterCommit = afterCommit;
     }
 
-    public <T extends @Nullable Object> T run(TransactionalWork<T> work) throws Exception {
-        T result;
-        open.set(open.get() + 1);
-        try {
-            result = transact(work);
-        } finally {
-            close();
-        }
-        afterCommit.run();
-        return result;
+    public <T extends @Nullable Object, X extends Exception> T run(TransactionalWork<T, X> work) throws X {
+        Optional<Connection> open = database.transaction();
+        return open.isPresent() ? part(open.get(), work) : whole(work);
     }
 
-    private <T extends @Nullable Object> T transact(TransactionalWork<T> work) throws Exception {
-        try (Connection connection = database.connect()) {
-            boolean autoCommit = connection.getAutoCommit();
-            connection.setAutoCommit(false);
+    private <T extends @Nullable Object, X extends Exception> T whole(TransactionalWork<T, X> work) throws X {
+        try (Borrowed borrowed = new Borrowed()) {
             T result;
+            database.enter(borrowed.connection);
             try {
-                result = work.run(connection);
-                commit(connection);
+                if (borrowed.isCallers) {
+                    return part(borrowed.connection, work);
+                }
+                result = work.run(borrowed.connection);
             } catch (Throwable e) {
-                database.undo(connection, autoCommit, e);
+                borrowed.undo(e);
                 throw e;
+            } finally {
+                database.enter(null);
             }
-            connection.setAutoCommit(autoCommit);
+            borrowed.commit();
+            afterCommit.run();
             return result;
         }
     }
 
-    /** The user's own statements speak for themselves; a commit may tell of Windlass's rows as well. */
-    private void commit(Connection connection) throws SQLException {
+    /** What it did is undone if it throws, also if whoever is around it goes on. */
+    private <T extends @Nullable Object, X extends Exception> T part(
+            Connection connection, TransactionalWork<T, X> work) throws X {
+        Savepoint before = savepoint(connection);
         try {
-            connection.commit();
-        } catch (SQLException e) {
-            throw database.safe(e);
+            return work.run(connection);
+        } catch (Throwable e) {
+            rollBack(connection, before, e);
+            throw e;
         }
     }
 
-    private void close() {
-        int left = open.get() - 1;
-        if (left == 0) {
-            open.remove();
-        } else {
-            open.set(left);
+    private Savepoint savepoint(Connection connection) {
+        try {
+            return connection.setSavepoint();
+        } catch (SQLException e) {
+            throw database.failure("begin a part of a transaction", e);
+        }
+    }
+
+    private void rollBack(Connection connection, Savepoint before, Throwable cause) {
+        try {
+            connection.rollback(before);
+        } catch (SQLException e) {
+            cause.addSuppressed(database.safe(e));
+        }
+    }
+
+    /** A connection for one transaction. */
+    private final class Borrowed implements AutoCloseable {
+        private final Connection connection;
+        private final boolean isCallers;
+        private boolean autoCommit;
+
+        Borrowed() {
+            try {
+                connection = database.connect();
+            } catch (SQLException e) {
+                throw database.failure("begin a transaction", e);
+            }
+            try {
+                isCallers = database.isInTransaction(connection);
+                if (!isCallers) {
+                    autoCommit = connection.getAutoCommit();
+                    connection.setAutoCommit(false);
+                }
+            } catch (SQLException e) {
+                close();
+                throw database.failure("begin a transaction", e);
+            }
+        }
+
+        /** The user's own statements speak for themselves; a commit may tell of Windlass's rows as well. */
+        void commit() {
+            try {
+                connection.commit();
+                connection.setAutoCommit(autoCommit);
+            } catch (SQLException e) {
+                WindlassException failure = database.failure("commit", e);
+                undo(failure);
+                throw failure;
+            }
+        }
+
+        void undo(Throwable cause) {
+            if (!isCallers) {
+                database.undo(connection, autoCommit, cause);
+            }
+        }
+
+        @Override
+        public void close() {
+            try {
+                connection.close();
+            } catch (SQLException e) {
+                database.note(e);
+            }
         }
     }
 
     /** Whether this thread is in a transaction that was begun here. */
     public boolean areOpenHere() {
-        boolean here = open.get() > 0;
-        if (!here) {
-            open.remove();
-        }
-        return here;
+        return database.transaction().isPresent();
     }
 }

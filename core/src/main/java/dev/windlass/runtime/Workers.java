@@ -1,7 +1,5 @@
 package dev.windlass.runtime;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
 import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -32,17 +30,20 @@ public final class Workers implements AutoCloseable {
         handlers = handlerThreads();
     }
 
+    /** By reflection: this is compiled for Java 17. */
     private static ExecutorService handlerThreads() {
         try {
-            return (ExecutorService) MethodHandles.lookup()
-                    .findStatic(
-                            Executors.class,
-                            "newVirtualThreadPerTaskExecutor",
-                            MethodType.methodType(ExecutorService.class))
-                    .invoke();
+            Object ofVirtual = Thread.class.getMethod("ofVirtual").invoke(null);
+            Class<?> builder = Class.forName("java.lang.Thread$Builder");
+            Object named =
+                    builder.getMethod("name", String.class, long.class).invoke(ofVirtual, "windlass-handler-", 1L);
+            ThreadFactory threads = (ThreadFactory) builder.getMethod("factory").invoke(named);
+            return (ExecutorService) Executors.class
+                    .getMethod("newThreadPerTaskExecutor", ThreadFactory.class)
+                    .invoke(null, threads);
         } catch (NoSuchMethodException e) {
             return Executors.newCachedThreadPool(named("windlass-handler"));
-        } catch (Throwable e) {
+        } catch (ReflectiveOperationException e) {
             throw new IllegalStateException("cannot make virtual threads", e);
         }
     }

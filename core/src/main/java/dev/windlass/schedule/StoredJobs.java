@@ -59,17 +59,20 @@ final class StoredJobs implements Jobs {
     @Override
     public void save(Job job) {
         Require.present("job", job).complete();
-        boolean changed = database.retrying(what("save", job.name()), connection -> write(connection, job));
+        boolean changed = database.retrying(
+                what("save", job.name()), connection -> write(connection, job), connection -> writeIn(connection, job));
         logSaved(job, changed);
         ticker.wake();
     }
 
     @Override
     public void save(Connection connection, Job job) {
-        Require.present("connection", connection);
         Require.present("job", job).complete();
-        boolean changed = inTransaction(connection, what("save", job.name()), own -> write(own, job));
-        logSaved(job, changed);
+        logSaved(job, writeIn(connection, job));
+    }
+
+    private boolean writeIn(Connection connection, Job job) {
+        return within(connection, what("save", job.name()), callers -> write(callers, job));
     }
 
     private boolean write(Connection connection, Job job) throws SQLException {
@@ -96,9 +99,8 @@ final class StoredJobs implements Jobs {
 
     @Override
     public void delete(Connection connection, String name) {
-        Require.present("connection", connection);
         check(name);
-        deleted(name, inTransaction(connection, what("delete", name), own -> store.delete(own, name)));
+        deleted(name, within(connection, what("delete", name), callers -> store.delete(callers, name)));
     }
 
     private void deleted(String name, boolean deleted) {
@@ -112,8 +114,14 @@ final class StoredJobs implements Jobs {
     public JobRun trigger(String name) {
         check(name);
         UUID id = ids.next();
-        Triggered triggered =
-                database.retrying(what("trigger", name), connection -> store.trigger(connection, name, id, handOff));
+        return database.retrying(
+                what("trigger", name),
+                connection -> store.trigger(connection, name, id, handOff),
+                triggered -> committed(name, triggered),
+                connection -> trigger(connection, name));
+    }
+
+    private JobRun committed(String name, Triggered triggered) {
         UUID run = made(name, triggered);
         if (handOff && triggered.topic() != null) {
             handedOff.accept(List.of(triggered.topic()));
@@ -126,11 +134,10 @@ final class StoredJobs implements Jobs {
 
     @Override
     public JobRun trigger(Connection connection, String name) {
-        Require.present("connection", connection);
         check(name);
-        return inTransaction(connection, what("trigger", name), own -> {
-            UUID run = made(name, store.trigger(own, name, ids.next(), handOff));
-            return store.findRun(own, run).orElseThrow(() -> unknown(name));
+        return within(connection, what("trigger", name), callers -> {
+            UUID run = made(name, store.trigger(callers, name, ids.next(), handOff));
+            return store.findRun(callers, run).orElseThrow(() -> unknown(name));
         });
     }
 
@@ -244,14 +251,10 @@ final class StoredJobs implements Jobs {
         return new UnknownJobException(database.name(), name);
     }
 
-    private <T> T inTransaction(Connection connection, String what, Database.Work<T> work) {
-        try {
-            T result = work.run(connection);
-            expect();
-            return result;
-        } catch (SQLException e) {
-            throw database.failure(what, e);
-        }
+    private <T> T within(Connection connection, String what, Database.Work<T> work) {
+        T result = database.within(connection, what, work);
+        expect();
+        return result;
     }
 
     private void expect() {

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -59,11 +60,20 @@ final class StoredTimers implements Timers {
         Require.present("timer entry", entry);
         UUID id = ids.next();
         boolean announce = isSoon(entry) && !handOff.isRunning() && announcer.announce();
-        UUID stands = onceOnly(
-                "schedule a timer of topic " + entry.topic(),
+        return onceOnly(
+                what(entry),
                 id,
                 connection -> store.schedule(connection, id, entry, announce),
-                connection -> id);
+                connection -> id,
+                stands -> committed(entry, stands),
+                connection -> schedule(connection, entry));
+    }
+
+    private static String what(TimerEntry entry) {
+        return "schedule a timer of topic " + entry.topic();
+    }
+
+    private TimerIdentifier committed(TimerEntry entry, UUID stands) {
         logScheduled(entry, stands);
         committed(entry);
         return new TimerIdentifier(stands);
@@ -71,16 +81,13 @@ final class StoredTimers implements Timers {
 
     @Override
     public TimerIdentifier schedule(Connection connection, TimerEntry entry) {
-        Require.present("connection", connection);
         Require.present("timer entry", entry);
-        try {
-            UUID stands = store.schedule(connection, ids.next(), entry, isSoon(entry) && announcer.announce());
+        return database.within(connection, what(entry), callers -> {
+            UUID stands = store.schedule(callers, ids.next(), entry, isSoon(entry) && announcer.announce());
             logScheduled(entry, stands);
-            signal(connection, List.of(entry));
+            signal(callers, List.of(entry));
             return new TimerIdentifier(stands);
-        } catch (SQLException e) {
-            throw database.failure("schedule a timer of topic " + entry.topic(), e);
-        }
+        });
     }
 
     @Override
@@ -91,13 +98,18 @@ final class StoredTimers implements Timers {
         }
         List<UUID> made = newIds(all.size());
         boolean announce = !handOff.isRunning() && anySoon(all) && announcer.announce();
-        List<UUID> stand = onceOnly(
+        return onceOnly(
                 "schedule " + all.size() + " timers",
                 witness(all, made),
                 connection -> store.scheduleAll(connection, made, all, announce),
-                connection -> standing(connection, all, made));
-        log.debug("[{}] scheduled {} timers", database.name(), all.size());
-        all.forEach(this::committed);
+                connection -> standing(connection, all, made),
+                stand -> committed(all, stand),
+                connection -> scheduleAll(connection, all));
+    }
+
+    private List<TimerIdentifier> committed(List<TimerEntry> entries, List<UUID> stand) {
+        log.debug("[{}] scheduled {} timers", database.name(), entries.size());
+        entries.forEach(this::committed);
         return identifiers(stand);
     }
 
@@ -108,15 +120,13 @@ final class StoredTimers implements Timers {
         if (all.isEmpty()) {
             return List.of();
         }
-        try {
+        return database.within(connection, "schedule " + all.size() + " timers", callers -> {
             boolean announce = anySoon(all) && announcer.announce();
-            List<UUID> stand = store.scheduleAll(connection, newIds(all.size()), all, announce);
+            List<UUID> stand = store.scheduleAll(callers, newIds(all.size()), all, announce);
             log.debug("[{}] scheduled {} timers", database.name(), all.size());
-            signal(connection, all);
+            signal(callers, all);
             return identifiers(stand);
-        } catch (SQLException e) {
-            throw database.failure("schedule " + all.size() + " timers", e);
-        }
+        });
     }
 
     @Override
@@ -165,15 +175,24 @@ final class StoredTimers implements Timers {
     }
 
     /** A try whose answer was lost may have been committed, and the timer may be a message by now; its id tells. */
-    private <T> T onceOnly(String what, UUID id, Database.Work<T> write, Database.Work<T> written) {
+    private <T, R> R onceOnly(
+            String what,
+            UUID id,
+            Database.Work<T> write,
+            Database.Work<T> written,
+            Function<T, R> committed,
+            Database.Work<R> joined) {
         boolean[] tried = {false};
-        return database.retrying(what, connection -> {
-            if (tried[0] && (store.find(connection, id).isPresent() || store.isMessage(connection, id))) {
-                return written.run(connection);
-            }
-            tried[0] = true;
-            return write.run(connection);
-        });
+        return database.retrying(
+                what,
+                connection -> {
+                    boolean again =
+                            tried[0] && (store.find(connection, id).isPresent() || store.isMessage(connection, id));
+                    tried[0] = true;
+                    return again ? written.run(connection) : write.run(connection);
+                },
+                committed,
+                joined);
     }
 
     private void logScheduled(TimerEntry entry, UUID id) {
@@ -250,7 +269,7 @@ final class StoredTimers implements Timers {
     @Override
     public boolean cancel(Connection connection, TimerIdentifier id) {
         Require.present("timer identifier", id);
-        return inTransaction(connection, "cancel timer " + id.value(), own -> store.cancel(own, id.value()));
+        return database.within(connection, "cancel timer " + id.value(), callers -> store.cancel(callers, id.value()));
     }
 
     @Override
@@ -265,7 +284,8 @@ final class StoredTimers implements Timers {
     @Override
     public boolean cancel(Connection connection, String topic, String key) {
         checkKey(topic, key);
-        return inTransaction(connection, "cancel a timer of topic " + topic, own -> store.cancel(own, topic, key));
+        return database.within(
+                connection, "cancel a timer of topic " + topic, callers -> store.cancel(callers, topic, key));
     }
 
     private static void checkKey(String topic, String key) {
@@ -288,13 +308,16 @@ final class StoredTimers implements Timers {
     private boolean reschedule(TimerIdentifier id, @Nullable Instant dueTime, @Nullable Duration delay, boolean soon) {
         Require.present("timer identifier", id);
         boolean announce = soon && !handOff.isRunning() && announcer.announce();
-        boolean changed = database.retrying(
+        return database.retrying(
                 "reschedule timer " + id.value(),
-                connection -> store.reschedule(connection, id.value(), dueTime, delay, announce));
-        if (changed && soon) {
-            handOff.wake();
-        }
-        return changed;
+                connection -> store.reschedule(connection, id.value(), dueTime, delay, announce),
+                changed -> {
+                    if (changed && soon) {
+                        handOff.wake();
+                    }
+                    return changed;
+                },
+                connection -> reschedule(connection, id, dueTime, delay, soon));
     }
 
     @Override
@@ -316,23 +339,14 @@ final class StoredTimers implements Timers {
             @Nullable Duration delay,
             boolean soon) {
         Require.present("timer identifier", id);
-        boolean changed = inTransaction(
+        boolean changed = database.within(
                 connection,
                 "reschedule timer " + id.value(),
-                own -> store.reschedule(own, id.value(), dueTime, delay, soon && announcer.announce()));
+                callers -> store.reschedule(callers, id.value(), dueTime, delay, soon && announcer.announce()));
         if (changed && soon) {
             expect();
         }
         return changed;
-    }
-
-    private boolean inTransaction(Connection connection, String what, Database.Work<Boolean> work) {
-        Require.present("connection", connection);
-        try {
-            return work.run(connection);
-        } catch (SQLException e) {
-            throw database.failure(what, e);
-        }
     }
 
     @Override

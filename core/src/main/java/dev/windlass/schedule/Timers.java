@@ -16,7 +16,9 @@ import org.jspecify.annotations.Nullable;
  * identifier, for the handler of its topic.
  *
  * <p>Thread-safe. Methods with a {@link Connection} take part in the caller's transaction, and never commit, roll back or close
- * it; the others use a connection and a transaction of their own, and repeat it after a deadlock or a lost connection. Bad
+ * it; one with auto-commit on is refused with an {@link IllegalStateException}. The others join the transaction of
+ * {@code inTransaction} if this thread is in one, or have one of their own, and repeat it after a deadlock or a lost connection.
+ * Bad
  * arguments are refused with an {@link IllegalArgumentException} before any SQL; what the database refuses arrives as
  * {@link WindlassException}.
  */

@@ -46,7 +46,7 @@ public final class Migrator {
     public void migrate() {
         for (int tries = 1; ; tries++) {
             try {
-                database.retrying("migrate schema " + database.schema(), this::migrateLocked);
+                database.alone("migrate schema " + database.schema(), this::migrateLocked);
                 return;
             } catch (WindlassException e) {
                 if (tries == LOCK_TRIES || !isHeldUp(e)) {
@@ -93,7 +93,7 @@ public final class Migrator {
 
     /** The SQL that {@link #migrate} would run on this database now; empty when there is nothing to do. */
     public String pendingSql() {
-        return database.retrying("read the version of schema " + database.schema(), this::pendingSql);
+        return database.alone("read the version of schema " + database.schema(), this::pendingSql);
     }
 
     private String pendingSql(Connection connection) throws SQLException {

@@ -40,17 +40,17 @@ final class LeaseOutageTest {
             eventually().until(() -> lease.expiresAt().isAfter(first));
 
             database.server().stop();
-            eventually().until(() -> logs.count(Level.WARN, "could not renew 1 leases") == 1);
+            eventually().until(() -> logs.count(Level.WARN, "the database is away") == 1);
             assertThat(lease.isLost()).isFalse();
             assertThat(lease.tryRenewNow()).isFalse();
             assertThat(lease.isLost()).isFalse();
             database.server().restart();
 
-            eventually().until(() -> logs.count(Level.INFO, "leases are renewed again") == 1);
+            eventually().until(() -> logs.count(Level.INFO, "the database is back") == 1);
             assertThat(lease.isLost()).isFalse();
             assertThat(lease.tryRenewNow()).isTrue();
             assertThat(leases.tryAcquire("a", Duration.ofSeconds(20))).isEmpty();
-            assertThat(logs.count(Level.WARN, "could not renew")).isEqualTo(1);
+            assertThat(logs.at(Level.WARN)).hasSize(1);
         }
     }
 

@@ -173,16 +173,6 @@ abstract class CallersTransactionConformance extends OutboxConformance {
     }
 
     @Test
-    void onAConnectionThatCommitsByItselfTheMessageExistsAtOnce() throws SQLException {
-        try (Connection connection = database().connect()) {
-            connection.setAutoCommit(true);
-            OutboxMessageIdentifier id = outbox.enqueue(connection, OutboxEntry.of("topic", ""));
-
-            assertThat(outbox.find(id)).isPresent();
-        }
-    }
-
-    @Test
     void aConnectionThatIsClosedIsReportedWithTheTopic() throws SQLException {
         Connection connection = database().connect();
         connection.close();

@@ -196,7 +196,7 @@ final class RetryTest {
                     .filteredOn(line -> line.contains("of topic told"))
                     .singleElement()
                     .asString()
-                    .contains("put it off, trying again in PT1H: closed for lunch");
+                    .contains("put it off, again in 1 h: closed for lunch");
             assertThat(logs.at(Level.INFO))
                     .filteredOn(line -> line.contains("of topic caused"))
                     .singleElement()
@@ -231,12 +231,11 @@ final class RetryTest {
         try (Logs logs = Logs.collect(Level.TRACE)) {
             Windlass windlass = database.start(
                     database.windlass().outboxHandler("a", Order.class, (order, message) -> orders.add(order)));
-            for (String payload : new String[] {
-                "hidden", "{\"number\":\"hidden\"}", "{\"hidden\":1}", "[\"hidden\"]", "\"hidden\"", "null"
-            }) {
+            for (String payload :
+                    new String[] {"hidden", "{\"number\":\"hidden\"}", "[\"hidden\"]", "\"hidden\"", "null"}) {
                 windlass.outbox().enqueue(OutboxEntry.of("a", payload));
             }
-            eventually().until(() -> database.count("status = 3 and retry_count = 0") == 6);
+            eventually().until(() -> database.count("status = 3 and retry_count = 0") == 5);
             assertThat(orders).isEmpty();
             assertThat(logs.lines())
                     .filteredOn(line -> line.text().contains("hidden"))

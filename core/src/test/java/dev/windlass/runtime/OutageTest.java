@@ -13,6 +13,7 @@ import dev.windlass.Shows;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
 import dev.windlass.embedded.EmbeddedPostgres;
+import dev.windlass.inbox.InboxEntry;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxHandler;
 import dev.windlass.outbox.OutboxOptions;
@@ -150,26 +151,29 @@ final class OutageTest {
         assertThat(calls.get()).isEqualTo(1);
     }
 
+    /** With all loops there are: those of outbox, inbox, timers, jobs and leases. */
     @Test
-    void aRestartIsLoggedOnceForEachLoopAndRecoveredFrom() {
+    void aRestartIsOneLineWhenTheDatabaseGoesAndOneWhenItIsBack() {
         AtomicInteger handled = new AtomicInteger();
-        Windlass windlass =
-                database.start(database.windlass().outboxHandler("a", message -> handled.incrementAndGet()));
+        Windlass windlass = database.start(database.windlass()
+                .outboxHandler("a", message -> handled.incrementAndGet())
+                .inboxHandler("b", message -> handled.incrementAndGet()));
+        windlass.leases().tryAcquire("lease", Duration.ofMinutes(1));
         windlass.outbox().enqueueAll(entries(1));
-        eventually().until(() -> handled.get() == 1);
+        windlass.inbox().enqueue(InboxEntry.of("source", "1", "b", "x"));
+        eventually().until(() -> handled.get() == 2);
         try (Logs logs = Logs.collect(Level.INFO)) {
-            for (int round = 1; round <= 2; round++) {
-                int expected = round;
-                database.server().stop();
-                eventually().until(() -> logs.count(Level.WARN, "listening for wake-ups failed") == expected);
-                database.server().restart();
-                eventually().until(() -> logs.count(Level.INFO, "listening for wake-ups works again") == expected);
-                windlass.outbox().enqueueAll(entries(1));
-                eventually().until(() -> handled.get() == 1 + expected);
-            }
-            assertThat(logs.count(Level.WARN, "listening for wake-ups failed")).isEqualTo(2);
-            assertThat(logs.count(Level.WARN, "no connection was free")).isZero();
-            assertThat(logs.count(Level.ERROR, "")).isZero();
+            database.server().stop();
+            eventually().until(() -> logs.count(Level.WARN, "the database is away") == 1);
+            database.server().restart();
+            windlass.outbox().enqueueAll(entries(1));
+            windlass.inbox().enqueue(InboxEntry.of("source", "2", "b", "x"));
+            eventually().until(() -> handled.get() == 4);
+            eventually().until(() -> logs.count(Level.INFO, "the database is back after") == 1);
+
+            assertThat(logs.at(Level.WARN)).singleElement().asString().hasLineCount(1);
+            assertThat(logs.at(Level.INFO)).singleElement().asString().hasLineCount(1);
+            assertThat(logs.at(Level.ERROR)).isEmpty();
         }
     }
 
@@ -233,7 +237,7 @@ final class OutageTest {
                     "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'windlass_runtime'");
             eventually().until(() -> logs.count(Level.WARN, "read-only") > 0);
             database.execute("alter role windlass_runtime reset default_transaction_read_only");
-            eventually().until(() -> logs.count(Level.INFO, "works again") > 0);
+            eventually().until(() -> logs.count(Level.INFO, "the database is back") > 0);
         }
         windlass.outbox().enqueueAll(entries(1));
         eventually().until(() -> handled.get() == 2);

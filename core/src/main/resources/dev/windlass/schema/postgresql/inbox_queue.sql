@@ -65,6 +65,15 @@ declare
     v_all   boolean;
     v_known boolean;
 begin
+    perform {schema}.windlass_check_lengths(
+        cardinality(p_topics), coalesce(cardinality(p_sources), -1), coalesce(cardinality(p_message_ids), -1),
+        coalesce(cardinality(p_payloads), -1), cardinality(p_headers), cardinality(p_hashes), cardinality(p_due_ats),
+        cardinality(p_delays), cardinality(p_ids));
+    if p_due_ats is not null and p_delays is not null then
+        perform {schema}.windlass_refuse('a due time or a delay', 'both', 'Leave one of them out.')
+           from unnest(p_due_ats, p_delays) as e (due_at, delay)
+          where e.due_at is not null and e.delay is not null;
+    end if;
     perform pg_current_xact_id();
     v_ids := coalesce(p_ids, array(select {schema}.{inbox_new_id}() as id from unnest(p_topics) order by id));
     loop

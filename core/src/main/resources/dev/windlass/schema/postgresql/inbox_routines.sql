@@ -40,6 +40,7 @@ declare
     v_mine     boolean;
     v_inserted boolean;
 begin
+    perform {schema}.windlass_check_lease(p_lease);
     for v_try in 1 .. 3 loop
         select m.status, m.id, m.owner_token, m.locked_until, m.next_attempt_at, m.retry_count, m.lease_expiries, m.hash
           into v_row

@@ -762,6 +762,7 @@ as $sql$
 declare
     v_now timestamptz := clock_timestamp();
 begin
+    perform {schema}.windlass_check_lease(p_lease);
     return query
     with taken as (
         update {schema}.{outbox_job_run} c

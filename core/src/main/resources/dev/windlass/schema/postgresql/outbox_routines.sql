@@ -28,6 +28,9 @@ declare
     v_sequence bigint;
     v_head     boolean;
 begin
+    if p_due_at is not null and p_delay is not null or p_expires_at is not null then
+        perform {schema}.{outbox_check_times}(p_due_at, p_delay, p_expires_at);
+    end if;
     perform pg_current_xact_id();
     if p_dedup_key is not null then
         v_first := {schema}.{outbox_first}(p_topic, p_dedup_key, v_id, p_dedup_window);
@@ -67,6 +70,21 @@ begin
 end
 $sql$;
 
+-- Refuses a message that is due twice, or that expires before it is due.
+create or replace function {schema}.{outbox_check_times}(p_due_at timestamptz, p_delay interval, p_expires_at timestamptz)
+    returns void
+    language plpgsql
+as $sql$
+begin
+    if p_due_at is not null and p_delay is not null then
+        perform {schema}.windlass_refuse('a due time or a delay', 'both', 'Leave one of them out.');
+    elsif p_expires_at <= coalesce(p_due_at, clock_timestamp() + p_delay) then
+        perform {schema}.windlass_refuse('a message that expires after it is due', 'one that nobody could ever handle',
+                                         'Give a later p_expires_at, or leave it out.');
+    end if;
+end
+$sql$;
+
 -- Writes many messages in one round trip, in the order of the arrays. An array of optional values may be null as a whole.
 -- Returns the ids, in the same order; under deduplication keys that are taken, the ids of the messages that took them.
 create or replace function {schema}.{outbox_enqueue_all}(
@@ -92,6 +110,14 @@ declare
     v_heads     boolean[];
     v_sequences bigint[];
 begin
+    perform {schema}.windlass_check_lengths(
+        cardinality(p_topics), coalesce(cardinality(p_payloads), -1), cardinality(p_ids), cardinality(p_correlation_ids),
+        cardinality(p_headers), cardinality(p_due_ats), cardinality(p_delays), cardinality(p_expires_ats),
+        cardinality(p_ordering_keys), cardinality(p_dedup_keys), cardinality(p_dedup_windows));
+    if p_due_ats is not null and p_delays is not null or p_expires_ats is not null then
+        perform {schema}.{outbox_check_times}(e.due_at, e.delay, e.expires_at)
+           from unnest(p_due_ats, p_delays, p_expires_ats) as e (due_at, delay, expires_at);
+    end if;
     perform pg_current_xact_id();
     if p_dedup_keys is not null then
         v_firsts := {schema}.{outbox_firsts}(p_topics, p_dedup_keys, v_ids, p_dedup_windows);

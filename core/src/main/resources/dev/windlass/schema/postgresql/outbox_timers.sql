@@ -114,6 +114,10 @@ declare
     v_soon boolean;
     v_each record;
 begin
+    perform {schema}.windlass_check_lengths(
+        cardinality(p_topics), coalesce(cardinality(p_payloads), -1), cardinality(p_ids), cardinality(p_due_ats),
+        cardinality(p_delays), cardinality(p_unique_keys), cardinality(p_replaces), cardinality(p_correlation_ids),
+        cardinality(p_headers));
     perform {schema}.{outbox_timer_check_due}(e.due_at, e.delay)
        from unnest(p_topics, p_due_ats, p_delays) as e (topic, due_at, delay)
       where (e.due_at is null) = (e.delay is null);
@@ -440,6 +444,7 @@ as $sql$
 declare
     v_now timestamptz := clock_timestamp();
 begin
+    perform {schema}.windlass_check_lease(p_lease);
     return query
     update {schema}.{outbox_timer} c
        set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false

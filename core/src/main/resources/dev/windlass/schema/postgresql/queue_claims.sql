@@ -31,6 +31,11 @@ declare
     v_paused text[] := array(select p.topic from {schema}.{queue_pause} p);
     v_topics text[];
 begin
+    perform {schema}.windlass_check_lease(p_lease);
+    if p_topics is not null then
+        perform {schema}.windlass_check_lengths(cardinality(p_topics), cardinality(p_places), cardinality(p_after_ats),
+                                                cardinality(p_after_ids));
+    end if;
     {slot:claiming}
     v_topics := coalesce(p_topics, array(select t from {schema}.{queue_ready_topics}() t order by random()));
     return query

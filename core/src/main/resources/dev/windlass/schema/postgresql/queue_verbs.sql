@@ -52,6 +52,7 @@ create or replace function {schema}.{queue_abandon}(
     language plpgsql
 as $sql$
 begin
+    perform {schema}.windlass_check_lengths(cardinality(p_ids), cardinality(p_delays), cardinality(p_errors), cardinality(p_counted));
     select s.changed, s.locked, s.lost into changed, locked, lost
       from {schema}.{queue_settle}('abandon', p_ids, p_owners, p_processed_by => p_processed_by, p_delays => p_delays,
                                    p_errors => p_errors, p_flags => p_counted) s;
@@ -92,6 +93,7 @@ create or replace function {schema}.{queue_fail}(
     language plpgsql
 as $sql$
 begin
+    perform {schema}.windlass_check_lengths(cardinality(p_ids), cardinality(p_errors), cardinality(p_block));
     select s.changed, s.locked, s.lost into changed, locked, lost
       from {schema}.{queue_settle}('fail', p_ids, p_owners, p_processed_by => p_processed_by, p_errors => p_errors,
                                    p_flags => p_block, p_notify => p_notify) s;
@@ -110,6 +112,7 @@ create or replace function {schema}.{queue_heartbeat}(
     language plpgsql
 as $sql$
 begin
+    perform {schema}.windlass_check_lease(p_lease);
     select s.changed, s.locked, s.lost into changed, locked, lost
       from {schema}.{queue_settle}('heartbeat', p_ids, p_owners, p_delays => array[p_lease]) s;
 end
