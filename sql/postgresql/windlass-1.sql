@@ -2232,7 +2232,7 @@ begin
     perform "windlass".windlass_check_lengths(
         cardinality(p_topics), coalesce(cardinality(p_payloads), -1), cardinality(p_ids), cardinality(p_correlation_ids),
         cardinality(p_headers), cardinality(p_due_ats), cardinality(p_delays), cardinality(p_expires_ats),
-        cardinality(p_ordering_keys), cardinality(p_dedup_keys), cardinality(p_dedup_windows));
+        cardinality(p_ordering_keys), cardinality(p_dedup_keys), nullif(cardinality(p_dedup_windows), 1)); -- one for all
     if p_due_ats is not null and p_delays is not null or p_expires_ats is not null then
         perform "windlass"."outbox_check_times"(e.due_at, e.delay, e.expires_at)
            from unnest(p_due_ats, p_delays, p_expires_ats) as e (due_at, delay, expires_at);

@@ -10,4 +10,9 @@ public interface PayloadCodec {
     String encode(Object value);
 
     <T> T decode(String payload, Class<T> type);
+
+    /** What is used where none is given: JSON by Jackson 3 or 2, whichever is on the class path. */
+    static PayloadCodec standard() {
+        return new DefaultCodec();
+    }
 }

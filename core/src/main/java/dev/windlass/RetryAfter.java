@@ -3,7 +3,7 @@ package dev.windlass;
 import dev.windlass.runtime.Require;
 import java.time.Duration;
 
-/** Thrown by a handler to say when to try again, instead of the pause of its retry policy. The attempt is counted. */
+/** Thrown by a handler to say when to try again, instead of the pause of its retry policy. The attempt is counted. See {@link NotYet} for one that is not. */
 public final class RetryAfter extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

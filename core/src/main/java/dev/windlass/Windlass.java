@@ -13,15 +13,16 @@ import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxHandler;
 import dev.windlass.outbox.OutboxNode;
 import dev.windlass.outbox.OutboxOptions;
-import dev.windlass.outbox.Topic;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Handlers;
 import dev.windlass.runtime.Loop;
+import dev.windlass.runtime.PoolSize;
 import dev.windlass.runtime.PoolTimeout;
 import dev.windlass.runtime.Require;
 import dev.windlass.runtime.Telemetry;
 import dev.windlass.runtime.Transactions;
 import dev.windlass.runtime.Workers;
+import dev.windlass.schedule.Job;
 import dev.windlass.schedule.JobSet;
 import dev.windlass.schedule.Jobs;
 import dev.windlass.schedule.ScheduleNode;
@@ -35,6 +36,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -59,6 +61,10 @@ import org.slf4j.LoggerFactory;
 public final class Windlass implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Windlass.class);
     private static final int MOST_NAMED = 20;
+
+    /** To claim, and to write outcomes. */
+    private static final int FOR_MOMENTS = 2;
+
     private final Workers workers = new Workers();
     private final Migrator migrator;
     private final boolean ensureSchema;
@@ -105,6 +111,7 @@ public final class Windlass implements AutoCloseable {
                 builder.inbox,
                 builder.inboxHandlers,
                 transactions,
+                builder.codec,
                 builder.telemetry,
                 workers);
         schedule = new ScheduleNode(
@@ -113,10 +120,39 @@ public final class Windlass implements AutoCloseable {
                 builder.outbox.tableName(),
                 builder.schedule,
                 List.copyOf(builder.jobs.values()),
+                List.copyOf(builder.ownJobs.values()),
                 outbox,
                 builder.codec,
                 workers);
         starter = new Loop("[" + database.name() + "] starting", workers, this::startFeatures);
+        checkPools(builder);
+    }
+
+    /** A pool that is too small is a node that waits for itself; better to say so now. */
+    private void checkPools(Builder builder) {
+        int kept = outbox.dispatcher().keptConnections() + inbox.dispatcher().keptConnections();
+        boolean shared = builder.background == null;
+        if (backgroundWorkers) {
+            checkPool(builder.dataSource, shared ? kept : 0, FOR_MOMENTS);
+        }
+        if (builder.background != null) {
+            checkPool(builder.background, kept, 0);
+        }
+    }
+
+    private void checkPool(DataSource pool, int kept, int forMoments) {
+        PoolSize.of(pool).ifPresent(size -> {
+            if (size < kept + forMoments) {
+                log.warn(
+                        "[{}] needs {} connections for itself ({} are kept, {} are used for moments), leases one or two more; the"
+                                + " pool has {}: make it larger by what handlers use",
+                        database.name(),
+                        kept + forMoments,
+                        kept,
+                        forMoments,
+                        size);
+            }
+        });
     }
 
     /** Begins to describe a Windlass on this database. */
@@ -322,7 +358,8 @@ public final class Windlass implements AutoCloseable {
         private InboxOptions inbox = InboxOptions.defaults();
         private ScheduleOptions schedule = ScheduleOptions.defaults();
         private final Map<String, JobSet> jobs = new LinkedHashMap<>();
-        private PayloadCodec codec = new DefaultCodec();
+        private final Map<String, Job> ownJobs = new LinkedHashMap<>();
+        private PayloadCodec codec = PayloadCodec.standard();
         private Telemetry telemetry = Telemetry.NONE;
         private String name = "windlass";
         private boolean closeOnShutdown;
@@ -377,6 +414,39 @@ public final class Windlass implements AutoCloseable {
                         "expected sets of jobs with different names, got two with \"" + set.name() + "\"");
             }
             return this;
+        }
+
+        /**
+         * A job and the code of its runs. The job is saved at the start; its topic is its name, unless it has another.
+         *
+         * <p>Whoever starts last decides what the job is. Where old and new nodes are started side by side, bring jobs along as a
+         * {@link JobSet} instead, whose revision decides. A job that is not given any more stays until it is deleted.
+         */
+        public Builder job(Job job, OutboxHandler.Simple handler) {
+            return outboxHandler(add(job), handler);
+        }
+
+        public Builder job(Job job, HandlerOptions options, OutboxHandler.Simple handler) {
+            return outboxHandler(add(job), options, handler);
+        }
+
+        /** The same with a payload that is encoded here, and decoded for the handler. */
+        public <T> Builder job(Job job, T payload, OutboxHandler.Typed<T> handler) {
+            Require.present("job", job);
+            @SuppressWarnings("unchecked") // what it is an instance of
+            Class<T> type = (Class<T>) Require.present("payload", payload).getClass();
+            return outboxHandler(add(job.payload(codec.encode(payload))), type, handler);
+        }
+
+        /** Returns the topic of its runs. */
+        private String add(Job job) {
+            Require.present("job", job);
+            Job complete = job.topic() == null ? job.topic(job.name()) : job;
+            if (ownJobs.putIfAbsent(complete.name(), complete) != null) {
+                throw new IllegalArgumentException(
+                        "expected jobs with different names, got two with \"" + complete.name() + "\"");
+            }
+            return Objects.requireNonNull(complete.topic());
         }
 
         /** Creates or upgrades the schema at start: short for {@link WindlassOptions#withEnsureSchema}. */
@@ -487,6 +557,12 @@ public final class Windlass implements AutoCloseable {
             return this;
         }
 
+        /** Handles the queued messages of a typed topic. */
+        public <T> Builder inboxHandler(Topic<T> topic, InboxHandler.Typed<T> handler) {
+            Require.present("topic", topic);
+            return inboxHandler(topic.name(), topic.type(), handler);
+        }
+
         /** Handles the queued messages of a topic with their payloads decoded. */
         public <T> Builder inboxHandler(String topic, Class<T> type, InboxHandler.Typed<T> handler) {
             return inboxHandler(topic, decodingQueued(type, handler));
@@ -514,6 +590,26 @@ public final class Windlass implements AutoCloseable {
                 String topic, HandlerOptions options, InboxHandler.InTransaction handler) {
             inboxHandlers.addInTransaction(topic, handler, Require.present("set of handler options", options));
             return this;
+        }
+
+        /** The same with their payloads decoded. */
+        public <T> Builder inboxHandlerInTransaction(Topic<T> topic, InboxHandler.TypedInTransaction<T> handler) {
+            return inboxHandlerInTransaction(
+                    Require.present("topic", topic).name(), decodingInTransaction(topic, handler));
+        }
+
+        public <T> Builder inboxHandlerInTransaction(
+                Topic<T> topic, HandlerOptions options, InboxHandler.TypedInTransaction<T> handler) {
+            return inboxHandlerInTransaction(
+                    Require.present("topic", topic).name(), options, decodingInTransaction(topic, handler));
+        }
+
+        private <T> InboxHandler.InTransaction decodingInTransaction(
+                Topic<T> topic, InboxHandler.TypedInTransaction<T> handler) {
+            Require.present("handler", handler);
+            decodes = true;
+            return (connection, message) ->
+                    handler.handle(connection, codec.decode(message.payload(), topic.type()), message);
         }
 
         private Database database(DataSource source) {

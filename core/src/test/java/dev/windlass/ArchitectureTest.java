@@ -138,7 +138,7 @@ final class ArchitectureTest {
     private static DescribedPredicate<JavaClass> anyOf(Class<?>... types) {
         return describe(
                 "one of those that speak to the database",
-                type -> Stream.of(types).anyMatch(type::isEquivalentTo));
+                type -> Stream.of(types).anyMatch(type.getEnclosingClass().orElse(type)::isEquivalentTo));
     }
 
     private static boolean runsStatements(JavaAccess<?> access) {

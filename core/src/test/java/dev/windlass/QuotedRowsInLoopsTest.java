@@ -74,7 +74,7 @@ final class QuotedRowsInLoopsTest {
     /** Under a state that concerns the whole database: under another, timers are only put off one by one, as jobs are in any case. */
     private static void refuse(Refusal refusal) throws SQLException {
         database.execute(Quoting.function(
-                "raise exception '" + SECRET + ": %', v_row using errcode = '53100', detail = v_row, hint = v_row"));
+                "raise exception '" + SECRET + ": %', v_row using errcode = '55000', detail = v_row, hint = v_row"));
         String event = refusal.step.replaceFirst(" when .*", "");
         String when = refusal.step.contains(" when ") ? refusal.step.replaceFirst(".* when ", " when ") : "";
         database.execute("create trigger quote_row " + event + " on %s." + refusal.table + " for each row" + when
@@ -103,7 +103,7 @@ final class QuotedRowsInLoopsTest {
                 eventually()
                         .until(() -> logs.lines().stream()
                                 .anyMatch(line -> line.text().contains(refusal.said)
-                                        && line.text().contains("SQLSTATE 53100")
+                                        && line.text().contains("SQLSTATE 55000")
                                         && line.text().contains("the server's log has it")));
             }
             goOn.countDown();

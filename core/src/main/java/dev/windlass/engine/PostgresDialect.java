@@ -138,8 +138,8 @@ public final class PostgresDialect implements Dialect {
             statement.setNull(index, Types.NULL);
         } else if (value instanceof Instant instant) {
             statement.setObject(index, time(instant));
-        } else if (type == SqlType.DURATION) {
-            statement.setString(index, value.toString());
+        } else if (value instanceof Duration duration) {
+            statement.setString(index, interval(duration));
         } else {
             statement.setObject(index, value);
         }
@@ -162,8 +162,18 @@ public final class PostgresDialect implements Dialect {
             case LONGS -> list.toArray(new Long[0]);
             case UUIDS, TEXTS -> list.toArray();
             case INSTANTS -> list.stream().map(PostgresDialect::timeText).toArray();
-            default -> list.stream().map(e -> e == null ? null : e.toString()).toArray();
+            case DURATIONS ->
+                list.stream()
+                        .map(e -> e == null ? null : interval((Duration) e))
+                        .toArray();
+            default -> throw new IllegalArgumentException("expected the type of a list, got " + type);
         };
+    }
+
+    /** In whole microseconds, as the server has them, rounded up: what is longer than nothing must not become nothing. */
+    private static String interval(Duration duration) {
+        int beyond = duration.getNano() % 1000;
+        return (beyond == 0 ? duration : duration.plusNanos(1000 - beyond)).toString();
     }
 
     /** What the driver reads infinity as is infinity again, so that whatever was read can be given back. */

@@ -2,6 +2,7 @@ package dev.windlass.inbox;
 
 import dev.windlass.Deadline;
 import dev.windlass.MonotonicClock;
+import dev.windlass.NotYet;
 import dev.windlass.OwnerToken;
 import dev.windlass.PermanentFailure;
 import dev.windlass.RetryAfter;
@@ -341,7 +342,7 @@ final class Guard {
             if (failure instanceof PermanentFailure) {
                 markRefused(attempt, error);
             } else {
-                markFailed(attempt, error, failure instanceof RetryAfter after ? after.delay() : Duration.ZERO);
+                markFailed(attempt, error, pause(failure));
             }
         } catch (RuntimeException e) {
             failure.addSuppressed(e);
@@ -350,6 +351,13 @@ final class Guard {
                 Thread.currentThread().interrupt();
             }
         }
+    }
+
+    private static Duration pause(Throwable failure) {
+        if (failure instanceof NotYet notYet) {
+            return notYet.delay();
+        }
+        return failure instanceof RetryAfter after ? after.delay() : Duration.ZERO;
     }
 
     Optional<SeenMessage> find(InboxKey key) {

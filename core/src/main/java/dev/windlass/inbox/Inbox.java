@@ -1,6 +1,7 @@
 package dev.windlass.inbox;
 
 import dev.windlass.OwnerToken;
+import dev.windlass.Topic;
 import dev.windlass.WindlassException;
 import java.sql.Connection;
 import java.time.Duration;
@@ -113,6 +114,9 @@ public interface Inbox {
      * queue is not new, but is handled if that attempt fails or is not heard of again.
      */
     Enqueued enqueue(InboxEntry entry);
+
+    /** Makes an entry of a typed topic, its payload encoded by the codec of this Windlass. */
+    <T> InboxEntry entry(String source, String messageId, Topic<T> topic, T payload);
 
     /**
      * The same in the caller's transaction. Waits for others that are storing the same new message, until they commit or roll

@@ -44,4 +44,10 @@ public interface InboxHandler {
     interface InTransaction {
         void handle(Connection connection, InboxMessage message) throws Exception;
     }
+
+    /** The same with the payload decoded. */
+    @FunctionalInterface
+    interface TypedInTransaction<T> {
+        void handle(Connection connection, T payload, InboxMessage message) throws Exception;
+    }
 }

@@ -1,5 +1,6 @@
 package dev.windlass.inbox;
 
+import dev.windlass.PayloadCodec;
 import dev.windlass.WindlassOptions;
 import dev.windlass.runtime.Announcer;
 import dev.windlass.runtime.Database;
@@ -31,6 +32,7 @@ public final class InboxNode {
             InboxOptions options,
             InboxHandlers handlers,
             Transactions transactions,
+            PayloadCodec codec,
             Telemetry telemetry,
             Workers workers) {
         String channel = Channel.of(windlass.schemaName(), options.tableName());
@@ -65,6 +67,7 @@ public final class InboxNode {
         guard = new Guard(database, guards, options, transactions, renewals, waiters, contentChanges);
         Announcer announcer = new Announcer(database, channel, "", workers, windlass.wakeUp());
         inbox = new StoredInbox(
+                codec,
                 guard,
                 new Queue(database, store, dispatcher, announcer, options.lease(), contentChanges),
                 who -> new StoredInboxOperator(database, options.tableName(), who, this::committed));

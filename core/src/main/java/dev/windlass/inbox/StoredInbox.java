@@ -1,6 +1,8 @@
 package dev.windlass.inbox;
 
 import dev.windlass.OwnerToken;
+import dev.windlass.PayloadCodec;
+import dev.windlass.Topic;
 import dev.windlass.runtime.Require;
 import java.sql.Connection;
 import java.time.Duration;
@@ -11,14 +13,22 @@ import java.util.function.Function;
 
 /** The inbox in the database: a guard and a queue over one table. */
 final class StoredInbox implements Inbox {
+    private final PayloadCodec codec;
     private final Guard guard;
     private final Queue queue;
     private final Function<String, InboxOperator> operators;
 
-    StoredInbox(Guard guard, Queue queue, Function<String, InboxOperator> operators) {
+    StoredInbox(PayloadCodec codec, Guard guard, Queue queue, Function<String, InboxOperator> operators) {
+        this.codec = codec;
         this.guard = guard;
         this.queue = queue;
         this.operators = operators;
+    }
+
+    @Override
+    public <T> InboxEntry entry(String source, String messageId, Topic<T> topic, T payload) {
+        String text = codec.encode(Require.present("payload", payload));
+        return InboxEntry.of(source, messageId, Require.present("topic", topic).name(), text);
     }
 
     @Override

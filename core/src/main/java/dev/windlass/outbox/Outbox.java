@@ -2,6 +2,7 @@ package dev.windlass.outbox;
 
 import dev.windlass.FailedHead;
 import dev.windlass.OwnerToken;
+import dev.windlass.Topic;
 import dev.windlass.WindlassException;
 import java.sql.Connection;
 import java.time.Duration;

@@ -3,6 +3,7 @@ package dev.windlass.outbox;
 import dev.windlass.FailedHead;
 import dev.windlass.OwnerToken;
 import dev.windlass.PayloadCodec;
+import dev.windlass.Topic;
 import dev.windlass.runtime.Announcer;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Dispatcher;

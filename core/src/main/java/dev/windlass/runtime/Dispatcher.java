@@ -400,6 +400,13 @@ public final class Dispatcher<M> {
         }
     }
 
+    /** How many connections are kept: for heartbeats where there are handlers, and for notifications where anybody heeds them. */
+    public int keptConnections() {
+        boolean handles = !hand.topics().isEmpty();
+        boolean listens = options.wakeUp() && (handles || companion != Companion.NONE);
+        return (handles ? 1 : 0) + (listens ? 1 : 0);
+    }
+
     /** The topics that this node has handlers for. */
     public Set<String> topics() {
         return hand.topics();

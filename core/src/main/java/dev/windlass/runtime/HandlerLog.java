@@ -2,7 +2,6 @@ package dev.windlass.runtime;
 
 import dev.windlass.Circuit;
 import dev.windlass.MonotonicClock;
-import dev.windlass.RetryAfter;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -82,7 +81,7 @@ final class HandlerLog {
     private void tell(Attempt<?> attempt, Result.Failed failed, String next, boolean again, Breaker.Effect effect) {
         Claimed<?> claimed = attempt.claimed;
         Throwable told = failed.told();
-        if (failed.cause() instanceof RetryAfter) {
+        if (failed.isPutOff()) {
             log.info(
                     "[{}] the handler of message {} of topic {} put it off, {}: {}",
                     store,

@@ -3,6 +3,7 @@ package dev.windlass.runtime;
 import dev.windlass.Cancellation;
 import dev.windlass.Circuit;
 import dev.windlass.HandlerOptions;
+import dev.windlass.NotYet;
 import dev.windlass.PermanentFailure;
 import dev.windlass.RetryAfter;
 import java.time.Duration;
@@ -33,6 +34,9 @@ public record Handling<M>(Handler<M> handler, HandlerOptions options) {
         }
         if (result instanceof Result.Failed failed) {
             String error = ErrorText.of(failed.told());
+            if (failed.cause() instanceof NotYet notYet) {
+                return new Outcome.Retry(notYet.delay(), error, false);
+            }
             return effect.isCounted() && failed.isStarted()
                     ? afterFailure(failed.cause(), error, retryCount)
                     : new Outcome.Retry(sparedDelay(retryCount, effect), error, false);

@@ -1,5 +1,6 @@
 package dev.windlass.runtime;
 
+import dev.windlass.NotYet;
 import dev.windlass.PermanentFailure;
 import dev.windlass.RetryAfter;
 import org.jspecify.annotations.Nullable;
@@ -21,7 +22,12 @@ sealed interface Result {
 
         /** Whether the handler decided about this message, which says nothing about the next. */
         boolean isDecision() {
-            return cause instanceof PermanentFailure || cause instanceof RetryAfter;
+            return cause instanceof PermanentFailure || isPutOff();
+        }
+
+        /** Whether the handler said when to try again. */
+        boolean isPutOff() {
+            return cause instanceof RetryAfter || cause instanceof NotYet;
         }
 
         /** Whether the user's code has been called. */

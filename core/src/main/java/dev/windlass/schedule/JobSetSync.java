@@ -15,14 +15,23 @@ final class JobSetSync {
     private final Database database;
     private final JobStore store;
     private final List<JobSet> sets;
+    private final List<Job> single;
 
-    JobSetSync(Database database, JobStore store, List<JobSet> sets) {
+    JobSetSync(Database database, JobStore store, List<JobSet> sets, List<Job> single) {
         this.database = database;
         this.store = store;
         this.sets = sets;
+        this.single = single;
     }
 
     void run() throws SQLException {
+        for (Job job : single) {
+            boolean changed = database.once(connection -> store.save(
+                    connection, JobColumns.of(job.complete(), store.now(connection), Lengths.partOf(job.jitter()))));
+            if (changed) {
+                log.info("[{}] brought along {}", database.name(), job);
+            }
+        }
         for (JobSet set : sets) {
             report(set, database.once(connection -> {
                 Instant now = store.now(connection);

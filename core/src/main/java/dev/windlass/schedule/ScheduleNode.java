@@ -47,6 +47,7 @@ public final class ScheduleNode {
     /**
      * @param table the table of the outbox to which timers and jobs belong
      * @param sets the jobs that the program brings along
+     * @param own those that it brings along one by one
      * @param outbox where due timers and runs of jobs arrive
      */
     public ScheduleNode(
@@ -55,6 +56,7 @@ public final class ScheduleNode {
             String table,
             ScheduleOptions options,
             List<JobSet> sets,
+            List<Job> own,
             OutboxNode outbox,
             PayloadCodec codec,
             Workers workers) {
@@ -77,7 +79,7 @@ public final class ScheduleNode {
                 options.handOff(),
                 outbox::committed,
                 ownRuns(database, windlass, options, table));
-        this.sets = new JobSetSync(answering, jobStore, sets);
+        this.sets = new JobSetSync(answering, jobStore, sets, own);
         maintenance = new ScheduleMaintenance(
                 answering,
                 ownTimers(answering, windlass, options, table),

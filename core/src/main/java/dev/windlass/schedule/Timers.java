@@ -1,8 +1,8 @@
 package dev.windlass.schedule;
 
 import dev.windlass.OwnerToken;
+import dev.windlass.Topic;
 import dev.windlass.WindlassException;
-import dev.windlass.outbox.Topic;
 import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;

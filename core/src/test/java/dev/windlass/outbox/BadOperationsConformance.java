@@ -5,6 +5,7 @@ import static dev.windlass.outbox.BadArgumentsConformance.refused;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.OwnerToken;
+import dev.windlass.Topic;
 import dev.windlass.outbox.OutboxOperator.Attempts;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -182,7 +182,7 @@ final class MisbehavingHandlerTest {
         windlass.outbox().enqueue(OutboxEntry.of("a", "x"));
         eventually().until(() -> database.count("status = 3") == 1);
         assertThat(database.value(String.class, "select last_error from %s.outbox"))
-                .isEqualTo("java.lang.IllegalStateException: timed out after PT0.05S");
+                .isEqualTo("java.lang.IllegalStateException: timed out after 50 ms");
     }
 
     @Test
@@ -272,7 +272,7 @@ final class MisbehavingHandlerTest {
         eventually().until(() -> database.count("status = 2") == 1);
         assertThat(calls.get()).as("the first attempt has failed").isEqualTo(2);
         assertThat(database.count(
-                        "retry_count = 1 and lease_expiries = 0 and last_error like '%timed out after PT0.05S%'"))
+                        "retry_count = 1 and lease_expiries = 0 and last_error like '%timed out after 50 ms%'"))
                 .isEqualTo(1);
     }
 

@@ -249,7 +249,7 @@ final class RestTest {
             assertThat(logs.at(Level.ERROR)).hasSize(3);
             assertThat(logs.at(Level.WARN).get(0))
                     .isEqualTo("[orders] the handler of topic a failed 3 times in a row, at last with " + cause
-                            + "; the topic rests for PT0.2S on this node, then one message is tried");
+                            + "; the topic rests for 0.2 s on this node, then one message is tried");
             assertThat(logs.at(Level.WARN).stream().skip(1))
                     .allMatch(line -> line.equals("[orders] the handler of topic a still fails, with " + cause
                             + "; the topic rests for another PT0.2S"))

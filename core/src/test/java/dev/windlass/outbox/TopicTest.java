@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.windlass.HandlerOptions;
 import dev.windlass.RetryPolicy;
 import dev.windlass.TestDatabase;
+import dev.windlass.Topic;
 import dev.windlass.Windlass;
 import java.time.Duration;
 import java.util.Queue;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.windlass.OwnerToken;
-import dev.windlass.outbox.Topic;
+import dev.windlass.Topic;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

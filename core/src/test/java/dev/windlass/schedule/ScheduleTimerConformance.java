@@ -2,9 +2,9 @@ package dev.windlass.schedule;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.Topic;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
-import dev.windlass.outbox.Topic;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

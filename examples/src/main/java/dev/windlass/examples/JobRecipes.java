@@ -50,6 +50,15 @@ final class JobRecipes {
         // end::every
     }
 
+    static Windlass.Builder inOneCall(Windlass.Builder builder, Consumer<String> sweep) {
+        // tag::one-call
+        builder.job(
+                Job.cron("sweep-carts", "*/10 * * * *", ZoneId.of("Europe/Berlin")),
+                message -> sweep.accept(message.headers().get("windlass-tick")));
+        // end::one-call
+        return builder;
+    }
+
     static Windlass.Builder declared(Windlass.Builder builder) {
         // tag::set
         builder.jobs(JobSet.of("billing", 7)

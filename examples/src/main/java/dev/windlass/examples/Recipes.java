@@ -3,6 +3,7 @@ package dev.windlass.examples;
 import dev.windlass.Circuit;
 import dev.windlass.FailedHead;
 import dev.windlass.HandlerOptions;
+import dev.windlass.NotYet;
 import dev.windlass.Overtime;
 import dev.windlass.RetryPolicy;
 import dev.windlass.Windlass;
@@ -23,6 +24,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 import javax.sql.DataSource;
 
 /** What docs/outbox.md shows one by one, too small for programs of their own. */
@@ -167,6 +169,33 @@ final class Recipes {
         builder.outboxHandler("account.closed", exclusive, (OutboxMessage message) -> send(message.payload()));
         // end::overtime
         return builder;
+    }
+
+    static Windlass.Builder notYet(Windlass.Builder builder, BooleanSupplier bankIsOpen) {
+        // tag::not-yet
+        builder.outboxHandler("transfer.wanted", message -> {
+            if (!bankIsOpen.getAsBoolean()) {
+                throw new NotYet(Duration.ofMinutes(10), "the bank is closed");
+            }
+            send(message.payload());
+        });
+        // end::not-yet
+        return builder;
+    }
+
+    static Windlass service(DataSource dataSource) {
+        // tag::service
+        Windlass windlass = Windlass.on(dataSource)
+                .options(WindlassOptions.defaults()
+                        .withNodeName(
+                                "shop-7") // what is stored as the node that processed a message; by default host and
+                        // process
+                        .withShutdownGrace(Duration.ofMinutes(1)))
+                .outboxHandler("report.wanted", message -> send(message.payload()))
+                .closeOnShutdown()
+                .start();
+        // end::service
+        return windlass;
     }
 
     static Windlass.Builder resting(Windlass.Builder builder) {

@@ -44,6 +44,14 @@ final class JobRecipesTest {
     }
 
     @Test
+    void aJobAndItsCodeAreGivenInOneCall() {
+        database.start(JobRecipes.inOneCall(database.windlass(), reports::add));
+        database.advance(Duration.ofMinutes(10));
+        database.drain();
+        assertThat(reports).hasSize(1);
+    }
+
+    @Test
     void aJobWithAPeriodIsSavedAndDeleted() {
         Windlass windlass = start();
         JobRecipes.every(windlass);

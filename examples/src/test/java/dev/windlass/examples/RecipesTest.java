@@ -56,6 +56,21 @@ final class RecipesTest {
     }
 
     @Test
+    void aTransferWaitsUntilTheBankIsOpen() {
+        AtomicBoolean open = new AtomicBoolean();
+        Windlass windlass = database.start(Recipes.notYet(database.windlass(), open::get));
+        windlass.outbox().enqueue(OutboxEntry.of("transfer.wanted", "7"));
+        database.drain();
+        assertThat(database.messages("transfer.wanted"))
+                .singleElement()
+                .matches(message -> !message.isProcessed() && message.retryCount() == 0);
+        open.set(true);
+        database.advance(Duration.ofMinutes(10));
+        database.drain();
+        assertThat(database.messages("transfer.wanted")).allMatch(OutboxMessage::isProcessed);
+    }
+
+    @Test
     void aHandlerWhoseMessageIsHeldInOvertimeHandlesIt() {
         Windlass windlass = database.start(Recipes.overtime(database.windlass()));
         windlass.outbox().enqueue(OutboxEntry.of("account.closed", "7"));

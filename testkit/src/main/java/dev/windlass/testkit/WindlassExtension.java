@@ -2,6 +2,8 @@ package dev.windlass.testkit;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.windlass.PayloadCodec;
+import dev.windlass.Topic;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassOptions;
 import dev.windlass.embedded.EmbeddedPostgres;
@@ -150,6 +152,19 @@ public final class WindlassExtension implements BeforeAllCallback, BeforeEachCal
      */
     public List<OutboxMessage> messages(String topic) {
         return sandbox().messages(Require.text("topic", topic, 255));
+    }
+
+    /** The payloads of {@link #messages}: {@code assertThat(database.payloads("mail.wanted")).containsExactly("ada")}. */
+    public List<String> payloads(String topic) {
+        return messages(topic).stream().map(OutboxMessage::payload).toList();
+    }
+
+    /** The same, decoded by {@link PayloadCodec#standard}. */
+    public <T> List<T> payloads(Topic<T> topic) {
+        PayloadCodec codec = PayloadCodec.standard();
+        return payloads(Require.present("topic", topic).name()).stream()
+                .map(payload -> codec.decode(payload, topic.type()))
+                .toList();
     }
 
     private Sandbox sandbox() {

@@ -1,4 +1,4 @@
-package dev.windlass.outbox;
+package dev.windlass;
 
 import dev.windlass.runtime.Require;
 
@@ -12,13 +12,13 @@ import dev.windlass.runtime.Require;
  * outbox.enqueue(connection, ORDER_PLACED, new OrderPlaced("anna", 4200));
  * }</pre>
  *
- * @param name as in {@link OutboxEntry#topic()}
+ * @param name what handlers are chosen by; up to 255 characters
  * @param type what payloads are encoded from and decoded to
  */
 public record Topic<T>(String name, Class<T> type) {
 
     public Topic {
-        Require.name("topic", name, OutboxEntry.MAX_TOPIC);
+        Require.name("topic", name, 255);
         Require.present("payload type", type);
     }
 
