@@ -172,7 +172,7 @@ public final class PostgresDialect implements Dialect {
 
     /** In whole microseconds, as the server has them, rounded up: what is longer than nothing must not become nothing. */
     private static String interval(Duration duration) {
-        int beyond = duration.getNano() % 1000;
+        int beyond = duration.toNanosPart() % 1000;
         return (beyond == 0 ? duration : duration.plusNanos(1000 - beyond)).toString();
     }
 

@@ -10,6 +10,7 @@ import dev.windlass.WindlassException;
 import dev.windlass.inbox.GuardStore.Renewal;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.ErrorText;
+import dev.windlass.runtime.InWords;
 import dev.windlass.runtime.Require;
 import dev.windlass.runtime.Transactions;
 import java.sql.Connection;
@@ -288,7 +289,7 @@ final class Guard {
                 ? "; this thread has begun it itself and neither marked nor abandoned it"
                 : "; ask again, or use begin, which does not wait";
         return new StillInProgressException("[%s] message %s was still in progress after %s%s"
-                .formatted(database.name(), key, options.waitAtMost(), whose));
+                .formatted(database.name(), key, InWords.of(options.waitAtMost()), whose));
     }
 
     Processed process(InboxKey key, @Nullable ContentHash hash, InboxWork work) throws Exception {

@@ -1,6 +1,7 @@
 package dev.windlass.inbox;
 
 import dev.windlass.runtime.Database;
+import dev.windlass.runtime.InWords;
 import dev.windlass.runtime.Loop;
 import dev.windlass.runtime.Workers;
 import java.sql.SQLException;
@@ -79,7 +80,7 @@ final class Renewals {
                     database.name(),
                     term.attempt.number(),
                     term.attempt.key(),
-                    atMost);
+                    InWords.of(atMost));
         }
     }
 

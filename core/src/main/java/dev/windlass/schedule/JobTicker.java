@@ -3,6 +3,7 @@ package dev.windlass.schedule;
 import dev.windlass.WindlassException;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.ErrorText;
+import dev.windlass.runtime.InWords;
 import dev.windlass.runtime.Loop;
 import dev.windlass.runtime.Pace;
 import dev.windlass.runtime.TimeOrderedIds;
@@ -143,7 +144,7 @@ final class JobTicker {
                     "[{}] the ticks of job {} cannot be computed; trying again in {}",
                     database.name(),
                     job.name(),
-                    RETRY_UNREADABLE,
+                    InWords.of(RETRY_UNREADABLE),
                     e);
         }
         return written ? 1 : 0;

@@ -190,7 +190,7 @@ abstract class ProcessConformance extends InboxConformance {
                                         == Outcome.PROCESSED);
                     }))
                     .isInstanceOf(AttemptLostException.class);
-            assertThat(logs.count(Level.WARN, "has not ended in PT0.5S; its lease is not renewed any more"))
+            assertThat(logs.count(Level.WARN, "has not ended in 0.5 s; its lease is not renewed any more"))
                     .isEqualTo(1);
         }
         assertThat(database().value(String.class, "select line from %s.ledger")).isEqualTo("in time");

@@ -252,7 +252,7 @@ final class RestTest {
                             + "; the topic rests for 0.2 s on this node, then one message is tried");
             assertThat(logs.at(Level.WARN).stream().skip(1))
                     .allMatch(line -> line.equals("[orders] the handler of topic a still fails, with " + cause
-                            + "; the topic rests for another PT0.2S"))
+                            + "; the topic rests for another 0.2 s"))
                     .hasSize(calls.get() - 8);
             assertThat(logs.count(Level.INFO, "[orders] the handler of topic a works again"))
                     .isEqualTo(1);
