@@ -106,6 +106,9 @@ create table "windlass"."outbox" (
     constraint "outbox_pk" primary key (id),
     constraint "outbox_topic_check" check (btrim(topic, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and topic = rtrim(topic)),
     constraint "outbox_headers_check" check (jsonb_typeof(headers) = 'object'), -- or no claim that meets it can be read
+    constraint "outbox_headers_size_check" check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
+    constraint "outbox_times_check" check (isfinite(claimed_at) and isfinite(locked_until) and isfinite(ended_at)),
+    constraint "outbox_counts_check" check (retry_count >= 0 and lease_expiries >= 0 and crashes >= 0 and requeues >= 0),
     constraint "outbox_lease_check" check ((status = 1) = (locked_until is not null)
                                        and (status <> 1 or owner_token is not null)
                                        and (owner_token is null or status not in (0, 4))),
@@ -254,6 +257,8 @@ create table "windlass"."outbox_timer" (
     constraint "outbox_timer_topic_check" check (btrim(topic, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and topic = rtrim(topic)),
     constraint "outbox_timer_key_check" check (btrim(unique_key, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and unique_key = rtrim(unique_key)),
     constraint "outbox_timer_headers_check" check (jsonb_typeof(headers) = 'object'),
+    constraint "outbox_timer_headers_size_check" check (pg_column_size(headers) <= 65536),
+    constraint "outbox_timer_counts_check" check (retry_count >= 0 and lease_expiries >= 0 and crashes >= 0 and requeues >= 0),
     constraint "outbox_timer_lease_check" check ((status = 1) = (locked_until is not null)
                                              and (status <> 1 or owner_token is not null)
                                              and (status <> 0 or owner_token is null)),
@@ -553,35 +558,7 @@ begin
                              order by r.expires_at
                              limit p_limit - cardinality(v_ids)
                                for update skip locked);
-    return "windlass"."outbox_end_unclaimed"(v_ids, 3::smallint, 'expired before it was handled');
-end
-$sql$;
-
--- Ends messages that nobody has claimed; the caller has locked them. Returns how many.
-create or replace function "windlass"."outbox_end_unclaimed"(p_ids uuid[], p_status smallint, p_reason text) returns integer
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-declare
-    v_waiting uuid[] := array(select m.id from "windlass"."outbox" m where m.id = any (p_ids) and m.status + 0 = 4);
-    v_count   integer;
-    v_awaited uuid[];
-begin
-    with ended as (
-        update "windlass"."outbox" m
-           set status = p_status, ended_at = clock_timestamp(), last_error = coalesce(p_reason, m.last_error)
-         where m.id = any (p_ids)
-        returning m.id, m.awaited)
-    select count(*), array_agg(ended.id) filter (where ended.awaited) into v_count, v_awaited from ended;
-    if v_awaited is not null then
-        perform "windlass"."outbox_ended"(array(select unnest(v_awaited) except select unnest(v_waiting)), p_status, '{}', true, true);
-        perform "windlass"."outbox_ended"(array(select unnest(v_awaited) intersect select unnest(v_waiting)), p_status, '{}', false,
-                                       true);
-    end if;
-    return v_count;
+    return "windlass"."outbox_tend"('expire', v_ids);
 end
 $sql$;
 
@@ -596,8 +573,6 @@ as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;
     v_ids    uuid[];
-    v_count  integer;
-    v_tried  uuid[];
 begin
     v_ids := array(select r.id
                      from "windlass"."outbox" r
@@ -611,15 +586,7 @@ begin
                              order by r.ended_at
                              limit p_limit - cardinality(v_ids)
                                for update skip locked);
-    with cleaned as (
-        delete from "windlass"."outbox" m
-         where m.id = any (v_ids)
-        returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
-    select count(*), array_agg(cleaned.id) filter (where cleaned.tried) into v_count, v_tried from cleaned;
-    if v_tried is not null then
-        delete from "windlass"."outbox_failure" h where h.message_id = any (v_tried);
-    end if;
-    return v_count;
+    return "windlass"."outbox_tend"('clean', v_ids);
 end
 $sql$;
 
@@ -812,6 +779,7 @@ declare
     v_done   uuid[];
     v_free   uuid[];
     v_id     uuid;
+    v_waits  integer := 0;
 begin
     if cardinality(p_ids) <> cardinality(v_owners) then
         raise exception 'expected one owner, or one for each of % messages, got %', cardinality(p_ids), cardinality(p_owners)
@@ -821,21 +789,32 @@ begin
         v_done := "windlass"."outbox_change"(p_verb, p_ids, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags, p_notify,
                                           p_pass_on);
     exception
-        when lock_not_available then
+        when others then
+            -- An outcome that is refused is the caller's to know of; a renewal that is refused costs no other its lease.
+            if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+                raise;
+            end if;
             v_free := array(select m.id from "windlass"."outbox" m where m.id = any (p_ids) order by m.id for update skip locked);
             begin
                 v_done := "windlass"."outbox_change"(p_verb, v_free, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags,
                                                   p_notify, p_pass_on);
             exception
-                when lock_not_available then
+                when others then
+                    if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+                        raise;
+                    end if;
                     v_done := '{}';
                     foreach v_id in array v_free loop
+                        exit when v_waits = 50; -- for a moment each: the rest is asked for again
                         begin
                             v_done := v_done || "windlass"."outbox_change"(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
                                                                         p_delays, p_errors, p_flags, p_notify, p_pass_on);
                         exception
-                            when lock_not_available then
-                                null;
+                            when others then
+                                if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+                                    raise;
+                                end if;
+                                v_waits := v_waits + 1;
                         end;
                     end loop;
             end;
@@ -1027,23 +1006,120 @@ begin
        or p_watched and not "windlass"."outbox_is_calm"(p_quiet) then
         return 0;
     end if;
-    with reaped as (
-        update "windlass"."outbox" m
-           set status = 0, owner_token = null, locked_until = null, lease_expiries = m.lease_expiries + 1,
-               crashes = m.crashes + m.started::integer, next_attempt_at = clock_timestamp()
-         where m.id = any (array(
-                   select r.id
-                     from "windlass"."outbox" r
-                    where r.status = 1 and r.id is not null and r.locked_until <= v_now
-                    order by r.locked_until
-                    limit p_limit
-                      for update skip locked))
-        returning m.id, m.next_attempt_at, m.retry_count)
-    insert into "windlass"."outbox_failure" (message_id, failed_at, attempt, error)
-    select reaped.id, reaped.next_attempt_at, reaped.retry_count + 1, 'its lease ran out' from reaped;
-    get diagnostics v_count = row_count;
+    v_count := "windlass"."outbox_tend"('reap', array(
+        select r.id
+          from "windlass"."outbox" r
+         where r.status = 1 and r.id is not null and r.locked_until <= v_now
+         order by r.locked_until
+         limit p_limit
+           for update skip locked));
     if v_count > 0 then
         perform pg_notify('windlass.windlass.outbox', '');
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- What has to be done to messages that the caller has locked: reap, expire or clean. All at once; and if one is refused, by a
+-- trigger or a constraint of the user's, or something behind one is locked, one by one: it is left out, and the others go on. Only
+-- what is refused for all is an error. Returns how many.
+create or replace function "windlass"."outbox_tend"(p_verb text, p_ids uuid[]) returns integer
+    language plpgsql
+as $sql$
+declare
+    v_count integer := 0;
+    v_left  integer := 0;
+    v_state text;
+    v_id    uuid;
+begin
+    if cardinality(p_ids) = 0 then
+        return 0;
+    end if;
+    begin
+        return "windlass"."outbox_tend_all"(p_verb, p_ids);
+    exception
+        when others then
+            null;
+    end;
+    foreach v_id in array p_ids loop
+        begin
+            v_count := v_count + "windlass"."outbox_tend_all"(p_verb, array[v_id]);
+        exception
+            when others then
+                v_state := sqlstate;
+                v_left := v_left + 1;
+                exit when v_left = 100; -- each may have waited for a moment
+        end;
+    end loop;
+    if v_count = 0 and v_state <> '55P03' then
+        raise exception 'no message can be changed' using errcode = v_state;
+    end if;
+    return v_count;
+end
+$sql$;
+
+create or replace function "windlass"."outbox_tend_all"(p_verb text, p_ids uuid[]) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '5ms'
+as $sql$
+declare
+    v_count integer;
+    v_tried uuid[];
+begin
+    case p_verb
+        when 'reap' then
+            with reaped as (
+                update "windlass"."outbox" m
+                   set status = 0, owner_token = null, locked_until = null, lease_expiries = m.lease_expiries + 1,
+                       crashes = least(m.crashes + m.started::integer, 32767), next_attempt_at = clock_timestamp()
+                 where m.id = any (p_ids)
+                returning m.id, m.next_attempt_at, m.retry_count)
+            insert into "windlass"."outbox_failure" (message_id, failed_at, attempt, error)
+            select reaped.id, reaped.next_attempt_at, reaped.retry_count + 1, 'its lease ran out' from reaped;
+            get diagnostics v_count = row_count;
+        when 'expire' then
+            v_count := "windlass"."outbox_end_unclaimed"(p_ids, 3::smallint, 'expired before it was handled');
+        when 'clean' then
+            with cleaned as (
+                delete from "windlass"."outbox" m
+                 where m.id = any (p_ids)
+                returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+            select count(*), array_agg(cleaned.id) filter (where cleaned.tried) into v_count, v_tried from cleaned;
+            if v_tried is not null then
+                delete from "windlass"."outbox_failure" h where h.message_id = any (v_tried);
+            end if;
+    end case;
+    return v_count;
+end
+$sql$;
+
+-- Ends messages that nobody has claimed; the caller has locked them. Returns how many.
+create or replace function "windlass"."outbox_end_unclaimed"(p_ids uuid[], p_status smallint, p_reason text) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_waiting uuid[] := array(select m.id from "windlass"."outbox" m where m.id = any (p_ids) and m.status + 0 = 4);
+    v_count   integer;
+    v_awaited uuid[];
+begin
+    with ended as (
+        update "windlass"."outbox" m
+           set status = p_status, ended_at = clock_timestamp(), last_error = coalesce(p_reason, m.last_error)
+         where m.id = any (p_ids)
+        returning m.id, m.awaited)
+    select count(*), array_agg(ended.id) filter (where ended.awaited) into v_count, v_awaited from ended;
+    if v_awaited is not null then
+        perform "windlass"."outbox_ended"(array(select unnest(v_awaited) except select unnest(v_waiting)), p_status, '{}', true, true);
+        perform "windlass"."outbox_ended"(array(select unnest(v_awaited) intersect select unnest(v_waiting)), p_status, '{}', false,
+                                       true);
     end if;
     return v_count;
 end
@@ -1065,17 +1141,17 @@ declare
     v_watch "windlass".windlass_watch;
 begin
     select w.* into v_watch from "windlass".windlass_watch w where w.queue = 'outbox';
-    if v_watch.seen_at < v_now - p_quiet * 2 / 3 or v_watch.seen_at > v_now + p_quiet then
-        v_watch.quiet_until := v_now + p_quiet;
+    if v_watch.seen_at between v_now - p_quiet / 10 and v_now + p_quiet then
+        return v_watch.quiet_until <= v_now;
     end if;
-    if v_watch.seen_at < v_now - p_quiet / 10 or v_watch.seen_at > v_now + p_quiet then
-        perform 1 from "windlass".windlass_watch w where w.queue = 'outbox' for update skip locked;
-        if found then
-            update "windlass".windlass_watch w
-               set seen_at = v_now,
-                   quiet_until = greatest(v_watch.quiet_until, case when w.seen_at <= v_now + p_quiet then w.quiet_until end)
-             where w.queue = 'outbox';
-        end if;
+    perform 1 from "windlass".windlass_watch w where w.queue = 'outbox' for update skip locked;
+    if found then -- else whoever has it locked is here, too
+        update "windlass".windlass_watch w
+           set seen_at = v_now,
+               quiet_until = case when w.seen_at between v_now - p_quiet * 2 / 3 and v_now + p_quiet then w.quiet_until
+                                  else v_now + p_quiet end
+         where w.queue = 'outbox'
+        returning w.* into v_watch;
     end if;
     return v_watch.quiet_until <= v_now;
 end
@@ -1310,6 +1386,7 @@ declare
     v_done   uuid[];
     v_free   uuid[];
     v_id     uuid;
+    v_waits  integer := 0;
 begin
     if cardinality(p_ids) <> cardinality(v_owners) then
         raise exception 'expected one owner, or one for each of % messages, got %', cardinality(p_ids), cardinality(p_owners)
@@ -1319,21 +1396,32 @@ begin
         v_done := "windlass"."outbox_timer_change"(p_verb, p_ids, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags, p_notify,
                                           p_pass_on);
     exception
-        when lock_not_available then
+        when others then
+            -- An outcome that is refused is the caller's to know of; a renewal that is refused costs no other its lease.
+            if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+                raise;
+            end if;
             v_free := array(select m.id from "windlass"."outbox_timer" m where m.id = any (p_ids) order by m.id for update skip locked);
             begin
                 v_done := "windlass"."outbox_timer_change"(p_verb, v_free, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags,
                                                   p_notify, p_pass_on);
             exception
-                when lock_not_available then
+                when others then
+                    if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+                        raise;
+                    end if;
                     v_done := '{}';
                     foreach v_id in array v_free loop
+                        exit when v_waits = 50; -- for a moment each: the rest is asked for again
                         begin
                             v_done := v_done || "windlass"."outbox_timer_change"(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
                                                                         p_delays, p_errors, p_flags, p_notify, p_pass_on);
                         exception
-                            when lock_not_available then
-                                null;
+                            when others then
+                                if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+                                    raise;
+                                end if;
+                                v_waits := v_waits + 1;
                         end;
                     end loop;
             end;
@@ -1525,23 +1613,120 @@ begin
        or p_watched and not "windlass"."outbox_timer_is_calm"(p_quiet) then
         return 0;
     end if;
-    with reaped as (
-        update "windlass"."outbox_timer" m
-           set status = 0, owner_token = null, locked_until = null, lease_expiries = m.lease_expiries + 1,
-               crashes = m.crashes + m.started::integer, next_attempt_at = clock_timestamp()
-         where m.id = any (array(
-                   select r.id
-                     from "windlass"."outbox_timer" r
-                    where r.status = 1 and r.id is not null and r.locked_until <= v_now
-                    order by r.locked_until
-                    limit p_limit
-                      for update skip locked))
-        returning m.id, m.next_attempt_at, m.retry_count)
-    insert into "windlass"."outbox_timer_failure" (message_id, failed_at, attempt, error)
-    select reaped.id, reaped.next_attempt_at, reaped.retry_count + 1, 'its lease ran out' from reaped;
-    get diagnostics v_count = row_count;
+    v_count := "windlass"."outbox_timer_tend"('reap', array(
+        select r.id
+          from "windlass"."outbox_timer" r
+         where r.status = 1 and r.id is not null and r.locked_until <= v_now
+         order by r.locked_until
+         limit p_limit
+           for update skip locked));
     if v_count > 0 then
         perform pg_notify('windlass.windlass.outbox', 'timers');
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- What has to be done to messages that the caller has locked: reap, expire or clean. All at once; and if one is refused, by a
+-- trigger or a constraint of the user's, or something behind one is locked, one by one: it is left out, and the others go on. Only
+-- what is refused for all is an error. Returns how many.
+create or replace function "windlass"."outbox_timer_tend"(p_verb text, p_ids uuid[]) returns integer
+    language plpgsql
+as $sql$
+declare
+    v_count integer := 0;
+    v_left  integer := 0;
+    v_state text;
+    v_id    uuid;
+begin
+    if cardinality(p_ids) = 0 then
+        return 0;
+    end if;
+    begin
+        return "windlass"."outbox_timer_tend_all"(p_verb, p_ids);
+    exception
+        when others then
+            null;
+    end;
+    foreach v_id in array p_ids loop
+        begin
+            v_count := v_count + "windlass"."outbox_timer_tend_all"(p_verb, array[v_id]);
+        exception
+            when others then
+                v_state := sqlstate;
+                v_left := v_left + 1;
+                exit when v_left = 100; -- each may have waited for a moment
+        end;
+    end loop;
+    if v_count = 0 and v_state <> '55P03' then
+        raise exception 'no message can be changed' using errcode = v_state;
+    end if;
+    return v_count;
+end
+$sql$;
+
+create or replace function "windlass"."outbox_timer_tend_all"(p_verb text, p_ids uuid[]) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '5ms'
+as $sql$
+declare
+    v_count integer;
+    v_tried uuid[];
+begin
+    case p_verb
+        when 'reap' then
+            with reaped as (
+                update "windlass"."outbox_timer" m
+                   set status = 0, owner_token = null, locked_until = null, lease_expiries = m.lease_expiries + 1,
+                       crashes = least(m.crashes + m.started::integer, 32767), next_attempt_at = clock_timestamp()
+                 where m.id = any (p_ids)
+                returning m.id, m.next_attempt_at, m.retry_count)
+            insert into "windlass"."outbox_timer_failure" (message_id, failed_at, attempt, error)
+            select reaped.id, reaped.next_attempt_at, reaped.retry_count + 1, 'its lease ran out' from reaped;
+            get diagnostics v_count = row_count;
+        when 'expire' then
+            v_count := "windlass"."outbox_timer_end_unclaimed"(p_ids, 3::smallint, 'expired before it was handled');
+        when 'clean' then
+            with cleaned as (
+                delete from "windlass"."outbox_timer" m
+                 where m.id = any (p_ids)
+                returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+            select count(*), array_agg(cleaned.id) filter (where cleaned.tried) into v_count, v_tried from cleaned;
+            if v_tried is not null then
+                delete from "windlass"."outbox_timer_failure" h where h.message_id = any (v_tried);
+            end if;
+    end case;
+    return v_count;
+end
+$sql$;
+
+-- Ends messages that nobody has claimed; the caller has locked them. Returns how many.
+create or replace function "windlass"."outbox_timer_end_unclaimed"(p_ids uuid[], p_status smallint, p_reason text) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_waiting uuid[] := array(select m.id from "windlass"."outbox_timer" m where m.id = any (p_ids) and m.status + 0 = 4);
+    v_count   integer;
+    v_awaited uuid[];
+begin
+    with ended as (
+        update "windlass"."outbox_timer" m
+           set status = p_status, ended_at = clock_timestamp(), last_error = coalesce(p_reason, m.last_error)
+         where m.id = any (p_ids)
+        returning m.id, m.awaited)
+    select count(*), array_agg(ended.id) filter (where ended.awaited) into v_count, v_awaited from ended;
+    if v_awaited is not null then
+        perform "windlass"."outbox_timer_ended"(array(select unnest(v_awaited) except select unnest(v_waiting)), p_status, '{}', true, true);
+        perform "windlass"."outbox_timer_ended"(array(select unnest(v_awaited) intersect select unnest(v_waiting)), p_status, '{}', false,
+                                       true);
     end if;
     return v_count;
 end
@@ -1563,17 +1748,17 @@ declare
     v_watch "windlass".windlass_watch;
 begin
     select w.* into v_watch from "windlass".windlass_watch w where w.queue = 'outbox_timer';
-    if v_watch.seen_at < v_now - p_quiet * 2 / 3 or v_watch.seen_at > v_now + p_quiet then
-        v_watch.quiet_until := v_now + p_quiet;
+    if v_watch.seen_at between v_now - p_quiet / 10 and v_now + p_quiet then
+        return v_watch.quiet_until <= v_now;
     end if;
-    if v_watch.seen_at < v_now - p_quiet / 10 or v_watch.seen_at > v_now + p_quiet then
-        perform 1 from "windlass".windlass_watch w where w.queue = 'outbox_timer' for update skip locked;
-        if found then
-            update "windlass".windlass_watch w
-               set seen_at = v_now,
-                   quiet_until = greatest(v_watch.quiet_until, case when w.seen_at <= v_now + p_quiet then w.quiet_until end)
-             where w.queue = 'outbox_timer';
-        end if;
+    perform 1 from "windlass".windlass_watch w where w.queue = 'outbox_timer' for update skip locked;
+    if found then -- else whoever has it locked is here, too
+        update "windlass".windlass_watch w
+           set seen_at = v_now,
+               quiet_until = case when w.seen_at between v_now - p_quiet * 2 / 3 and v_now + p_quiet then w.quiet_until
+                                  else v_now + p_quiet end
+         where w.queue = 'outbox_timer'
+        returning w.* into v_watch;
     end if;
     return v_watch.quiet_until <= v_now;
 end
@@ -1808,6 +1993,7 @@ declare
     v_done   uuid[];
     v_free   uuid[];
     v_id     uuid;
+    v_waits  integer := 0;
 begin
     if cardinality(p_ids) <> cardinality(v_owners) then
         raise exception 'expected one owner, or one for each of % messages, got %', cardinality(p_ids), cardinality(p_owners)
@@ -1817,21 +2003,32 @@ begin
         v_done := "windlass"."outbox_job_run_change"(p_verb, p_ids, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags, p_notify,
                                           p_pass_on);
     exception
-        when lock_not_available then
+        when others then
+            -- An outcome that is refused is the caller's to know of; a renewal that is refused costs no other its lease.
+            if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+                raise;
+            end if;
             v_free := array(select m.id from "windlass"."outbox_job_run" m where m.id = any (p_ids) order by m.id for update skip locked);
             begin
                 v_done := "windlass"."outbox_job_run_change"(p_verb, v_free, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags,
                                                   p_notify, p_pass_on);
             exception
-                when lock_not_available then
+                when others then
+                    if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+                        raise;
+                    end if;
                     v_done := '{}';
                     foreach v_id in array v_free loop
+                        exit when v_waits = 50; -- for a moment each: the rest is asked for again
                         begin
                             v_done := v_done || "windlass"."outbox_job_run_change"(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
                                                                         p_delays, p_errors, p_flags, p_notify, p_pass_on);
                         exception
-                            when lock_not_available then
-                                null;
+                            when others then
+                                if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+                                    raise;
+                                end if;
+                                v_waits := v_waits + 1;
                         end;
                     end loop;
             end;
@@ -2023,23 +2220,120 @@ begin
        or p_watched and not "windlass"."outbox_job_run_is_calm"(p_quiet) then
         return 0;
     end if;
-    with reaped as (
-        update "windlass"."outbox_job_run" m
-           set status = 0, owner_token = null, locked_until = null, lease_expiries = m.lease_expiries + 1,
-               crashes = m.crashes + m.started::integer, next_attempt_at = clock_timestamp()
-         where m.id = any (array(
-                   select r.id
-                     from "windlass"."outbox_job_run" r
-                    where r.status = 1 and r.id is not null and r.locked_until <= v_now
-                    order by r.locked_until
-                    limit p_limit
-                      for update skip locked))
-        returning m.id, m.next_attempt_at, m.retry_count)
-    insert into "windlass"."outbox_job_run_failure" (message_id, failed_at, attempt, error)
-    select reaped.id, reaped.next_attempt_at, reaped.retry_count + 1, 'its lease ran out' from reaped;
-    get diagnostics v_count = row_count;
+    v_count := "windlass"."outbox_job_run_tend"('reap', array(
+        select r.id
+          from "windlass"."outbox_job_run" r
+         where r.status = 1 and r.id is not null and r.locked_until <= v_now
+         order by r.locked_until
+         limit p_limit
+           for update skip locked));
     if v_count > 0 then
         perform pg_notify('windlass.windlass.outbox', 'jobs');
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- What has to be done to messages that the caller has locked: reap, expire or clean. All at once; and if one is refused, by a
+-- trigger or a constraint of the user's, or something behind one is locked, one by one: it is left out, and the others go on. Only
+-- what is refused for all is an error. Returns how many.
+create or replace function "windlass"."outbox_job_run_tend"(p_verb text, p_ids uuid[]) returns integer
+    language plpgsql
+as $sql$
+declare
+    v_count integer := 0;
+    v_left  integer := 0;
+    v_state text;
+    v_id    uuid;
+begin
+    if cardinality(p_ids) = 0 then
+        return 0;
+    end if;
+    begin
+        return "windlass"."outbox_job_run_tend_all"(p_verb, p_ids);
+    exception
+        when others then
+            null;
+    end;
+    foreach v_id in array p_ids loop
+        begin
+            v_count := v_count + "windlass"."outbox_job_run_tend_all"(p_verb, array[v_id]);
+        exception
+            when others then
+                v_state := sqlstate;
+                v_left := v_left + 1;
+                exit when v_left = 100; -- each may have waited for a moment
+        end;
+    end loop;
+    if v_count = 0 and v_state <> '55P03' then
+        raise exception 'no message can be changed' using errcode = v_state;
+    end if;
+    return v_count;
+end
+$sql$;
+
+create or replace function "windlass"."outbox_job_run_tend_all"(p_verb text, p_ids uuid[]) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '5ms'
+as $sql$
+declare
+    v_count integer;
+    v_tried uuid[];
+begin
+    case p_verb
+        when 'reap' then
+            with reaped as (
+                update "windlass"."outbox_job_run" m
+                   set status = 0, owner_token = null, locked_until = null, lease_expiries = m.lease_expiries + 1,
+                       crashes = least(m.crashes + m.started::integer, 32767), next_attempt_at = clock_timestamp()
+                 where m.id = any (p_ids)
+                returning m.id, m.next_attempt_at, m.retry_count)
+            insert into "windlass"."outbox_job_run_failure" (message_id, failed_at, attempt, error)
+            select reaped.id, reaped.next_attempt_at, reaped.retry_count + 1, 'its lease ran out' from reaped;
+            get diagnostics v_count = row_count;
+        when 'expire' then
+            v_count := "windlass"."outbox_job_run_end_unclaimed"(p_ids, 3::smallint, 'expired before it was handled');
+        when 'clean' then
+            with cleaned as (
+                delete from "windlass"."outbox_job_run" m
+                 where m.id = any (p_ids)
+                returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+            select count(*), array_agg(cleaned.id) filter (where cleaned.tried) into v_count, v_tried from cleaned;
+            if v_tried is not null then
+                delete from "windlass"."outbox_job_run_failure" h where h.message_id = any (v_tried);
+            end if;
+    end case;
+    return v_count;
+end
+$sql$;
+
+-- Ends messages that nobody has claimed; the caller has locked them. Returns how many.
+create or replace function "windlass"."outbox_job_run_end_unclaimed"(p_ids uuid[], p_status smallint, p_reason text) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_waiting uuid[] := array(select m.id from "windlass"."outbox_job_run" m where m.id = any (p_ids) and m.status + 0 = 4);
+    v_count   integer;
+    v_awaited uuid[];
+begin
+    with ended as (
+        update "windlass"."outbox_job_run" m
+           set status = p_status, ended_at = clock_timestamp(), last_error = coalesce(p_reason, m.last_error)
+         where m.id = any (p_ids)
+        returning m.id, m.awaited)
+    select count(*), array_agg(ended.id) filter (where ended.awaited) into v_count, v_awaited from ended;
+    if v_awaited is not null then
+        perform "windlass"."outbox_job_run_ended"(array(select unnest(v_awaited) except select unnest(v_waiting)), p_status, '{}', true, true);
+        perform "windlass"."outbox_job_run_ended"(array(select unnest(v_awaited) intersect select unnest(v_waiting)), p_status, '{}', false,
+                                       true);
     end if;
     return v_count;
 end
@@ -2061,17 +2355,17 @@ declare
     v_watch "windlass".windlass_watch;
 begin
     select w.* into v_watch from "windlass".windlass_watch w where w.queue = 'outbox_job_run';
-    if v_watch.seen_at < v_now - p_quiet * 2 / 3 or v_watch.seen_at > v_now + p_quiet then
-        v_watch.quiet_until := v_now + p_quiet;
+    if v_watch.seen_at between v_now - p_quiet / 10 and v_now + p_quiet then
+        return v_watch.quiet_until <= v_now;
     end if;
-    if v_watch.seen_at < v_now - p_quiet / 10 or v_watch.seen_at > v_now + p_quiet then
-        perform 1 from "windlass".windlass_watch w where w.queue = 'outbox_job_run' for update skip locked;
-        if found then
-            update "windlass".windlass_watch w
-               set seen_at = v_now,
-                   quiet_until = greatest(v_watch.quiet_until, case when w.seen_at <= v_now + p_quiet then w.quiet_until end)
-             where w.queue = 'outbox_job_run';
-        end if;
+    perform 1 from "windlass".windlass_watch w where w.queue = 'outbox_job_run' for update skip locked;
+    if found then -- else whoever has it locked is here, too
+        update "windlass".windlass_watch w
+           set seen_at = v_now,
+               quiet_until = case when w.seen_at between v_now - p_quiet * 2 / 3 and v_now + p_quiet then w.quiet_until
+                                  else v_now + p_quiet end
+         where w.queue = 'outbox_job_run'
+        returning w.* into v_watch;
     end if;
     return v_watch.quiet_until <= v_now;
 end
@@ -2368,6 +2662,7 @@ create or replace function "windlass"."outbox_ack_next"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '5ms'
 as $sql$
 declare
     v_now    timestamptz;
@@ -2561,8 +2856,14 @@ create or replace function "windlass"."outbox_pass_on"(p_keys text[], p_notify b
     language plpgsql
 as $sql$
 declare
-    v_left text[] := "windlass"."outbox_hand_over"(p_keys, p_notify);
+    v_left text[];
 begin
+    begin
+        v_left := "windlass"."outbox_hand_over"(p_keys, p_notify);
+    exception
+        when others then -- the next of one is refused, by a trigger of the user's perhaps: that must not undo the end of this one
+            v_left := p_keys;
+    end;
     if cardinality(v_left) > 0 then
         insert into "windlass"."outbox_key_freed" (ordering_key) select unnest(v_left) on conflict do nothing;
         perform pg_notify('windlass.windlass.outbox', '');
@@ -2685,8 +2986,24 @@ declare
                             order by random()
                             limit 500
                               for update skip locked);
-    v_left text[] := "windlass"."outbox_hand_over"(v_keys, true);
+    v_left text[];
+    v_key  text;
 begin
+    begin
+        v_left := "windlass"."outbox_hand_over"(v_keys, true);
+    exception
+        when others then -- the next of one is refused: some one by one, the others are looked at later
+            v_keys := v_keys[1:20];
+            v_left := '{}';
+            foreach v_key in array v_keys loop
+                begin
+                    v_left := v_left || "windlass"."outbox_hand_over"(array[v_key], true);
+                exception
+                    when others then
+                        v_left := v_left || v_key;
+                end;
+            end loop;
+    end;
     delete from "windlass"."outbox_key_freed" f
      where f.ordering_key = any (v_keys)
        and (f.ordering_key <> all (v_left)
@@ -3561,21 +3878,19 @@ create or replace function "windlass"."outbox_timer_reschedule"(
     set jit = off
 as $sql$
 declare
-    v_ids uuid[];
     v_now timestamptz;
     v_due timestamptz;
 begin
     if (p_due_at is null) = (p_delay is null) then
         perform "windlass"."outbox_timer_check_due"(p_due_at, p_delay);
     end if;
-    v_ids := "windlass"."outbox_timer_lock"(array[p_id], array[0, 3]);
-    if cardinality(v_ids) = 0 then
-        return false;
-    end if;
     perform pg_current_xact_id();
     v_now := clock_timestamp();
     v_due := coalesce(p_due_at, v_now + p_delay);
-    begin
+    begin -- what is not changed is not kept locked either
+        if cardinality("windlass"."outbox_timer_lock"(array[p_id], array[0, 3])) = 0 then
+            return false;
+        end if;
         update "windlass"."outbox_timer" t
            set due_at = v_due, next_attempt_at = greatest(v_now, v_due), status = 0, ended_at = null, owner_token = null,
                requeues = t.requeues + case t.status when 3 then 1 else 0 end
@@ -3704,6 +4019,7 @@ begin
     claim_xid := pg_current_xact_id()::text::bigint; -- also without any: who looks again learns what has been open since
     if handed > 0 then
         last_id := v_ids[handed];
+        set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
         begin
             topics := "windlass"."outbox_timer_become"(v_ids);
         exception
@@ -3729,6 +4045,7 @@ create or replace function "windlass"."outbox_timer_become"(p_ids uuid[]) return
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '5ms'
 as $sql$
 declare
     v_now    timestamptz := clock_timestamp();
@@ -3765,8 +4082,8 @@ end
 $sql$;
 
 -- The same one by one, after it failed for all together: one that cannot become a message is put off, with the reason, and the
--- others go on. One that has become a message already, because it was written twice, is done. An error for each of several
--- is the database's: it concerns all, and passes.
+-- others go on, also those that come after a whole batch of such. One that has become a message already, because it was written
+-- twice, is done. One behind which something is locked stays due.
 create or replace function "windlass"."outbox_timer_become_each"(p_ids uuid[]) returns text[]
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -3783,6 +4100,7 @@ declare
     v_constraint text;
     v_refused    uuid[] := '{}';
     v_reasons    text[];
+    v_waits      integer := 0;
 begin
     foreach v_id in array p_ids loop
         begin
@@ -3795,15 +4113,15 @@ begin
                              join "windlass"."outbox" m on m.id = coalesce(t.message_id, t.id)
                             where t.id = v_id) then
                     delete from "windlass"."outbox_timer" t where t.id = v_id;
+                elsif v_state = '55P03' then
+                    v_waits := v_waits + 1;
+                    exit when v_waits = 50;
                 else
                     v_refused := v_refused || v_id;
                     v_reasons := v_reasons || "windlass"."outbox_error"(v_state, v_constraint);
                 end if;
         end;
     end loop;
-    if cardinality(v_refused) > 1 and cardinality(v_refused) = cardinality(p_ids) and v_state ~ '^(08|25|40|53|54|55|57|58|F0|HV|XX)' then
-        raise exception 'no timer can become a message' using errcode = v_state;
-    end if;
     update "windlass"."outbox_timer" t
        set retry_count = t.retry_count + 1, last_error = r.reason,
            next_attempt_at = clock_timestamp() + make_interval(secs => least(2 ^ least(t.retry_count, 6), 60))
@@ -4249,6 +4567,7 @@ declare
 begin
     looked_at := 0;
     topics := '{}';
+    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
     for v_each in
         select e.*
           from unnest(p_names, p_versions, p_next_tick_at, p_fires_at, p_skipped) with ordinality
@@ -4731,18 +5050,15 @@ create or replace function "windlass"."outbox_job_run_clean"(p_keep interval, p_
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;
-    v_ids    uuid[];
 begin
-    v_ids := array(select e.id
-                     from "windlass"."outbox_job_run" e
-                    where e.ended_at is not null and e.ended_at <= v_before
-                      and not exists (select from "windlass"."outbox_job" j where j.name = e.job_name and j.last_run_id = e.id)
-                    order by e.ended_at
-                    limit p_limit
-                      for update skip locked);
-    delete from "windlass"."outbox_job_run" r where r.id = any (v_ids);
-    delete from "windlass"."outbox_job_run_failure" h where h.message_id = any (v_ids);
-    return cardinality(v_ids);
+    return "windlass"."outbox_job_run_tend"('clean', array(
+        select e.id
+          from "windlass"."outbox_job_run" e
+         where e.ended_at is not null and e.ended_at <= v_before
+           and not exists (select from "windlass"."outbox_job" j where j.name = e.job_name and j.last_run_id = e.id)
+         order by e.ended_at
+         limit p_limit
+           for update skip locked));
 end
 $sql$;
 
@@ -4803,6 +5119,8 @@ create table "windlass"."inbox" (
                                       and btrim(topic, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and topic = rtrim(topic)),
     constraint "inbox_hash_check" check (length(hash) = 32),
     constraint "inbox_headers_check" check (jsonb_typeof(headers) = 'object'), -- or no claim that meets it can be read
+    constraint "inbox_headers_size_check" check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
+    constraint "inbox_counts_check" check (retry_count >= 0 and lease_expiries >= 0 and crashes >= 0 and requeues >= 0),
     constraint "inbox_lease_check" check ((status = 1) = (locked_until is not null)
                                       and (status <> 1 or owner_token is not null and claimed_at is not null)
                                       and (status <> 0 or owner_token is null)),
@@ -5020,35 +5338,7 @@ begin
                              order by r.expires_at
                              limit p_limit - cardinality(v_ids)
                                for update skip locked);
-    return "windlass"."inbox_end_unclaimed"(v_ids, 3::smallint, 'expired before it was handled');
-end
-$sql$;
-
--- Ends messages that nobody has claimed; the caller has locked them. Returns how many.
-create or replace function "windlass"."inbox_end_unclaimed"(p_ids uuid[], p_status smallint, p_reason text) returns integer
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-declare
-    v_waiting uuid[] := array(select m.id from "windlass"."inbox" m where m.id = any (p_ids) and m.status + 0 = 4);
-    v_count   integer;
-    v_awaited uuid[];
-begin
-    with ended as (
-        update "windlass"."inbox" m
-           set status = p_status, ended_at = clock_timestamp(), last_error = coalesce(p_reason, m.last_error)
-         where m.id = any (p_ids)
-        returning m.id, m.awaited)
-    select count(*), array_agg(ended.id) filter (where ended.awaited) into v_count, v_awaited from ended;
-    if v_awaited is not null then
-        perform "windlass"."inbox_ended"(array(select unnest(v_awaited) except select unnest(v_waiting)), p_status, '{}', true, true);
-        perform "windlass"."inbox_ended"(array(select unnest(v_awaited) intersect select unnest(v_waiting)), p_status, '{}', false,
-                                       true);
-    end if;
-    return v_count;
+    return "windlass"."inbox_tend"('expire', v_ids);
 end
 $sql$;
 
@@ -5063,8 +5353,6 @@ as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;
     v_ids    uuid[];
-    v_count  integer;
-    v_tried  uuid[];
 begin
     v_ids := array(select r.id
                      from "windlass"."inbox" r
@@ -5078,15 +5366,7 @@ begin
                              order by r.ended_at
                              limit p_limit - cardinality(v_ids)
                                for update skip locked);
-    with cleaned as (
-        delete from "windlass"."inbox" m
-         where m.id = any (v_ids)
-        returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
-    select count(*), array_agg(cleaned.id) filter (where cleaned.tried) into v_count, v_tried from cleaned;
-    if v_tried is not null then
-        delete from "windlass"."inbox_failure" h where h.message_id = any (v_tried);
-    end if;
-    return v_count;
+    return "windlass"."inbox_tend"('clean', v_ids);
 end
 $sql$;
 
@@ -5279,6 +5559,7 @@ declare
     v_done   uuid[];
     v_free   uuid[];
     v_id     uuid;
+    v_waits  integer := 0;
 begin
     if cardinality(p_ids) <> cardinality(v_owners) then
         raise exception 'expected one owner, or one for each of % messages, got %', cardinality(p_ids), cardinality(p_owners)
@@ -5288,21 +5569,32 @@ begin
         v_done := "windlass"."inbox_change"(p_verb, p_ids, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags, p_notify,
                                           p_pass_on);
     exception
-        when lock_not_available then
+        when others then
+            -- An outcome that is refused is the caller's to know of; a renewal that is refused costs no other its lease.
+            if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+                raise;
+            end if;
             v_free := array(select m.id from "windlass"."inbox" m where m.id = any (p_ids) order by m.id for update skip locked);
             begin
                 v_done := "windlass"."inbox_change"(p_verb, v_free, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags,
                                                   p_notify, p_pass_on);
             exception
-                when lock_not_available then
+                when others then
+                    if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+                        raise;
+                    end if;
                     v_done := '{}';
                     foreach v_id in array v_free loop
+                        exit when v_waits = 50; -- for a moment each: the rest is asked for again
                         begin
                             v_done := v_done || "windlass"."inbox_change"(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
                                                                         p_delays, p_errors, p_flags, p_notify, p_pass_on);
                         exception
-                            when lock_not_available then
-                                null;
+                            when others then
+                                if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+                                    raise;
+                                end if;
+                                v_waits := v_waits + 1;
                         end;
                     end loop;
             end;
@@ -5494,23 +5786,120 @@ begin
        or p_watched and not "windlass"."inbox_is_calm"(p_quiet) then
         return 0;
     end if;
-    with reaped as (
-        update "windlass"."inbox" m
-           set status = 0, owner_token = null, locked_until = null, lease_expiries = m.lease_expiries + 1,
-               crashes = m.crashes + m.started::integer, next_attempt_at = clock_timestamp()
-         where m.id = any (array(
-                   select r.id
-                     from "windlass"."inbox" r
-                    where r.status = 1 and r.id is not null and r.locked_until <= v_now
-                    order by r.locked_until
-                    limit p_limit
-                      for update skip locked))
-        returning m.id, m.next_attempt_at, m.retry_count)
-    insert into "windlass"."inbox_failure" (message_id, failed_at, attempt, error)
-    select reaped.id, reaped.next_attempt_at, reaped.retry_count + 1, 'its lease ran out' from reaped;
-    get diagnostics v_count = row_count;
+    v_count := "windlass"."inbox_tend"('reap', array(
+        select r.id
+          from "windlass"."inbox" r
+         where r.status = 1 and r.id is not null and r.locked_until <= v_now
+         order by r.locked_until
+         limit p_limit
+           for update skip locked));
     if v_count > 0 then
         perform pg_notify('windlass.windlass.inbox', '');
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- What has to be done to messages that the caller has locked: reap, expire or clean. All at once; and if one is refused, by a
+-- trigger or a constraint of the user's, or something behind one is locked, one by one: it is left out, and the others go on. Only
+-- what is refused for all is an error. Returns how many.
+create or replace function "windlass"."inbox_tend"(p_verb text, p_ids uuid[]) returns integer
+    language plpgsql
+as $sql$
+declare
+    v_count integer := 0;
+    v_left  integer := 0;
+    v_state text;
+    v_id    uuid;
+begin
+    if cardinality(p_ids) = 0 then
+        return 0;
+    end if;
+    begin
+        return "windlass"."inbox_tend_all"(p_verb, p_ids);
+    exception
+        when others then
+            null;
+    end;
+    foreach v_id in array p_ids loop
+        begin
+            v_count := v_count + "windlass"."inbox_tend_all"(p_verb, array[v_id]);
+        exception
+            when others then
+                v_state := sqlstate;
+                v_left := v_left + 1;
+                exit when v_left = 100; -- each may have waited for a moment
+        end;
+    end loop;
+    if v_count = 0 and v_state <> '55P03' then
+        raise exception 'no message can be changed' using errcode = v_state;
+    end if;
+    return v_count;
+end
+$sql$;
+
+create or replace function "windlass"."inbox_tend_all"(p_verb text, p_ids uuid[]) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '5ms'
+as $sql$
+declare
+    v_count integer;
+    v_tried uuid[];
+begin
+    case p_verb
+        when 'reap' then
+            with reaped as (
+                update "windlass"."inbox" m
+                   set status = 0, owner_token = null, locked_until = null, lease_expiries = m.lease_expiries + 1,
+                       crashes = least(m.crashes + m.started::integer, 32767), next_attempt_at = clock_timestamp()
+                 where m.id = any (p_ids)
+                returning m.id, m.next_attempt_at, m.retry_count)
+            insert into "windlass"."inbox_failure" (message_id, failed_at, attempt, error)
+            select reaped.id, reaped.next_attempt_at, reaped.retry_count + 1, 'its lease ran out' from reaped;
+            get diagnostics v_count = row_count;
+        when 'expire' then
+            v_count := "windlass"."inbox_end_unclaimed"(p_ids, 3::smallint, 'expired before it was handled');
+        when 'clean' then
+            with cleaned as (
+                delete from "windlass"."inbox" m
+                 where m.id = any (p_ids)
+                returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+            select count(*), array_agg(cleaned.id) filter (where cleaned.tried) into v_count, v_tried from cleaned;
+            if v_tried is not null then
+                delete from "windlass"."inbox_failure" h where h.message_id = any (v_tried);
+            end if;
+    end case;
+    return v_count;
+end
+$sql$;
+
+-- Ends messages that nobody has claimed; the caller has locked them. Returns how many.
+create or replace function "windlass"."inbox_end_unclaimed"(p_ids uuid[], p_status smallint, p_reason text) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_waiting uuid[] := array(select m.id from "windlass"."inbox" m where m.id = any (p_ids) and m.status + 0 = 4);
+    v_count   integer;
+    v_awaited uuid[];
+begin
+    with ended as (
+        update "windlass"."inbox" m
+           set status = p_status, ended_at = clock_timestamp(), last_error = coalesce(p_reason, m.last_error)
+         where m.id = any (p_ids)
+        returning m.id, m.awaited)
+    select count(*), array_agg(ended.id) filter (where ended.awaited) into v_count, v_awaited from ended;
+    if v_awaited is not null then
+        perform "windlass"."inbox_ended"(array(select unnest(v_awaited) except select unnest(v_waiting)), p_status, '{}', true, true);
+        perform "windlass"."inbox_ended"(array(select unnest(v_awaited) intersect select unnest(v_waiting)), p_status, '{}', false,
+                                       true);
     end if;
     return v_count;
 end
@@ -5532,17 +5921,17 @@ declare
     v_watch "windlass".windlass_watch;
 begin
     select w.* into v_watch from "windlass".windlass_watch w where w.queue = 'inbox';
-    if v_watch.seen_at < v_now - p_quiet * 2 / 3 or v_watch.seen_at > v_now + p_quiet then
-        v_watch.quiet_until := v_now + p_quiet;
+    if v_watch.seen_at between v_now - p_quiet / 10 and v_now + p_quiet then
+        return v_watch.quiet_until <= v_now;
     end if;
-    if v_watch.seen_at < v_now - p_quiet / 10 or v_watch.seen_at > v_now + p_quiet then
-        perform 1 from "windlass".windlass_watch w where w.queue = 'inbox' for update skip locked;
-        if found then
-            update "windlass".windlass_watch w
-               set seen_at = v_now,
-                   quiet_until = greatest(v_watch.quiet_until, case when w.seen_at <= v_now + p_quiet then w.quiet_until end)
-             where w.queue = 'inbox';
-        end if;
+    perform 1 from "windlass".windlass_watch w where w.queue = 'inbox' for update skip locked;
+    if found then -- else whoever has it locked is here, too
+        update "windlass".windlass_watch w
+           set seen_at = v_now,
+               quiet_until = case when w.seen_at between v_now - p_quiet * 2 / 3 and v_now + p_quiet then w.quiet_until
+                                  else v_now + p_quiet end
+         where w.queue = 'inbox'
+        returning w.* into v_watch;
     end if;
     return v_watch.quiet_until <= v_now;
 end
@@ -6230,10 +6619,15 @@ begin
          limit p_limit
            for update of r skip locked
     loop
-        perform "windlass"."inbox_make_work"(v_entry.source, v_entry.message_id, v_entry.id, v_entry.topic, v_entry.payload,
-                                           v_entry.headers, v_entry.hash, v_entry.due_at, v_entry.arrived_at);
-        delete from "windlass"."inbox_redelivery" r where r.source = v_entry.source and r.message_id = v_entry.message_id;
-        v_count := v_count + 1;
+        begin
+            perform "windlass"."inbox_make_work"(v_entry.source, v_entry.message_id, v_entry.id, v_entry.topic, v_entry.payload,
+                                               v_entry.headers, v_entry.hash, v_entry.due_at, v_entry.arrived_at);
+            delete from "windlass"."inbox_redelivery" r where r.source = v_entry.source and r.message_id = v_entry.message_id;
+            v_count := v_count + 1;
+        exception
+            when others then
+                null; -- one that is refused stays, and keeps no other from becoming work
+        end;
     end loop;
     for v_entry in
         select r.*
@@ -6259,8 +6653,8 @@ begin
                 v_count := v_count + 1;
             end if;
         exception
-            when lock_not_available then
-                null; -- somebody is writing this key
+            when others then
+                null; -- somebody is writing this key, or it is refused
         end;
     end loop;
     if v_count > 0 then

@@ -31,11 +31,7 @@ public record InboxEntry(
         Require.present("inbox key", key);
         Require.name("topic", topic, MAX_TOPIC);
         Require.storable("payload", payload);
-        Require.present("map of headers", headers).forEach((name, value) -> {
-            Require.text("header name", name, 255);
-            Require.storable("header value", value);
-        });
-        headers = Map.copyOf(headers);
+        headers = Require.headers(headers);
         if (dueTime != null) {
             Require.instant("due time", dueTime);
         }

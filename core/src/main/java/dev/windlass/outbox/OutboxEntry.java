@@ -54,11 +54,7 @@ public record OutboxEntry(
         correlationId = correlationId == null || correlationId.isEmpty()
                 ? null
                 : Require.optionalText("correlation id", correlationId, MAX_CORRELATION_ID);
-        Require.present("map of headers", headers).forEach((name, value) -> {
-            Require.text("header name", name, 255);
-            Require.storable("header value", value);
-        });
-        headers = Map.copyOf(headers);
+        headers = Require.headers(headers);
         if (dueTime != null) {
             Require.instant("due time", dueTime);
         }

@@ -4,11 +4,13 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Refuses bad arguments before any SQL runs, saying what was expected and what came. */
 public final class Require {
+    private static final int MAX_HEADERS = 32_768;
 
     /** Leaves room for the longest routine suffix in PostgreSQL's 63 bytes. */
     private static final int MAX_IDENTIFIER_BYTES = 40;
@@ -141,6 +143,25 @@ public final class Require {
             }
         }
         return values;
+    }
+
+    /** Names and values of headers; together no more than every engine keeps beside a payload. */
+    public static Map<String, String> headers(@Nullable Map<String, String> headers) {
+        long size = 0;
+        for (Map.Entry<String, String> header : present("map of headers", headers).entrySet()) {
+            text("header name", header.getKey(), 255);
+            storable("header value", header.getValue());
+            size += utf8(header.getKey()) + utf8(header.getValue());
+        }
+        if (size > MAX_HEADERS) {
+            throw new IllegalArgumentException("expected headers of " + MAX_HEADERS + " bytes or less in all, got " + size
+                    + "; what is larger belongs into the payload");
+        }
+        return Map.copyOf(headers);
+    }
+
+    private static int utf8(String text) {
+        return text.getBytes(StandardCharsets.UTF_8).length;
     }
 
     public static <T> T present(String what, @Nullable T value) {

@@ -56,11 +56,7 @@ public record TimerEntry(
         correlationId = correlationId == null || correlationId.isEmpty()
                 ? null
                 : Require.optionalText("correlation id", correlationId, MAX_TEXT);
-        Require.present("map of headers", headers).forEach((name, value) -> {
-            Require.text("header name", name, MAX_TEXT);
-            Require.storable("header value", value);
-        });
-        headers = Map.copyOf(headers);
+        headers = Require.headers(headers);
     }
 
     public static TimerEntry of(String topic, String payload, Instant dueTime) {

@@ -263,10 +263,15 @@ begin
          limit p_limit
            for update of r skip locked
     loop
-        perform {schema}.{inbox_make_work}(v_entry.source, v_entry.message_id, v_entry.id, v_entry.topic, v_entry.payload,
-                                           v_entry.headers, v_entry.hash, v_entry.due_at, v_entry.arrived_at);
-        delete from {schema}.{inbox_redelivery} r where r.source = v_entry.source and r.message_id = v_entry.message_id;
-        v_count := v_count + 1;
+        begin
+            perform {schema}.{inbox_make_work}(v_entry.source, v_entry.message_id, v_entry.id, v_entry.topic, v_entry.payload,
+                                               v_entry.headers, v_entry.hash, v_entry.due_at, v_entry.arrived_at);
+            delete from {schema}.{inbox_redelivery} r where r.source = v_entry.source and r.message_id = v_entry.message_id;
+            v_count := v_count + 1;
+        exception
+            when others then
+                null; -- one that is refused stays, and keeps no other from becoming work
+        end;
     end loop;
     for v_entry in
         select r.*
@@ -292,8 +297,8 @@ begin
                 v_count := v_count + 1;
             end if;
         exception
-            when lock_not_available then
-                null; -- somebody is writing this key
+            when others then
+                null; -- somebody is writing this key, or it is refused
         end;
     end loop;
     if v_count > 0 then

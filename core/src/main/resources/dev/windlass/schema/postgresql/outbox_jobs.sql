@@ -368,6 +368,7 @@ declare
 begin
     looked_at := 0;
     topics := '{}';
+    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
     for v_each in
         select e.*
           from unnest(p_names, p_versions, p_next_tick_at, p_fires_at, p_skipped) with ordinality
@@ -818,18 +819,15 @@ create or replace function {schema}.{outbox_job_run_clean}(p_keep interval, p_li
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;
-    v_ids    uuid[];
 begin
-    v_ids := array(select e.id
-                     from {schema}.{outbox_job_run} e
-                    where e.ended_at is not null and e.ended_at <= v_before
-                      and not exists (select from {schema}.{outbox_job} j where j.name = e.job_name and j.last_run_id = e.id)
-                    order by e.ended_at
-                    limit p_limit
-                      for update skip locked);
-    delete from {schema}.{outbox_job_run} r where r.id = any (v_ids);
-    delete from {schema}.{outbox_job_run_failure} h where h.message_id = any (v_ids);
-    return cardinality(v_ids);
+    return {schema}.{outbox_job_run_tend}('clean', array(
+        select e.id
+          from {schema}.{outbox_job_run} e
+         where e.ended_at is not null and e.ended_at <= v_before
+           and not exists (select from {schema}.{outbox_job} j where j.name = e.job_name and j.last_run_id = e.id)
+         order by e.ended_at
+         limit p_limit
+           for update skip locked));
 end
 $sql$;
 

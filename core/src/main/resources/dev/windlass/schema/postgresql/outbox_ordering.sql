@@ -75,8 +75,14 @@ create or replace function {schema}.{outbox_pass_on}(p_keys text[], p_notify boo
     language plpgsql
 as $sql$
 declare
-    v_left text[] := {schema}.{outbox_hand_over}(p_keys, p_notify);
+    v_left text[];
 begin
+    begin
+        v_left := {schema}.{outbox_hand_over}(p_keys, p_notify);
+    exception
+        when others then -- the next of one is refused, by a trigger of the user's perhaps: that must not undo the end of this one
+            v_left := p_keys;
+    end;
     if cardinality(v_left) > 0 then
         insert into {schema}.{outbox_key_freed} (ordering_key) select unnest(v_left) on conflict do nothing;
         perform pg_notify({channel}, '');
@@ -188,8 +194,24 @@ declare
                             order by random()
                             limit 500
                               for update skip locked);
-    v_left text[] := {schema}.{outbox_hand_over}(v_keys, true);
+    v_left text[];
+    v_key  text;
 begin
+    begin
+        v_left := {schema}.{outbox_hand_over}(v_keys, true);
+    exception
+        when others then -- the next of one is refused: some one by one, the others are looked at later
+            v_keys := v_keys[1:20];
+            v_left := '{}';
+            foreach v_key in array v_keys loop
+                begin
+                    v_left := v_left || {schema}.{outbox_hand_over}(array[v_key], true);
+                exception
+                    when others then
+                        v_left := v_left || v_key;
+                end;
+            end loop;
+    end;
     delete from {schema}.{outbox_key_freed} f
      where f.ordering_key = any (v_keys)
        and (f.ordering_key <> all (v_left)

@@ -243,6 +243,7 @@ create or replace function {schema}.{outbox_ack_next}(
 )
     language plpgsql
 {plan:index}
+    set lock_timeout = '5ms'
 as $sql$
 declare
     v_now    timestamptz;

@@ -194,21 +194,19 @@ create or replace function {schema}.{outbox_timer_reschedule}(
 {plan:index}
 as $sql$
 declare
-    v_ids uuid[];
     v_now timestamptz;
     v_due timestamptz;
 begin
     if (p_due_at is null) = (p_delay is null) then
         perform {schema}.{outbox_timer_check_due}(p_due_at, p_delay);
     end if;
-    v_ids := {schema}.{outbox_timer_lock}(array[p_id], array[0, 3]);
-    if cardinality(v_ids) = 0 then
-        return false;
-    end if;
     perform pg_current_xact_id();
     v_now := clock_timestamp();
     v_due := coalesce(p_due_at, v_now + p_delay);
-    begin
+    begin -- what is not changed is not kept locked either
+        if cardinality({schema}.{outbox_timer_lock}(array[p_id], array[0, 3])) = 0 then
+            return false;
+        end if;
         update {schema}.{outbox_timer} t
            set due_at = v_due, next_attempt_at = greatest(v_now, v_due), status = 0, ended_at = null, owner_token = null,
                requeues = t.requeues + case t.status when 3 then 1 else 0 end
@@ -324,6 +322,7 @@ begin
     claim_xid := pg_current_xact_id()::text::bigint; -- also without any: who looks again learns what has been open since
     if handed > 0 then
         last_id := v_ids[handed];
+        set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
         begin
             topics := {schema}.{outbox_timer_become}(v_ids);
         exception
@@ -346,6 +345,7 @@ $sql$;
 create or replace function {schema}.{outbox_timer_become}(p_ids uuid[]) returns text[]
     language plpgsql
 {plan:index}
+    set lock_timeout = '5ms'
 as $sql$
 declare
     v_now    timestamptz := clock_timestamp();
@@ -382,8 +382,8 @@ end
 $sql$;
 
 -- The same one by one, after it failed for all together: one that cannot become a message is put off, with the reason, and the
--- others go on. One that has become a message already, because it was written twice, is done. An error for each of several
--- is the database's: it concerns all, and passes.
+-- others go on, also those that come after a whole batch of such. One that has become a message already, because it was written
+-- twice, is done. One behind which something is locked stays due.
 create or replace function {schema}.{outbox_timer_become_each}(p_ids uuid[]) returns text[]
     language plpgsql
 {plan:each}
@@ -395,6 +395,7 @@ declare
     v_constraint text;
     v_refused    uuid[] := '{}';
     v_reasons    text[];
+    v_waits      integer := 0;
 begin
     foreach v_id in array p_ids loop
         begin
@@ -407,15 +408,15 @@ begin
                              join {schema}.{outbox} m on m.id = coalesce(t.message_id, t.id)
                             where t.id = v_id) then
                     delete from {schema}.{outbox_timer} t where t.id = v_id;
+                elsif v_state = '55P03' then
+                    v_waits := v_waits + 1;
+                    exit when v_waits = 50;
                 else
                     v_refused := v_refused || v_id;
                     v_reasons := v_reasons || {schema}.{outbox_error}(v_state, v_constraint);
                 end if;
         end;
     end loop;
-    if cardinality(v_refused) > 1 and cardinality(v_refused) = cardinality(p_ids) and v_state ~ '^(08|25|40|53|54|55|57|58|F0|HV|XX)' then
-        raise exception 'no timer can become a message' using errcode = v_state;
-    end if;
     update {schema}.{outbox_timer} t
        set retry_count = t.retry_count + 1, last_error = r.reason,
            next_attempt_at = clock_timestamp() + make_interval(secs => least(2 ^ least(t.retry_count, 6), 60))

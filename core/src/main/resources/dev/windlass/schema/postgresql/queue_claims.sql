@@ -141,32 +141,7 @@ begin
                              order by r.expires_at
                              limit p_limit - cardinality(v_ids)
                                for update skip locked);
-    return {schema}.{queue_end_unclaimed}(v_ids, 3::smallint, 'expired before it was handled');
-end
-$sql$;
-
--- Ends messages that nobody has claimed; the caller has locked them. Returns how many.
-create or replace function {schema}.{queue_end_unclaimed}(p_ids uuid[], p_status smallint, p_reason text) returns integer
-    language plpgsql
-{plan:index}
-as $sql$
-declare
-    v_waiting uuid[] := array(select m.id from {schema}.{queue} m where m.id = any (p_ids) and m.status + 0 = 4);
-    v_count   integer;
-    v_awaited uuid[];
-begin
-    with ended as (
-        update {schema}.{queue} m
-           set status = p_status, ended_at = clock_timestamp(), last_error = coalesce(p_reason, m.last_error)
-         where m.id = any (p_ids)
-        returning m.id, m.awaited)
-    select count(*), array_agg(ended.id) filter (where ended.awaited) into v_count, v_awaited from ended;
-    if v_awaited is not null then
-        perform {schema}.{queue_ended}(array(select unnest(v_awaited) except select unnest(v_waiting)), p_status, '{}', true, true);
-        perform {schema}.{queue_ended}(array(select unnest(v_awaited) intersect select unnest(v_waiting)), p_status, '{}', false,
-                                       true);
-    end if;
-    return v_count;
+    return {schema}.{queue_tend}('expire', v_ids);
 end
 $sql$;
 
@@ -178,8 +153,6 @@ as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;
     v_ids    uuid[];
-    v_count  integer;
-    v_tried  uuid[];
 begin
     v_ids := array(select r.id
                      from {schema}.{queue} r
@@ -193,14 +166,6 @@ begin
                              order by r.ended_at
                              limit p_limit - cardinality(v_ids)
                                for update skip locked);
-    with cleaned as (
-        delete from {schema}.{queue} m
-         where m.id = any (v_ids)
-        returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
-    select count(*), array_agg(cleaned.id) filter (where cleaned.tried) into v_count, v_tried from cleaned;
-    if v_tried is not null then
-        delete from {schema}.{queue_failure} h where h.message_id = any (v_tried);
-    end if;
-    return v_count;
+    return {schema}.{queue_tend}('clean', v_ids);
 end
 $sql$;

@@ -179,6 +179,7 @@ declare
     v_done   uuid[];
     v_free   uuid[];
     v_id     uuid;
+    v_waits  integer := 0;
 begin
     if cardinality(p_ids) <> cardinality(v_owners) then
         raise exception 'expected one owner, or one for each of % messages, got %', cardinality(p_ids), cardinality(p_owners)
@@ -188,21 +189,33 @@ begin
         v_done := {schema}.{queue_change}(p_verb, p_ids, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags, p_notify,
                                           p_pass_on);
     exception
-        when lock_not_available then
+        when others then
+            -- An outcome that is refused is the caller's to know of; a renewal that is refused costs no other its lease.
+            if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+                raise;
+            end if;
             v_free := array(select m.id from {schema}.{queue} m where m.id = any (p_ids) order by m.id for update skip locked);
             begin
                 v_done := {schema}.{queue_change}(p_verb, v_free, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags,
                                                   p_notify, p_pass_on);
             exception
-                when lock_not_available then
+                when others then
+                    if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+                        raise;
+                    end if;
                     v_done := '{}';
-                    foreach v_id in array v_free loop
+                    -- Each may be waited for, for a moment. So after some the rest is left to the next call, which begins with others.
+                    foreach v_id in array array(select f.id from unnest(v_free) as f (id) order by random()) loop
+                        exit when v_waits = 50;
                         begin
                             v_done := v_done || {schema}.{queue_change}(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
                                                                         p_delays, p_errors, p_flags, p_notify, p_pass_on);
                         exception
-                            when lock_not_available then
-                                null;
+                            when others then
+                                if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+                                    raise;
+                                end if;
+                                v_waits := v_waits + 1;
                         end;
                     end loop;
             end;
@@ -386,23 +399,114 @@ begin
        or p_watched and not {schema}.{queue_is_calm}(p_quiet) then
         return 0;
     end if;
-    with reaped as (
-        update {schema}.{queue} m
-           set status = 0, owner_token = null, locked_until = null, lease_expiries = m.lease_expiries + 1,
-               crashes = m.crashes + m.started::integer, next_attempt_at = clock_timestamp()
-         where m.id = any (array(
-                   select r.id
-                     from {schema}.{queue} r
-                    where r.status = 1 and r.id is not null and r.locked_until <= v_now
-                    order by r.locked_until
-                    limit p_limit
-                      for update skip locked))
-        returning m.id, m.next_attempt_at, m.retry_count)
-    insert into {schema}.{queue_failure} (message_id, failed_at, attempt, error)
-    select reaped.id, reaped.next_attempt_at, reaped.retry_count + 1, 'its lease ran out' from reaped;
-    get diagnostics v_count = row_count;
+    v_count := {schema}.{queue_tend}('reap', array(
+        select r.id
+          from {schema}.{queue} r
+         where r.status = 1 and r.id is not null and r.locked_until <= v_now
+         order by r.locked_until
+         limit p_limit
+           for update skip locked));
     if v_count > 0 then
         perform pg_notify({channel}, {signal});
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- What has to be done to messages that the caller has locked: reap, expire or clean. All at once; and if one is refused, by a
+-- trigger or a constraint of the user's, or something behind one is locked, one by one: it is left out, and the others go on. Only
+-- what is refused for all is an error. Returns how many.
+create or replace function {schema}.{queue_tend}(p_verb text, p_ids uuid[]) returns integer
+    language plpgsql
+as $sql$
+declare
+    v_count integer := 0;
+    v_left  integer := 0;
+    v_state text;
+    v_id    uuid;
+begin
+    if cardinality(p_ids) = 0 then
+        return 0;
+    end if;
+    begin
+        return {schema}.{queue_tend_all}(p_verb, p_ids);
+    exception
+        when others then
+            null;
+    end;
+    foreach v_id in array array(select i.id from unnest(p_ids) as i (id) order by random()) loop
+        begin
+            v_count := v_count + {schema}.{queue_tend_all}(p_verb, array[v_id]);
+        exception
+            when others then
+                v_state := sqlstate;
+                v_left := v_left + 1;
+                exit when v_left = 100; -- each may have waited for a moment
+        end;
+    end loop;
+    if v_count = 0 and v_state <> '55P03' then
+        raise exception 'no message can be changed' using errcode = v_state;
+    end if;
+    return v_count;
+end
+$sql$;
+
+create or replace function {schema}.{queue_tend_all}(p_verb text, p_ids uuid[]) returns integer
+    language plpgsql
+{plan:index}
+    set lock_timeout = '5ms'
+as $sql$
+declare
+    v_count integer;
+    v_tried uuid[];
+begin
+    case p_verb
+        when 'reap' then
+            with reaped as (
+                update {schema}.{queue} m
+                   set status = 0, owner_token = null, locked_until = null, lease_expiries = m.lease_expiries + 1,
+                       crashes = least(m.crashes + m.started::integer, 32767), next_attempt_at = clock_timestamp()
+                 where m.id = any (p_ids)
+                returning m.id, m.next_attempt_at, m.retry_count)
+            insert into {schema}.{queue_failure} (message_id, failed_at, attempt, error)
+            select reaped.id, reaped.next_attempt_at, reaped.retry_count + 1, 'its lease ran out' from reaped;
+            get diagnostics v_count = row_count;
+        when 'expire' then
+            v_count := {schema}.{queue_end_unclaimed}(p_ids, 3::smallint, 'expired before it was handled');
+        when 'clean' then
+            with cleaned as (
+                delete from {schema}.{queue} m
+                 where m.id = any (p_ids)
+                returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+            select count(*), array_agg(cleaned.id) filter (where cleaned.tried) into v_count, v_tried from cleaned;
+            if v_tried is not null then
+                delete from {schema}.{queue_failure} h where h.message_id = any (v_tried);
+            end if;
+    end case;
+    return v_count;
+end
+$sql$;
+
+-- Ends messages that nobody has claimed; the caller has locked them. Returns how many.
+create or replace function {schema}.{queue_end_unclaimed}(p_ids uuid[], p_status smallint, p_reason text) returns integer
+    language plpgsql
+{plan:index}
+as $sql$
+declare
+    v_waiting uuid[] := array(select m.id from {schema}.{queue} m where m.id = any (p_ids) and m.status + 0 = 4);
+    v_count   integer;
+    v_awaited uuid[];
+begin
+    with ended as (
+        update {schema}.{queue} m
+           set status = p_status, ended_at = clock_timestamp(), last_error = coalesce(p_reason, m.last_error)
+         where m.id = any (p_ids)
+        returning m.id, m.awaited)
+    select count(*), array_agg(ended.id) filter (where ended.awaited) into v_count, v_awaited from ended;
+    if v_awaited is not null then
+        perform {schema}.{queue_ended}(array(select unnest(v_awaited) except select unnest(v_waiting)), p_status, '{}', true, true);
+        perform {schema}.{queue_ended}(array(select unnest(v_awaited) intersect select unnest(v_waiting)), p_status, '{}', false,
+                                       true);
     end if;
     return v_count;
 end
@@ -421,17 +525,17 @@ declare
     v_watch {schema}.windlass_watch;
 begin
     select w.* into v_watch from {schema}.windlass_watch w where w.queue = {queue_name};
-    if v_watch.seen_at < v_now - p_quiet * 2 / 3 or v_watch.seen_at > v_now + p_quiet then
-        v_watch.quiet_until := v_now + p_quiet;
+    if v_watch.seen_at between v_now - p_quiet / 10 and v_now + p_quiet then
+        return v_watch.quiet_until <= v_now;
     end if;
-    if v_watch.seen_at < v_now - p_quiet / 10 or v_watch.seen_at > v_now + p_quiet then
-        perform 1 from {schema}.windlass_watch w where w.queue = {queue_name} for update skip locked;
-        if found then
-            update {schema}.windlass_watch w
-               set seen_at = v_now,
-                   quiet_until = greatest(v_watch.quiet_until, case when w.seen_at <= v_now + p_quiet then w.quiet_until end)
-             where w.queue = {queue_name};
-        end if;
+    perform 1 from {schema}.windlass_watch w where w.queue = {queue_name} for update skip locked;
+    if found then -- else whoever has it locked is here, too
+        update {schema}.windlass_watch w
+           set seen_at = v_now,
+               quiet_until = case when w.seen_at between v_now - p_quiet * 2 / 3 and v_now + p_quiet then w.quiet_until
+                                  else v_now + p_quiet end
+         where w.queue = {queue_name}
+        returning w.* into v_watch;
     end if;
     return v_watch.quiet_until <= v_now;
 end
