@@ -17,7 +17,7 @@ final class BenchTarget {
                 database.target(spec, WindlassCommand.above(spec).environment());
         if (target.isPresent()) {
             target.get().check();
-            bench.run(target.get().url(), target.get().user(), target.get().password());
+            bench.run(target.get().url(), target.get().userName(), target.get().password());
             return;
         }
         EmbeddedPostgres.Options options = EmbeddedPostgres.Options.defaults()

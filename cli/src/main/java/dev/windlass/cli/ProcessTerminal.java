@@ -31,4 +31,13 @@ final class ProcessTerminal implements Terminal {
                 .filter(answer -> YES.contains(answer.strip().toLowerCase(Locale.ROOT)))
                 .isPresent();
     }
+
+    /** Where there is no such device, as on Windows, the console has to do. */
+    @Override
+    public Optional<String> password(String prompt) {
+        return SecretPrompt.ask(prompt)
+                .or(() -> console.filter(ProcessTerminal::isTerminal)
+                        .map(terminal -> terminal.readPassword("%s", prompt))
+                        .map(String::new));
+    }
 }

@@ -32,7 +32,8 @@ final class WrongUseTest {
     @ValueSource(strings = {"migrate", "status"})
     void missingUrlIsRefused(String command) {
         assertRefused(
-                Ran.windlass(command), "expected a database, got none; give --url or set the variable WINDLASS_URL");
+                Ran.windlass(command),
+                "expected a database, got none; give --url, or set the variable WINDLASS_URL, or PGHOST and PGDATABASE");
     }
 
     @Test
