@@ -3,6 +3,7 @@ package dev.windlass.cli;
 import java.io.Console;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 
 /** The terminal this process was started from. */
@@ -23,6 +24,14 @@ final class ProcessTerminal implements Terminal {
         } catch (ReflectiveOperationException olderJava) {
             return true;
         }
+    }
+
+    @Override
+    public OptionalInt columns() {
+        return Stty.run("size")
+                .filter(size -> size.matches("\\d+ [1-9]\\d{0,3}"))
+                .map(size -> OptionalInt.of(Integer.parseInt(size.split(" ", 2)[1])))
+                .orElseGet(OptionalInt::empty);
     }
 
     @Override

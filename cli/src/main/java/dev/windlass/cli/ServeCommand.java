@@ -3,6 +3,7 @@ package dev.windlass.cli;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.windlass.Windlass;
+import dev.windlass.WindlassException;
 import dev.windlass.cli.demo.Demo;
 import dev.windlass.cli.demo.Shop;
 import dev.windlass.schedule.ScheduleOptions;
@@ -112,7 +113,11 @@ final class ServeCommand implements Callable<Integer> {
     private void serve(Optional<Target> given) throws Exception {
         if (given.isPresent()) {
             given.get().check();
-            run(given.get(), "given by you", "as you gave it");
+            try {
+                run(given.get(), "given by you", "as you gave it");
+            } catch (WindlassException e) {
+                throw CommandFailure.ofMigration(e, given.get());
+            }
             await(() -> {});
         } else {
             OwnServer server = ownServer();

@@ -59,6 +59,11 @@ record Target(String url, @Nullable String user, @Nullable String password) {
         return user != null ? user : parsed().getProperty("user", System.getProperty("user.name"));
     }
 
+    /** Named after the user, unless the URL says otherwise. */
+    String databaseName() {
+        return parsed().getProperty("PGDBNAME", userName());
+    }
+
     boolean hasUser() {
         return user != null || parsed().getProperty("user") != null;
     }

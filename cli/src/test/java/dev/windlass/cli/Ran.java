@@ -4,6 +4,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import picocli.CommandLine;
@@ -34,6 +35,11 @@ record Ran(int exitCode, String out, String err) {
         @Override
         public boolean confirms(String question) {
             return yes.getAsBoolean();
+        }
+
+        @Override
+        public OptionalInt columns() {
+            return OptionalInt.empty();
         }
 
         @Override
