@@ -13,6 +13,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -114,7 +116,7 @@ final class ServeCommand implements Callable<Integer> {
         if (given.isPresent()) {
             given.get().check();
             try {
-                run(given.get(), "given by you", "as you gave it");
+                run(given.get(), "given by you", Optional.empty());
             } catch (WindlassException e) {
                 throw CommandFailure.ofMigration(e, given.get());
             }
@@ -124,7 +126,7 @@ final class ServeCommand implements Callable<Integer> {
             run(
                     server.target(),
                     "PostgreSQL of its own, data in " + server.directory(),
-                    "in the file " + server.passwordFile());
+                    Optional.of(server.passwordFile().toString()));
             await(server::check);
         }
     }
@@ -136,7 +138,7 @@ final class ServeCommand implements Callable<Integer> {
         return lifetime.start(() -> OwnServer.start(directory, port == null ? 0 : port));
     }
 
-    private void run(Target target, String origin, String password) throws Exception {
+    private void run(Target target, String origin, Optional<String> passwordFile) throws Exception {
         HikariDataSource pool = lifetime.start(() -> pool(target));
         Windlass.Builder builder = schema.on(pool)
                 .ensureSchema()
@@ -150,15 +152,21 @@ final class ServeCommand implements Callable<Integer> {
             shop.addHandlers(builder);
         }
         Windlass windlass = lifetime.start(builder::start);
-        sayReady(target, origin, password);
+        sayReady(target, origin, passwordFile.map(file -> "in the file " + file).orElse("as you gave it"));
         if (demo) {
-            lifetime.start(() -> Demo.start(
-                    windlass,
-                    shop,
-                    pool,
-                    schema.qualified(""),
-                    spec.commandLine().getOut()));
+            TryNext next = TryNext.on(target, passwordFile, Invocation.words(root.environment()), schema.words(spec));
+            lifetime.start(() -> Demo.start(windlass, shop, pool, schema.qualified(""), screen(windlass, pool, next)));
         }
+    }
+
+    /** On a terminal a picture that is drawn anew, elsewhere a line for each second. */
+    private Consumer<String> screen(Windlass windlass, DataSource pool, TryNext next) {
+        if (root.terminal().isThere()) {
+            return new DemoScreen(pool, schema, windlass.outbox().operator("windlass"), next, root::page)::show;
+        }
+        next.lines(Optional.empty()).forEach(line -> say("%s", line));
+        say("");
+        return line -> say("%s", line);
     }
 
     private static HikariDataSource pool(Target target) {
