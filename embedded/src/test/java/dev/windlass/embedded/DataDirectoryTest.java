@@ -65,11 +65,11 @@ final class DataDirectoryTest {
 
     @Test
     void directoryThatIsNotOursIsRefusedAndLeftAsItIs() throws Exception {
-        Path notes =
-                Files.writeString(Files.createDirectory(temp.resolve("home")).resolve("notes.txt"), "mine");
-        Path other = Files.createDirectories(temp.resolve("pgsql/data")).getParent();
-        Files.writeString(other.resolve("data/PG_VERSION"), "18");
-        for (Path directory : List.of(notes.getParent(), other)) {
+        Path home = Files.createDirectory(temp.resolve("home"));
+        Files.writeString(home.resolve("notes.txt"), "mine");
+        Path other = temp.resolve("pgsql");
+        Files.writeString(Files.createDirectories(other.resolve("data")).resolve("PG_VERSION"), "18");
+        for (Path directory : List.of(home, other)) {
             assertThatThrownBy(() -> start(directory))
                     .isInstanceOf(EmbeddedPostgresException.class)
                     .hasMessageContaining(
