@@ -2,6 +2,7 @@ package dev.windlass.cli;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
@@ -27,8 +28,8 @@ final class Belongings {
     private Belongings() {}
 
     static CommandLine sorted(CommandLine root) {
-        STRANGE.forEach(
-                (command, options) -> remove(options, root.getSubcommands().get(command)));
+        STRANGE.forEach((command, options) ->
+                remove(options, Objects.requireNonNull(root.getSubcommands().get(command))));
         return root;
     }
 

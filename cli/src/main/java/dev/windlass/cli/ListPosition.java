@@ -26,7 +26,7 @@ record ListPosition(ListedMessage message) {
         @Override
         public ListPosition convert(String value) {
             String[] parts = value.split("/", 4);
-            if (parts.length < 2 || parts.length == 3 || parts.length == 4 && !parts[2].matches("\\d{1,18}")) {
+            if (parts.length < 2 || parts.length == 3 || (parts.length == 4 && !parts[2].matches("\\d{1,18}"))) {
                 throw new TypeConversionException(
                         "expected a place such as 2026-08-01T10:00:00Z/0197c3a2-8f10-7abc-9def-0123456789ab, got '"
                                 + value + "'");

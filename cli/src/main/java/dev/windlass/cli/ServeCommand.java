@@ -4,11 +4,13 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassException;
+import dev.windlass.WindlassOptions;
 import dev.windlass.cli.demo.Demo;
 import dev.windlass.cli.demo.Shop;
 import dev.windlass.schedule.ScheduleOptions;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -17,6 +19,7 @@ import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -57,6 +60,20 @@ final class ServeCommand implements Callable<Integer> {
             names = "--no-hand-off",
             description = "Leave due timers and runs of jobs to programs that claim them themselves.")
     private boolean noHandOff;
+
+    @Option(
+            names = "--node",
+            paramLabel = "NAME",
+            converter = NodeName.class,
+            description = "What this node is called in what it handles (default: its host and process id).")
+    private @Nullable String node;
+
+    @Option(
+            names = "--grace",
+            paramLabel = "TIME",
+            converter = Distance.class,
+            description = "How long handlers may finish when it is told to stop: 90s, 5m (default: 30s).")
+    private @Nullable Duration grace;
 
     @Option(
             names = "--data",
@@ -141,6 +158,7 @@ final class ServeCommand implements Callable<Integer> {
     private void run(Target target, String origin, Optional<String> passwordFile) throws Exception {
         HikariDataSource pool = lifetime.start(() -> pool(target));
         Windlass.Builder builder = schema.on(pool)
+                .options(options())
                 .ensureSchema()
                 .schedule(ScheduleOptions.defaults().withHandOff(!noHandOff));
         if (!builder.migrator().pendingSql().isEmpty()) {
@@ -157,6 +175,12 @@ final class ServeCommand implements Callable<Integer> {
             TryNext next = TryNext.on(target, passwordFile, Invocation.words(root.environment()), schema.words(spec));
             lifetime.start(() -> Demo.start(windlass, shop, pool, schema.qualified(""), screen(windlass, pool, next)));
         }
+    }
+
+    private WindlassOptions options() {
+        WindlassOptions options = WindlassOptions.defaults().withSchemaName(schema.schema);
+        WindlassOptions named = node == null ? options : options.withNodeName(node);
+        return grace == null ? named : named.withShutdownGrace(grace);
     }
 
     /** On a terminal a picture that is drawn anew, elsewhere a line for each second. */
@@ -190,7 +214,7 @@ final class ServeCommand implements Callable<Integer> {
                   user      %s
                   password  %s
                   schema    %s
-                  node      %s
+                  node      %s, with %s
 
                 Stop it with Ctrl-C; the data stays.
                 """,
@@ -200,6 +224,7 @@ final class ServeCommand implements Callable<Integer> {
                 target.userName(),
                 password,
                 schema.schema,
+                options().nodeName(),
                 (demo ? "the handlers of the demo" : "no handlers")
                         + (noHandOff ? "" : ", due timers and jobs")
                         + ", and the upkeep of the tables");
@@ -223,7 +248,9 @@ final class ServeCommand implements Callable<Integer> {
     /** Whoever comes second waits for the first. */
     private synchronized void stop() {
         if (stopped.compareAndSet(false, true)) {
-            say("stopping, running handlers may finish ...");
+            say(
+                    "stopping, running handlers may finish for up to %s ...",
+                    Span.of(options().shutdownGrace()));
             lifetime.close();
             say("stopped");
         }
@@ -234,6 +261,13 @@ final class ServeCommand implements Callable<Integer> {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {
             // The JVM is ending, and the hook has called stop, or waits to.
+        }
+    }
+
+    private static final class NodeName implements ITypeConverter<String> {
+        @Override
+        public String convert(String value) {
+            return Accepted.by(() -> WindlassOptions.defaults().withNodeName(value), value);
         }
     }
 

@@ -174,6 +174,8 @@ final class WrongUseTest {
             outbox list --after ID                     | '--after': expected a place such as
             inbox list --state failed                  | expected one of ready, in-progress, done, dead, got 'failed'
             inbox list --after soon a b                | '--after': expected a time
+            serve --grace soon                         | '--grace': expected a distance in time
+            serve --node=                              | '--node': expected a node name
             status --watch=soon                        | '--watch': expected a distance in time
             timers list a                              | expected a database, got none
             timers list a --limit 0                    | expected a number from 1 to 10,000, got '0'
