@@ -20,6 +20,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** On a server that asks for a password. To be let in, and to find no schema there, is to have used the right one. */
 @DisabledOnOs(OS.WINDOWS)
@@ -192,6 +194,20 @@ final class LoginTest {
         assertThat(said)
                 .startsWith("windlass: expected a terminal to ask for the password on, found none; set the variable")
                 .doesNotContain("password for user");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"serve", "migrate", "status", "outbox list", "jobs list", "bench leases"})
+    void aWrongPasswordIsSaidToBeWrong(String words) {
+        Ran ran = Ran.windlass(
+                environment("PGPASSWORD", "wrong"),
+                (words + " --user postgres --url " + server.jdbcUrl()).split(" ", -1));
+        assertThat(ran.exitCode()).isEqualTo(1);
+        assertThat(ran.err())
+                .startsWith("windlass: could not connect to jdbc:postgresql:")
+                .contains("password authentication failed for user \"postgres\"", "check --user and --password")
+                .doesNotContain("wrong", "pool")
+                .hasLineCount(1);
     }
 
     @Test
