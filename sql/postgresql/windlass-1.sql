@@ -3346,6 +3346,144 @@ begin
 end
 $sql$;
 
+-- Messages without their payloads: of a state, a topic and a time where these are given. The time is that of the state, and
+-- listed_at tells it: when a ready message is due, when the attempt of one in progress began, when one ended, and for those that
+-- wait behind another, or if no state is asked for, when it was created. Unfinished ones come the oldest first, those that wait key
+-- by key; ended ones, and those of all states, the latest first. The next page begins after the last one's (listed_at, id), or
+-- among those that wait, its (ordering_key, ordering_sequence).
+--
+-- Each walks along an index of its state. Ready and failed ones have one by topic; among others a topic that is rare is looked for.
+create or replace function "windlass"."outbox_list"(
+    p_limit          integer,
+    p_status         integer default null,
+    p_topic          text default null,
+    p_from           timestamptz default null,
+    p_until          timestamptz default null,
+    p_after_at       timestamptz default null,
+    p_after_id       uuid default null,
+    p_after_key      text default null,
+    p_after_sequence bigint default null
+) returns table (
+    id                uuid,
+    topic             varchar,
+    status            smallint,
+    correlation_id    varchar,
+    ordering_key      varchar,
+    ordering_sequence bigint,
+    created_at        timestamptz,
+    listed_at         timestamptz,
+    processed_by      varchar,
+    retry_count       integer,
+    lease_expiries    integer,
+    requeues          smallint,
+    last_error        varchar
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set jit = off
+as $sql$
+declare
+    v_from   timestamptz := coalesce(p_from, '-infinity');
+    v_until  timestamptz := coalesce(p_until, 'infinity');
+    v_to     timestamptz := coalesce(p_until - interval '1 microsecond', 'infinity'); -- some are due at no time
+    v_after  timestamptz := coalesce(p_after_at, '-infinity');
+    v_first  uuid := coalesce(p_after_id, '00000000-0000-0000-0000-000000000000');
+    v_before timestamptz := coalesce(p_after_at, 'infinity');
+    v_last   uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+begin
+    if p_status is null then
+        return query
+        select m.id, m.topic, m.status, m.correlation_id, m.ordering_key, m.ordering_sequence, m.created_at, m.created_at, m.processed_by,
+               m.retry_count, m.lease_expiries, m.requeues, m.last_error
+          from "windlass"."outbox" m
+         where m.id < v_last
+           and m.created_at >= v_from and m.created_at < v_until
+           and (p_topic is null or m.topic = p_topic)
+         order by m.id desc
+         limit p_limit;
+    elsif p_status = 0 then
+        return query
+        select r.*
+          from unnest(case when p_topic is null then array(select "windlass"."outbox_ready_topics"()) else array[p_topic] end) t (topic)
+         cross join lateral (
+               select m.id, m.topic, m.status, m.correlation_id, m.ordering_key, m.ordering_sequence, m.created_at, m.next_attempt_at, m.processed_by,
+                      m.retry_count, m.lease_expiries, m.requeues, m.last_error
+                 from "windlass"."outbox" m
+                where m.status = 0 and m.topic = t.topic
+                  and m.next_attempt_at >= v_from and m.next_attempt_at <= v_to
+                  and (m.next_attempt_at, m.id) > (v_after, v_first)
+                order by m.next_attempt_at, m.id
+                limit p_limit) r
+         order by r.next_attempt_at, r.id
+         limit p_limit;
+    elsif p_status = 1 then
+        return query
+        select m.id, m.topic, m.status, m.correlation_id, m.ordering_key, m.ordering_sequence, m.created_at, m.claimed_at, m.processed_by,
+               m.retry_count, m.lease_expiries, m.requeues, m.last_error
+          from "windlass"."outbox" m
+         where m.status = 1
+           and m.claimed_at >= v_from and m.claimed_at < v_until and (m.claimed_at, m.id) > (v_after, v_first)
+           and (p_topic is null or m.topic = p_topic)
+         order by m.claimed_at, m.id
+         limit p_limit;
+    elsif p_status = 2 then
+        return query
+        select m.id, m.topic, m.status, m.correlation_id, m.ordering_key, m.ordering_sequence, m.created_at, m.ended_at, m.processed_by,
+               m.retry_count, m.lease_expiries, m.requeues, m.last_error
+          from "windlass"."outbox" m
+         where m.status = 2
+           and m.ended_at >= v_from and m.ended_at < v_until and (m.ended_at, m.id) < (v_before, v_last)
+           and (p_topic is null or m.topic = p_topic)
+         order by m.ended_at desc, m.id desc
+         limit p_limit;
+    elsif p_status = 3 and p_topic is not null then
+        return query
+        select m.id, m.topic, m.status, m.correlation_id, m.ordering_key, m.ordering_sequence, m.created_at, m.ended_at, m.processed_by,
+               m.retry_count, m.lease_expiries, m.requeues, m.last_error
+          from "windlass"."outbox" m
+         where m.status = 3 and m.topic = p_topic
+           and m.ended_at >= v_from and m.ended_at < v_until and (m.ended_at, m.id) < (v_before, v_last)
+         order by m.ended_at desc, m.id desc
+         limit p_limit;
+    elsif p_status = 3 then
+        return query
+        select m.id, m.topic, m.status, m.correlation_id, m.ordering_key, m.ordering_sequence, m.created_at, m.ended_at, m.processed_by,
+               m.retry_count, m.lease_expiries, m.requeues, m.last_error
+          from "windlass"."outbox" m
+         where m.status = 3
+           and m.ended_at >= v_from and m.ended_at < v_until and (m.ended_at, m.id) < (v_before, v_last)
+           and (p_topic is null or m.topic = p_topic)
+         order by m.ended_at desc, m.id desc
+         limit p_limit;
+    elsif p_status = 4 then
+        return query
+        select m.id, m.topic, m.status, m.correlation_id, m.ordering_key, m.ordering_sequence, m.created_at, m.created_at, m.processed_by,
+               m.retry_count, m.lease_expiries, m.requeues, m.last_error
+          from "windlass"."outbox" m
+         where m.status = 4
+           and m.created_at >= v_from and m.created_at < v_until
+           and (m.ordering_key, m.ordering_sequence) > (coalesce(p_after_key, ''), coalesce(p_after_sequence, 0))
+           and (p_topic is null or m.topic = p_topic)
+         order by m.ordering_key, m.ordering_sequence
+         limit p_limit;
+    else
+        return query
+        select m.id, m.topic, m.status, m.correlation_id, m.ordering_key, m.ordering_sequence, m.created_at, m.ended_at, m.processed_by,
+               m.retry_count, m.lease_expiries, m.requeues, m.last_error
+          from "windlass"."outbox" m
+         where m.status = 5
+           and m.ended_at >= v_from and m.ended_at < v_until and (m.ended_at, m.id) < (v_before, v_last)
+           and (p_topic is null or m.topic = p_topic)
+         order by m.ended_at desc, m.id desc
+         limit p_limit;
+    end if;
+end
+$sql$;
+
 -- Locks failed messages: those of p_ids, or the oldest that fit the rest; only such that hold a key, or have their payload,
 -- if that is asked. Returns their ids.
 create or replace function "windlass"."outbox_pick_failed"(
@@ -3936,7 +4074,8 @@ begin
 end
 $sql$;
 
--- The timers of a topic without their payloads, the next due first. The next page begins after the last one's (due_at, id).
+-- The timers of a topic, or of all, without their payloads, the next due first. The next page begins after the last one's
+-- (due_at, id). Of all topics: one step in the index for each, and a page of it.
 create or replace function "windlass"."outbox_timer_list"(
     p_topic    text,
     p_limit    integer,
@@ -3966,12 +4105,24 @@ create or replace function "windlass"."outbox_timer_list"(
 as $sql$
 begin
     return query
-    select t.id, t.topic, t.unique_key, t.correlation_id, t.created_at, t.due_at, t.next_attempt_at, t.status = 1, t.status = 3,
-           t.retry_count, t.lease_expiries, t.last_error
-      from "windlass"."outbox_timer" t
-     where t.topic = p_topic
-       and (t.due_at, t.id) > (coalesce(p_after_at, '-infinity'), coalesce(p_after_id, '00000000-0000-0000-0000-000000000000'))
-     order by t.due_at, t.id
+    with recursive step (topic) as (
+        (select t.topic from "windlass"."outbox_timer" t where t.topic >= coalesce(p_topic, '') order by t.topic limit 1)
+        union all
+        select (select t.topic from "windlass"."outbox_timer" t where t.topic > step.topic order by t.topic limit 1)
+          from step
+         where step.topic is not null and p_topic is null)
+    select f.*
+      from step
+     cross join lateral (
+           select t.id, t.topic, t.unique_key, t.correlation_id, t.created_at, t.due_at, t.next_attempt_at, t.status = 1,
+                  t.status = 3, t.retry_count, t.lease_expiries, t.last_error
+             from "windlass"."outbox_timer" t
+            where t.topic = coalesce(p_topic, step.topic)
+              and (t.due_at, t.id) > (coalesce(p_after_at, '-infinity'),
+                                      coalesce(p_after_id, '00000000-0000-0000-0000-000000000000'))
+            order by t.due_at, t.id
+            limit p_limit) f
+     order by f.due_at, f.id
      limit p_limit;
 end
 $sql$;
@@ -6723,6 +6874,134 @@ begin
        and (p_topic is null or m.topic = p_topic)
      order by m.ended_at desc, m.source desc, m.message_id desc
      limit p_limit;
+end
+$sql$;
+
+-- Messages without their payloads: of a state, a source, a topic and a time where these are given. The time is that of the state:
+-- when a ready message can be taken, when the attempt of one in progress began, when one ended; without a state, when it was first
+-- seen. Unfinished ones come the oldest first, ended ones the latest first, those of all states by source and id. The next page begins
+-- after the last one's time and key.
+create or replace function "windlass"."inbox_list"(
+    p_limit            integer,
+    p_status           integer default null,
+    p_source           text default null,
+    p_topic            text default null,
+    p_from             timestamptz default null,
+    p_until            timestamptz default null,
+    p_after_at         timestamptz default null,
+    p_after_source     text default null,
+    p_after_message_id text default null
+) returns setof "windlass"."inbox"
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set jit = off
+as $sql$
+declare
+    v_from   timestamptz := coalesce(p_from, '-infinity');
+    v_until  timestamptz := coalesce(p_until, 'infinity');
+    v_to     timestamptz := coalesce(p_until - interval '1 microsecond', 'infinity'); -- some are due at no time
+    v_after  timestamptz := coalesce(p_after_at, '-infinity');
+    v_before timestamptz := coalesce(p_after_at, 'infinity');
+    v_source text := coalesce(p_after_source, '');
+    v_id     text := coalesce(p_after_message_id, '');
+begin
+    if p_status is null and p_source is not null then
+        return query
+        select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.expires_at, m.claimed_at,
+               m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.crashes, m.requeues, m.status,
+               m.started, m.awaited, m.topic, m.processed_by, m.last_error, m.hash, null::jsonb, null::text
+          from "windlass"."inbox" m
+         where m.source = p_source and m.message_id > v_id
+           and m.first_seen_at >= v_from and m.first_seen_at < v_until
+           and (p_topic is null or m.topic = p_topic)
+         order by m.message_id
+         limit p_limit;
+    elsif p_status is null then
+        return query
+        select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.expires_at, m.claimed_at,
+               m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.crashes, m.requeues, m.status,
+               m.started, m.awaited, m.topic, m.processed_by, m.last_error, m.hash, null::jsonb, null::text
+          from "windlass"."inbox" m
+         where (m.source, m.message_id) > (v_source, v_id)
+           and m.first_seen_at >= v_from and m.first_seen_at < v_until
+           and (p_topic is null or m.topic = p_topic)
+         order by m.source, m.message_id
+         limit p_limit;
+    elsif p_status = 0 then
+        return query
+        select m.*
+          from (select r.*
+                  from unnest(case when p_topic is null then array(select "windlass"."inbox_ready_topics"())
+                                   else array[p_topic] end) t (topic)
+                 cross join lateral (
+                       select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.expires_at, m.claimed_at,
+                              m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.crashes, m.requeues, m.status,
+                              m.started, m.awaited, m.topic, m.processed_by, m.last_error, m.hash, null::jsonb, null::text
+                         from "windlass"."inbox" m
+                        where m.status = 0 and m.topic = t.topic
+                          and m.next_attempt_at >= v_from and m.next_attempt_at <= v_to
+                          and (m.next_attempt_at, m.source, m.message_id) > (v_after, v_source, v_id)
+                          and (p_source is null or m.source = p_source)
+                        order by m.next_attempt_at, m.source, m.message_id
+                        limit p_limit) r
+                 union all
+                (select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.expires_at, m.claimed_at,
+                        m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.crashes, m.requeues, m.status,
+                        m.started, m.awaited, m.topic, m.processed_by, m.last_error, m.hash, null::jsonb, null::text
+                   from "windlass"."inbox" m
+                  where m.status = 0 and m.id is null and p_topic is null
+                    and m.next_attempt_at >= v_from and m.next_attempt_at <= v_to
+                    and (m.next_attempt_at, m.source, m.message_id) > (v_after, v_source, v_id)
+                    and (p_source is null or m.source = p_source)
+                  order by m.next_attempt_at, m.source, m.message_id
+                  limit p_limit)) m
+         order by m.next_attempt_at, m.source, m.message_id
+         limit p_limit;
+    elsif p_status = 1 then
+        return query
+        select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.expires_at, m.claimed_at,
+               m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.crashes, m.requeues, m.status,
+               m.started, m.awaited, m.topic, m.processed_by, m.last_error, m.hash, null::jsonb, null::text
+          from (select g.* from "windlass"."inbox" g where g.status = 1 and g.id is null
+                 union all
+                select q.* from "windlass"."inbox" q where q.status = 1 and q.id is not null) m
+         where m.claimed_at >= v_from and m.claimed_at < v_until
+           and (m.claimed_at, m.source, m.message_id) > (v_after, v_source, v_id)
+           and (p_source is null or m.source = p_source)
+           and (p_topic is null or m.topic = p_topic)
+         order by m.claimed_at, m.source, m.message_id
+         limit p_limit;
+    elsif p_status = 2 then
+        return query
+        select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.expires_at, m.claimed_at,
+               m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.crashes, m.requeues, m.status,
+               m.started, m.awaited, m.topic, m.processed_by, m.last_error, m.hash, null::jsonb, null::text
+          from "windlass"."inbox" m
+         where m.status = 2
+           and m.ended_at >= v_from and m.ended_at < v_until
+           and (m.ended_at, m.source, m.message_id) < (v_before, v_source, v_id)
+           and (p_source is null or m.source = p_source)
+           and (p_topic is null or m.topic = p_topic)
+         order by m.ended_at desc, m.source desc, m.message_id desc
+         limit p_limit;
+    else
+        return query
+        select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.expires_at, m.claimed_at,
+               m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.crashes, m.requeues, m.status,
+               m.started, m.awaited, m.topic, m.processed_by, m.last_error, m.hash, null::jsonb, null::text
+          from "windlass"."inbox" m
+         where m.status = 3
+           and m.ended_at >= v_from and m.ended_at < v_until
+           and (m.ended_at, m.source, m.message_id) < (v_before, v_source, v_id)
+           and (p_source is null or m.source = p_source)
+           and (p_topic is null or m.topic = p_topic)
+         order by m.ended_at desc, m.source desc, m.message_id desc
+         limit p_limit;
+    end if;
 end
 $sql$;
 

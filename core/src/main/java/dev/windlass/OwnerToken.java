@@ -23,4 +23,10 @@ public record OwnerToken(UUID value) {
     public static OwnerToken fresh() {
         return new OwnerToken(UUID.randomUUID());
     }
+
+    /** As it can be pasted: the bare UUID. */
+    @Override
+    public String toString() {
+        return value.toString();
+    }
 }

@@ -70,7 +70,7 @@ final class ActionsCommand implements Callable<Integer> {
                     Integer.toString(action.messages()),
                     detail(action));
         }
-        table.print(session.out(), session.width());
+        table.print(session.page());
     }
 
     private static String detail(OperatorAction action) {

@@ -1,5 +1,6 @@
 package dev.windlass.cli;
 
+import dev.windlass.WindlassException;
 import dev.windlass.embedded.EmbeddedPostgres;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -16,8 +17,7 @@ final class BenchTarget {
         Optional<Target> target =
                 database.target(spec, WindlassCommand.above(spec).environment());
         if (target.isPresent()) {
-            target.get().check();
-            bench.run(target.get().url(), target.get().user(), target.get().password());
+            measure(target.get(), bench);
             return;
         }
         EmbeddedPostgres.Options options = EmbeddedPostgres.Options.defaults()
@@ -26,6 +26,15 @@ final class BenchTarget {
                 .withSetting("max_wal_size", "4GB");
         try (EmbeddedPostgres server = EmbeddedPostgres.start(options)) {
             bench.run(server.jdbcUrl(), server.user(), server.password());
+        }
+    }
+
+    private static void measure(Target target, Bench bench) throws Exception {
+        target.check();
+        try {
+            bench.run(target.url(), target.userName(), target.password());
+        } catch (WindlassException e) {
+            throw CommandFailure.ofMigration(e, target);
         }
     }
 

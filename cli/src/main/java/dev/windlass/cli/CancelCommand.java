@@ -35,6 +35,9 @@ final class CancelCommand implements Callable<Integer> {
             }
             return count;
         });
+        if (cancelled == 0 && ids.size() == 1) {
+            SomethingElse.refuse(session, ids.get(0).value());
+        }
         return Fitting.MESSAGES.report(session, "cancelled", "unknown, being handled, or ended", ids.size(), cancelled);
     }
 }

@@ -1,10 +1,12 @@
 package dev.windlass.cli;
 
+import dev.windlass.WindlassException;
 import dev.windlass.engine.PostgresDialect;
 import dev.windlass.runtime.Dialect;
 import dev.windlass.runtime.SafeCopies;
 import java.io.IOException;
 import java.sql.SQLException;
+import java.util.Optional;
 
 /** A command did not work; the message is the one sentence to print. */
 final class CommandFailure extends RuntimeException {
@@ -22,6 +24,38 @@ final class CommandFailure extends RuntimeException {
     /** What was tried, what the database said, and what may help. */
     static CommandFailure of(String tried, SQLException e) {
         return new CommandFailure("could not %s: %s%s".formatted(tried, said(e), remedy(e)), safe(e));
+    }
+
+    /** The same of what the library says, which knows no remedies of the command line. */
+    static CommandFailure of(WindlassException e) {
+        return new CommandFailure(
+                withoutStore(e) + sqlBehind(e).map(CommandFailure::remedy).orElse(""), e);
+    }
+
+    /** Who migrates needs other rights than who runs Windlass. */
+    static CommandFailure ofMigration(WindlassException e, Target target) {
+        boolean denied = sqlBehind(e).filter(CommandFailure::isDenied).isPresent();
+        return denied
+                ? new CommandFailure(
+                        withoutStore(e) + "; run it as the owner of the schema; if there is none yet, as a user who may"
+                                + " create one: grant create on database \"" + target.databaseName() + "\" to \""
+                                + target.userName() + "\"",
+                        e)
+                : of(e);
+    }
+
+    /** The name of the store only helps where there are several. */
+    private static String withoutStore(WindlassException e) {
+        return String.valueOf(e.getMessage()).replaceFirst("^\\[windlass( \\w+)?] ", "");
+    }
+
+    static Optional<SQLException> sqlBehind(WindlassException e) {
+        return e.getCause() instanceof SQLException cause ? Optional.of(cause) : Optional.empty();
+    }
+
+    /** Whether a right is missing, rather than anything else. */
+    static boolean isDenied(SQLException e) {
+        return "42501".equals(e.getSQLState());
     }
 
     /** What may be printed of a failure: a database's error in it quotes no row. */
@@ -43,9 +77,10 @@ final class CommandFailure extends RuntimeException {
         String state = String.valueOf(e.getSQLState());
         return switch (state) {
             case "28P01", "28000", "08004" ->
-                "; check --user and --password, or the variables WINDLASS_USER and WINDLASS_PASSWORD";
+                "; check --user and --password, and what stands for them: WINDLASS_USER, WINDLASS_PASSWORD, PGUSER, PGPASSWORD, ~/.pgpass";
             case "3D000" -> "; create the database, or correct the URL";
-            case "42501" -> "; use a database user that has this right";
+            case "42501" ->
+                "; run 'windlass migrate --grant-to USER' as the owner of the schema, or use a database user that has this right";
             case "42704" -> "; create what is missing first, or correct its name";
             case "53300" -> "; close other connections, or raise the server's max_connections";
             case "57014" -> "; the database is busy, try again later";

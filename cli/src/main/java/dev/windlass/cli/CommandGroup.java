@@ -13,8 +13,10 @@ abstract class CommandGroup implements Runnable {
 
     @Override
     public final void run() {
+        String names = String.join(", ", spec.subcommands().keySet());
         throw new ParameterException(
                 spec.commandLine(),
-                "expected one of " + String.join(", ", spec.subcommands().keySet()) + ", got none");
+                "expected a command after '" + spec.qualifiedName() + "', got none; "
+                        + (spec.subcommands().size() == 1 ? "there is: " : "there are: ") + names);
     }
 }

@@ -1,30 +1,38 @@
 package dev.windlass.cli;
 
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
-/** Which database a command works on: options first, then environment variables. */
+/** Which database a command works on: options first, then our variables, then those of PostgreSQL. */
 final class DatabaseOptions {
+    /** No shell can give this as a password. */
+    private static final String ASK = "\0ask";
 
-    @Option(names = "--url", paramLabel = "URL", description = "JDBC URL of the database, or variable WINDLASS_URL.")
+    @Option(
+            names = "--url",
+            paramLabel = "URL",
+            description =
+                    "JDBC URL of the database, or variable WINDLASS_URL; jdbc:postgresql: takes PGHOST and the like.")
     private @Nullable String url;
 
-    @Option(names = "--user", paramLabel = "USER", description = "Database user, or variable WINDLASS_USER.")
+    @Option(names = "--user", paramLabel = "USER", description = "Database user, or variable WINDLASS_USER or PGUSER.")
     private @Nullable String user;
 
     @Option(
             names = "--password",
             arity = "0..1",
-            interactive = true,
-            prompt = "password: ",
+            fallbackValue = ASK,
             paramLabel = "PASSWORD",
-            description = "Its password, or variable WINDLASS_PASSWORD; without a value it is asked for.")
+            description = "Its password, or variable WINDLASS_PASSWORD or PGPASSWORD, or in ~/.pgpass;"
+                    + " without a value it is asked for on the terminal.")
     private @Nullable String password;
 
     boolean hasUrlOption() {
@@ -50,31 +58,78 @@ final class DatabaseOptions {
         return words;
     }
 
+    /** For commands that need a database: PostgreSQL's variables alone can name it. */
     Target required(CommandSpec command, Map<String, String> environment) {
-        return target(command, environment)
-                .orElseThrow(() -> new ParameterException(
-                        command.commandLine(),
-                        "expected a database, got none; give --url or set the variable WINDLASS_URL"));
+        return read(command, () -> {
+            PostgresVariables variables = new PostgresVariables(environment);
+            String chosen = choose(url, environment, "WINDLASS_URL")
+                    .or(variables::url)
+                    .orElseThrow(() -> new ParameterException(
+                            command.commandLine(),
+                            "expected a database, got none; give --url, or set the variable WINDLASS_URL,"
+                                    + " or PGHOST and PGDATABASE, or PGSERVICE"));
+            return target(chosen, command, environment);
+        });
     }
 
+    /**
+     * For commands that can do with a database of their own: what was set for other programs must not send them to yours, unless
+     * the URL says so.
+     */
     Optional<Target> target(CommandSpec command, Map<String, String> environment) {
-        String chosen = choose(url, environment, "WINDLASS_URL");
-        if (chosen == null) {
-            return Optional.empty();
-        }
+        return read(
+                command,
+                () -> choose(url, environment, "WINDLASS_URL").map(chosen -> target(chosen, command, environment)));
+    }
+
+    private static <T> T read(CommandSpec command, Supplier<T> reader) {
         try {
-            return Optional.of(new Target(
-                    chosen,
-                    choose(user, environment, "WINDLASS_USER"),
-                    choose(password, environment, "WINDLASS_PASSWORD")));
+            return reader.get();
         } catch (IllegalArgumentException e) {
             throw new ParameterException(command.commandLine(), String.valueOf(e.getMessage()), e);
         }
     }
 
+    private Target target(String chosen, CommandSpec command, Map<String, String> environment) {
+        PasswordFile.hide();
+        PostgresVariables variables = new PostgresVariables(environment);
+        String known = PostgresVariables.isLeftOpen(chosen) ? variables.url().orElse(chosen) : chosen;
+        Target bare =
+                new Target(known, choose(user, environment, "WINDLASS_USER").orElse(null), null);
+        Target named = bare.hasUser() ? bare : bare.withUser(variables.user().orElse(null));
+        return named.withPassword(password(named, command, environment).orElse(null));
+    }
+
+    private Optional<String> password(Target target, CommandSpec command, Map<String, String> environment) {
+        PostgresVariables variables = new PostgresVariables(environment);
+        if (ASK.equals(password)) {
+            password = asked(target, command);
+        }
+        Optional<String> given =
+                choose(password, environment, "WINDLASS_PASSWORD").or(target::passwordInUrl);
+        return given.or(variables::password).or(() -> stored(variables.passwordFile(), target, command));
+    }
+
+    private static String asked(Target target, CommandSpec command) {
+        return WindlassCommand.above(command)
+                .terminal()
+                .password("password for user " + target.userName() + ": ")
+                .orElseThrow(() -> new ParameterException(
+                        command.commandLine(),
+                        "expected a terminal to ask for the password on, found none;"
+                                + " set the variable PGPASSWORD, or put the password into ~/.pgpass"));
+    }
+
+    private static Optional<String> stored(Path path, Target target, CommandSpec command) {
+        PasswordFile file = new PasswordFile(path);
+        Optional<String> refusal = file.refusal();
+        refusal.ifPresent(sentence -> command.commandLine().getErr().println("windlass: " + sentence));
+        return refusal.isPresent() ? Optional.empty() : file.password(target.url(), target.userName());
+    }
+
     /** An empty variable counts as none: that is how many deployments unset one. */
-    private static @Nullable String choose(@Nullable String option, Map<String, String> environment, String variable) {
-        String fallback = environment.getOrDefault(variable, "");
-        return option != null ? option : fallback.isEmpty() ? null : fallback;
+    private static Optional<String> choose(@Nullable String option, Map<String, String> environment, String variable) {
+        return Optional.ofNullable(option)
+                .or(() -> Optional.ofNullable(environment.get(variable)).filter(value -> !value.isEmpty()));
     }
 }

@@ -73,7 +73,7 @@ final class DeadCommand implements Callable<Integer> {
                     key(letter),
                     letter.error().orElse("-"));
         }
-        table.print(session.out(), session.width());
+        table.print(session.page());
     }
 
     /** One that expired was given up by no node, without another attempt. */

@@ -26,7 +26,7 @@ final class Failures {
     }
 
     static int report(Exception thrown, CommandLine command, WindlassCommand root) {
-        Exception failure = thrown instanceof SQLException e ? CommandFailure.of("finish the command", e) : thrown;
+        Exception failure = known(thrown, command);
         print(command, sentence(failure));
         if (root.isVerbose()) {
             StringWriter trace = new StringWriter();
@@ -37,13 +37,16 @@ final class Failures {
         return command.getCommandSpec().exitCodeOnExecutionException();
     }
 
-    /** Without the name of the store, which only helps where there are several. */
+    private static Exception known(Exception thrown, CommandLine command) {
+        if (thrown instanceof SQLException e) {
+            return CommandFailure.of("run '" + command.getCommandSpec().qualifiedName() + "'", e);
+        }
+        return thrown instanceof WindlassException e ? CommandFailure.of(e) : thrown;
+    }
+
     private static String sentence(Exception failure) {
-        boolean known = failure instanceof CommandFailure
-                || failure instanceof WindlassException
-                || failure instanceof EmbeddedPostgresException;
-        return known
-                ? String.valueOf(failure.getMessage()).replaceFirst("^\\[windlass( \\w+)?] ", "")
+        return failure instanceof CommandFailure || failure instanceof EmbeddedPostgresException
+                ? String.valueOf(failure.getMessage())
                 : "something went wrong that was not expected: " + CommandFailure.safe(failure)
                         + "; run it again with --verbose for the stack trace";
     }

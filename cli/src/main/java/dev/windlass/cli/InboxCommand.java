@@ -8,6 +8,7 @@ import picocli.CommandLine.Command;
         description = "Look at messages that arrived, revive and purge dead ones.",
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {
+            InboxListCommand.class,
             InboxDeadCommand.class,
             InboxStuckCommand.class,
             InboxShowCommand.class,

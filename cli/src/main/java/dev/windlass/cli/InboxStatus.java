@@ -6,7 +6,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 
 /** The inbox in one line; each number is counted along an index, up to a limit. */
-record InboxStatus(long ready, long inProgress, long done, long dead) {
+record InboxStatus(Count ready, Count inProgress, Count done, Count dead) {
     private static final int MAX_SECONDS = 30;
 
     private static final String SQL = """
@@ -22,22 +22,21 @@ record InboxStatus(long ready, long inProgress, long done, long dead) {
             statement.setQueryTimeout(MAX_SECONDS);
             try (ResultSet row = statement.executeQuery()) {
                 row.next();
-                return new InboxStatus(row.getLong(1), row.getLong(2), row.getLong(3), row.getLong(4));
+                return new InboxStatus(count(row, 1), count(row, 2), count(row, 3), count(row, 4));
             }
         }
     }
 
     boolean isEmpty() {
-        return ready + inProgress + done + dead == 0;
+        return ready.number() + inProgress.number() + done.number() + dead.number() == 0;
+    }
+
+    private static Count count(ResultSet row, int column) throws SQLException {
+        return Count.upTo(TopicStatus.MAX_OTHERS, row.getLong(column));
     }
 
     @Override
     public String toString() {
-        return "inbox: " + number(ready) + " ready, " + number(inProgress) + " in progress, " + number(done) + " done, "
-                + number(dead) + " dead";
-    }
-
-    private static String number(long count) {
-        return count >= TopicStatus.MAX_OTHERS ? count + "+" : Long.toString(count);
+        return "inbox: " + ready + " ready, " + inProgress + " in progress, " + done + " done, " + dead + " dead";
     }
 }

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 
-/** Which dead messages of an inbox. */
+/** Which messages of an inbox. */
 final class InboxWhich {
 
     @Option(

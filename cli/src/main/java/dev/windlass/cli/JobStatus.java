@@ -4,16 +4,17 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.OffsetDateTime;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The jobs in one line.
  *
- * @param next how far away the next run is, or how late
+ * @param next how far away the next run is; negative if it is late
  */
 record JobStatus(
-        long jobs, long paused, long problems, @Nullable String next) {
+        Count jobs, long paused, long problems, @Nullable Duration next) {
     private static final int MAX_SECONDS = 30;
 
     private static final String SQL = """
@@ -28,26 +29,24 @@ record JobStatus(
             statement.setQueryTimeout(MAX_SECONDS);
             try (ResultSet row = statement.executeQuery()) {
                 row.next();
-                return new JobStatus(row.getLong(1), row.getLong(2), row.getLong(3), next(row));
+                return new JobStatus(
+                        Count.upTo(TopicStatus.MAX_READY, row.getLong(1)), row.getLong(2), row.getLong(3), next(row));
             }
         }
     }
 
-    private static @Nullable String next(ResultSet row) throws SQLException {
+    private static @Nullable Duration next(ResultSet row) throws SQLException {
         OffsetDateTime next = row.getObject(4, OffsetDateTime.class);
-        return next == null
-                ? null
-                : Span.until(
-                        next.toInstant(), row.getObject(5, OffsetDateTime.class).toInstant());
+        return next == null ? null : Duration.between(row.getObject(5, OffsetDateTime.class), next);
     }
 
     boolean isEmpty() {
-        return jobs == 0;
+        return jobs.number() == 0;
     }
 
     @Override
     public String toString() {
-        return "jobs: " + jobs + (jobs >= TopicStatus.MAX_READY ? "+" : "") + ", " + paused + " paused, " + problems
-                + " with a problem" + (next == null ? "" : ", the next due " + next);
+        return "jobs: " + jobs + ", " + paused + " paused, " + problems + " with a problem"
+                + (next == null ? "" : ", the next due " + Span.ahead(next));
     }
 }

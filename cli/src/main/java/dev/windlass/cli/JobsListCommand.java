@@ -49,6 +49,6 @@ final class JobsListCommand implements Callable<Integer> {
                     Long.toString(job.skippedTicks()),
                     JobText.problem(job).orElse("-"));
         }
-        table.print(session.out(), session.width());
+        table.print(session.page());
     }
 }

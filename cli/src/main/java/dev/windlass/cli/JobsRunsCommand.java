@@ -76,7 +76,7 @@ final class JobsRunsCommand implements Callable<Integer> {
                     Integer.toString(JobText.attempts(run)),
                     run.lastError().orElse("-"));
         }
-        table.print(session.out(), session.width());
+        table.print(session.page());
     }
 
     private void sayHowToGoOn(JobRun last, OutboxSession session) {

@@ -1,6 +1,10 @@
 package dev.windlass.cli;
 
 import dev.windlass.schedule.JobRun;
+import dev.windlass.schedule.JobRunIdentifier;
+import dev.windlass.schedule.JobRunStatus;
+import dev.windlass.schedule.UnfinishedRunException;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -21,8 +25,27 @@ final class JobsTriggerCommand implements Callable<Integer> {
     }
 
     private int trigger(OutboxSession session) {
-        JobRun run = choice.change(session, jobs -> jobs.trigger(choice.name()));
-        session.out().printf("triggered %s: run %s%n", choice, run.id().value());
-        return 0;
+        try {
+            JobRun run = choice.change(session, jobs -> jobs.trigger(choice.name()));
+            session.out().printf("triggered %s: run %s%n", choice, run.id().value());
+            return 0;
+        } catch (UnfinishedRunException e) {
+            throw new CommandFailure(
+                    choice + " allows no overlap, and its run " + e.run().value() + " is unfinished: "
+                            + whatToDo(session, e.run()),
+                    e);
+        }
+    }
+
+    /** Only a run that was handed over is a message, which can be shown and cancelled. */
+    private static String whatToDo(OutboxSession session, JobRunIdentifier id) {
+        Optional<JobRun> run = session.windlass().jobs().findRun(id);
+        if (run.filter(JobRun::handedOver).isPresent()) {
+            return "wait until it has ended, or cancel its message with 'windlass outbox cancel " + id.value()
+                    + "', which works until somebody handles it";
+        }
+        return run.filter(one -> one.status() == JobRunStatus.IN_PROGRESS).isPresent()
+                ? "a program is handling it; wait until it has ended"
+                : "no node has taken it yet, so there is no message to cancel; is a node running? 'windlass serve' is one";
     }
 }

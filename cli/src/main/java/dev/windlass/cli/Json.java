@@ -9,6 +9,7 @@ import dev.windlass.inbox.SeenMessage;
 import dev.windlass.lease.LeaseState;
 import dev.windlass.outbox.DeadLetter;
 import dev.windlass.outbox.FailedAttempt;
+import dev.windlass.outbox.ListedMessage;
 import dev.windlass.outbox.OperatorAction;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.PausedTopic;
@@ -39,6 +40,22 @@ final class Json {
                 .put("requeues", letter.requeues())
                 .put("error", text(letter.error()))
                 .put("erased", letter.isErased());
+    }
+
+    static ObjectNode of(ListedMessage message) {
+        return MAPPER.createObjectNode()
+                .put("id", message.id().toString())
+                .put("topic", message.topic())
+                .put("status", message.status().name())
+                .put("correlationId", text(message.correlationId()))
+                .put("orderingKey", text(message.orderingKey()))
+                .put("createdAt", message.createdAt().toString())
+                .put("at", message.at().toString())
+                .put("endedBy", text(message.endedBy()))
+                .put("retryCount", message.retryCount())
+                .put("leaseExpiries", message.leaseExpiries())
+                .put("requeues", message.requeues())
+                .put("lastError", text(message.lastError()));
     }
 
     static ObjectNode of(SeenMessage message) {

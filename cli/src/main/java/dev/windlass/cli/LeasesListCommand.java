@@ -49,6 +49,6 @@ final class LeasesListCommand implements Callable<Integer> {
                     lease.held() ? "held" : "free",
                     lease.owner());
         }
-        table.print(session.out(), session.width());
+        table.print(session.page());
     }
 }

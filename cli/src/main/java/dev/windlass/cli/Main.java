@@ -24,7 +24,7 @@ public final class Main {
     static CommandLine commandLine(Map<String, String> environment, Terminal terminal) {
         DRIVER.setLevel(Level.OFF);
         WindlassCommand root = new WindlassCommand(environment, terminal);
-        return new CommandLine(root)
+        return Belongings.sorted(new CommandLine(root))
                 .setParameterExceptionHandler(Failures::wrongUse)
                 .setExecutionExceptionHandler((failure, command, parsed) -> Failures.report(failure, command, root))
                 .setUsageHelpAutoWidth(true);

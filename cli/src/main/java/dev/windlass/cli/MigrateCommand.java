@@ -1,5 +1,6 @@
 package dev.windlass.cli;
 
+import dev.windlass.WindlassException;
 import dev.windlass.schema.Migrator;
 import java.io.PrintWriter;
 import java.sql.Connection;
@@ -62,15 +63,23 @@ final class MigrateCommand implements Callable<Integer> {
             Migrator migrator = schema.on(target.dataSource()).migrator();
             String grants = grants(migrator);
             target.check();
-            if (dryRun) {
-                out.print(dryRun(migrator.pendingSql(), grants));
-            } else {
-                migrate(out, target, migrator);
-                grant(out, target, grants);
+            try {
+                work(out, target, migrator, grants);
+            } catch (WindlassException e) {
+                throw CommandFailure.ofMigration(e, target);
             }
         }
         out.flush();
         return 0;
+    }
+
+    private void work(PrintWriter out, Target target, Migrator migrator, String grants) throws SQLException {
+        if (dryRun) {
+            out.print(dryRun(migrator.pendingSql(), grants));
+        } else {
+            migrate(out, target, migrator);
+            grant(out, target, grants);
+        }
     }
 
     private String grants(Migrator migrator) {

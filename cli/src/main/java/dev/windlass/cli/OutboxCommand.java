@@ -8,6 +8,7 @@ import picocli.CommandLine.Command;
         description = "Look at messages and dead letters, requeue and purge them, pause topics.",
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {
+            ListCommand.class,
             DeadCommand.class,
             ShowCommand.class,
             RequeueCommand.class,

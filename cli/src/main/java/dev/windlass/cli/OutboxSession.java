@@ -17,14 +17,13 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.Optional;
 
-/**
- * One command at work on an outbox.
- *
- * @param width how many columns a table may take
- */
-record OutboxSession(Windlass windlass, Target target, PrintWriter out, int width) {
-    static final int WIDTH_OF_A_FILE = 160;
+/** One command at work on an outbox. */
+record OutboxSession(Windlass windlass, Target target, SchemaOptions schema, Page page) {
     private static final int NEIGHBOURS = 1_000;
+
+    PrintWriter out() {
+        return page.out();
+    }
 
     Outbox outbox() {
         return windlass.outbox();

@@ -38,8 +38,14 @@ final class PauseCommand implements Callable<Integer> {
     }
 
     private int pause(OutboxSession session) {
+        boolean known = KnownTopic.isKnown(session, topic);
         if (session.outbox().operator(actor.name()).pause(topic, reason)) {
             session.out().printf("paused topic %s%n", Printable.line(topic));
+            if (!known) {
+                access.note("no message, timer or job of topic " + Printable.line(topic)
+                        + " is there now; if it is misspelt, undo this with 'windlass outbox resume "
+                        + OutboxAccess.quoted(topic) + "'");
+            }
         } else {
             session.out().printf("topic %s was paused already%s%n", Printable.line(topic), since(session));
         }

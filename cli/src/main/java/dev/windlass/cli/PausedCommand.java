@@ -43,6 +43,6 @@ final class PausedCommand implements Callable<Integer> {
                     topic.by(),
                     topic.reason().filter(reason -> !reason.isBlank()).orElse("-"));
         }
-        table.print(session.out(), session.width());
+        table.print(session.page());
     }
 }

@@ -18,8 +18,12 @@ final class Printable {
         return text.replaceAll("[\\p{Cc}\\p{Cf}&&[^\n\t]]", "?");
     }
 
+    static int length(String line) {
+        return line.codePointCount(0, line.length());
+    }
+
     static String cut(String line, int width) {
-        return line.codePointCount(0, line.length()) <= width
+        return length(line) <= width
                 ? line
                 : line.substring(0, line.offsetByCodePoints(0, Math.max(0, width - 3))) + "...";
     }

@@ -3,6 +3,7 @@ package dev.windlass.cli;
 import java.io.Console;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 
 /** The terminal this process was started from. */
@@ -26,9 +27,26 @@ final class ProcessTerminal implements Terminal {
     }
 
     @Override
+    public OptionalInt columns() {
+        return Stty.run("size")
+                .filter(size -> size.matches("\\d+ [1-9]\\d{0,3}"))
+                .map(size -> OptionalInt.of(Integer.parseInt(size.split(" ", 2)[1])))
+                .orElseGet(OptionalInt::empty);
+    }
+
+    @Override
     public boolean confirms(String question) {
         return console.map(terminal -> terminal.readLine("%s [y/N] ", question))
                 .filter(answer -> YES.contains(answer.strip().toLowerCase(Locale.ROOT)))
                 .isPresent();
+    }
+
+    /** Where there is no such device, as on Windows, the console has to do. */
+    @Override
+    public Optional<String> password(String prompt) {
+        return SecretPrompt.ask(prompt)
+                .or(() -> console.filter(ProcessTerminal::isTerminal)
+                        .map(terminal -> terminal.readPassword("%s", prompt))
+                        .map(String::new));
     }
 }

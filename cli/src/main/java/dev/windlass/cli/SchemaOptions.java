@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
 import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
 /** Where in the database Windlass lives. */
@@ -65,22 +66,27 @@ final class SchemaOptions {
                 .options(WindlassOptions.defaults().withSchemaName(schema).withBackgroundWorkers(false));
     }
 
+    /** Fills in the names of tables that a command has no option for. */
+    void fillIn(InstalledTables installed, CommandSpec command) {
+        table = command.findOption("--table") == null ? installed.table("outbox", table) : table;
+        inboxTable = command.findOption("--inbox-table") == null ? installed.table("inbox", inboxTable) : inboxTable;
+        leaseTable = command.findOption("--lease-table") == null ? installed.table("lease", leaseTable) : leaseTable;
+    }
+
     /** The options that lead here again, as far as they are not the defaults. */
-    List<String> words() {
+    List<String> words(CommandSpec command) {
         List<String> words = new ArrayList<>();
-        if (!schema.equals("windlass")) {
-            words.addAll(List.of("--schema", schema));
-        }
-        if (!table.equals("outbox")) {
-            words.addAll(List.of("--table", table));
-        }
-        if (!leaseTable.equals("lease")) {
-            words.addAll(List.of("--lease-table", leaseTable));
-        }
-        if (!inboxTable.equals("inbox")) {
-            words.addAll(List.of("--inbox-table", inboxTable));
-        }
+        add(words, command, "--schema", "windlass", schema);
+        add(words, command, "--table", "outbox", table);
+        add(words, command, "--lease-table", "lease", leaseTable);
+        add(words, command, "--inbox-table", "inbox", inboxTable);
         return words;
+    }
+
+    private static void add(List<String> words, CommandSpec command, String option, String usual, String value) {
+        if (!value.equals(usual) && command.findOption(option) != null) {
+            words.addAll(List.of(option, value));
+        }
     }
 
     /** The table (or a routine named after it), quoted for SQL. */

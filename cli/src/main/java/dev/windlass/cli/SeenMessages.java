@@ -15,7 +15,7 @@ final class SeenMessages {
         } else if (messages.isEmpty()) {
             session.out().println(none);
         } else {
-            table(messages).print(session.out(), session.width());
+            table(messages).print(session.page());
         }
     }
 

@@ -3,17 +3,23 @@ package dev.windlass.cli;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.windlass.Windlass;
+import dev.windlass.WindlassException;
+import dev.windlass.WindlassOptions;
 import dev.windlass.cli.demo.Demo;
 import dev.windlass.cli.demo.Shop;
 import dev.windlass.schedule.ScheduleOptions;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -54,6 +60,20 @@ final class ServeCommand implements Callable<Integer> {
             names = "--no-hand-off",
             description = "Leave due timers and runs of jobs to programs that claim them themselves.")
     private boolean noHandOff;
+
+    @Option(
+            names = "--node",
+            paramLabel = "NAME",
+            converter = NodeName.class,
+            description = "What this node is called in what it handles (default: its host and process id).")
+    private @Nullable String node;
+
+    @Option(
+            names = "--grace",
+            paramLabel = "TIME",
+            converter = Distance.class,
+            description = "How long handlers may finish when it is told to stop: 90s, 5m (default: 30s).")
+    private @Nullable Duration grace;
 
     @Option(
             names = "--data",
@@ -112,14 +132,18 @@ final class ServeCommand implements Callable<Integer> {
     private void serve(Optional<Target> given) throws Exception {
         if (given.isPresent()) {
             given.get().check();
-            run(given.get(), "given by you", "as you gave it");
+            try {
+                run(given.get(), "given by you", Optional.empty());
+            } catch (WindlassException e) {
+                throw CommandFailure.ofMigration(e, given.get());
+            }
             await(() -> {});
         } else {
             OwnServer server = ownServer();
             run(
                     server.target(),
                     "PostgreSQL of its own, data in " + server.directory(),
-                    "in the file " + server.passwordFile());
+                    Optional.of(server.passwordFile().toString()));
             await(server::check);
         }
     }
@@ -131,9 +155,10 @@ final class ServeCommand implements Callable<Integer> {
         return lifetime.start(() -> OwnServer.start(directory, port == null ? 0 : port));
     }
 
-    private void run(Target target, String origin, String password) throws Exception {
+    private void run(Target target, String origin, Optional<String> passwordFile) throws Exception {
         HikariDataSource pool = lifetime.start(() -> pool(target));
         Windlass.Builder builder = schema.on(pool)
+                .options(options())
                 .ensureSchema()
                 .schedule(ScheduleOptions.defaults().withHandOff(!noHandOff));
         if (!builder.migrator().pendingSql().isEmpty()) {
@@ -145,15 +170,27 @@ final class ServeCommand implements Callable<Integer> {
             shop.addHandlers(builder);
         }
         Windlass windlass = lifetime.start(builder::start);
-        sayReady(target, origin, password);
+        sayReady(target, origin, passwordFile.map(file -> "in the file " + file).orElse("as you gave it"));
         if (demo) {
-            lifetime.start(() -> Demo.start(
-                    windlass,
-                    shop,
-                    pool,
-                    schema.qualified(""),
-                    spec.commandLine().getOut()));
+            TryNext next = TryNext.on(target, passwordFile, Invocation.words(root.environment()), schema.words(spec));
+            lifetime.start(() -> Demo.start(windlass, shop, pool, schema.qualified(""), screen(windlass, pool, next)));
         }
+    }
+
+    private WindlassOptions options() {
+        WindlassOptions options = WindlassOptions.defaults().withSchemaName(schema.schema);
+        WindlassOptions named = node == null ? options : options.withNodeName(node);
+        return grace == null ? named : named.withShutdownGrace(grace);
+    }
+
+    /** On a terminal a picture that is drawn anew, elsewhere a line for each second. */
+    private Consumer<String> screen(Windlass windlass, DataSource pool, TryNext next) {
+        if (root.terminal().isThere()) {
+            return new DemoScreen(pool, schema, windlass.outbox().operator("windlass"), next, root::page)::show;
+        }
+        next.lines(Optional.empty()).forEach(line -> say("%s", line));
+        say("");
+        return line -> say("%s", line);
     }
 
     private static HikariDataSource pool(Target target) {
@@ -177,7 +214,7 @@ final class ServeCommand implements Callable<Integer> {
                   user      %s
                   password  %s
                   schema    %s
-                  node      %s
+                  node      %s, with %s
 
                 Stop it with Ctrl-C; the data stays.
                 """,
@@ -187,6 +224,7 @@ final class ServeCommand implements Callable<Integer> {
                 target.userName(),
                 password,
                 schema.schema,
+                options().nodeName(),
                 (demo ? "the handlers of the demo" : "no handlers")
                         + (noHandOff ? "" : ", due timers and jobs")
                         + ", and the upkeep of the tables");
@@ -210,7 +248,9 @@ final class ServeCommand implements Callable<Integer> {
     /** Whoever comes second waits for the first. */
     private synchronized void stop() {
         if (stopped.compareAndSet(false, true)) {
-            say("stopping, running handlers may finish ...");
+            say(
+                    "stopping, running handlers may finish for up to %s ...",
+                    Span.of(options().shutdownGrace()));
             lifetime.close();
             say("stopped");
         }
@@ -221,6 +261,13 @@ final class ServeCommand implements Callable<Integer> {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {
             // The JVM is ending, and the hook has called stop, or waits to.
+        }
+    }
+
+    private static final class NodeName implements ITypeConverter<String> {
+        @Override
+        public String convert(String value) {
+            return Accepted.by(() -> WindlassOptions.defaults().withNodeName(value), value);
         }
     }
 

@@ -39,10 +39,7 @@ final class ShowCommand implements Callable<Integer> {
     }
 
     private int show(OutboxSession session) {
-        OutboxMessage message = session.outbox()
-                .find(id)
-                .orElseThrow(() -> new CommandFailure("expected a message with id " + id.value()
-                        + ", found none; it may have been purged or cleaned up, or be in another --schema or --table"));
+        OutboxMessage message = session.outbox().find(id).orElseThrow(() -> missing(session));
         boolean blocksKey =
                 session.deadLetter(message).map(DeadLetter::blocksKey).orElse(false);
         List<FailedAttempt> failures = session.outbox().failures(id);
@@ -57,6 +54,13 @@ final class ShowCommand implements Callable<Integer> {
             print(session, failures);
         }
         return 0;
+    }
+
+    private CommandFailure missing(OutboxSession session) {
+        SomethingElse.refuse(session, id.value());
+        return new CommandFailure("expected a message with id " + id.value()
+                + ", found none; it may have been purged or cleaned up, or be in another --schema or --table;"
+                + " 'windlass outbox list' lists those there are");
     }
 
     private void print(Sheet sheet, OutboxMessage message, boolean blocksKey) {
@@ -97,6 +101,6 @@ final class ShowCommand implements Callable<Integer> {
                     failure.node().orElse("-"),
                     failure.error().orElse("-"));
         }
-        table.print(session.out(), session.width());
+        table.print(session.page());
     }
 }

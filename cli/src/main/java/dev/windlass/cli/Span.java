@@ -48,7 +48,11 @@ final class Span {
 
     /** Of something that is to come: "in 3 h 5 min", or "12 s late". */
     static String until(Instant due, Instant now) {
-        Duration ahead = Duration.between(now, due);
+        return ahead(Duration.between(now, due));
+    }
+
+    /** The same of a distance; what is over is late. */
+    static String ahead(Duration ahead) {
         return ahead.isNegative() ? of(ahead.negated()) + " late" : "in " + of(ahead);
     }
 

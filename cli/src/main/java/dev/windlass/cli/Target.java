@@ -3,6 +3,7 @@ package dev.windlass.cli;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Properties;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -25,9 +26,7 @@ record Target(String url, @Nullable String user, @Nullable String password) {
     DataSource dataSource() {
         PGSimpleDataSource source = new PGSimpleDataSource();
         source.setUrl(url);
-        if (user != null) {
-            source.setUser(user);
-        }
+        source.setUser(userName());
         if (password != null) {
             source.setPassword(password);
         }
@@ -57,8 +56,33 @@ record Target(String url, @Nullable String user, @Nullable String password) {
 
     /** Whom the driver logs in as: the option, the URL's parameter, or the user of the operating system. */
     String userName() {
-        Properties parsed = Objects.requireNonNull(Driver.parseURL(url, new Properties()));
-        return user != null ? user : parsed.getProperty("user", System.getProperty("user.name"));
+        return user != null ? user : parsed().getProperty("user", System.getProperty("user.name"));
+    }
+
+    /** Named after the user, unless the URL says otherwise. */
+    String databaseName() {
+        return parsed().getProperty("PGDBNAME", userName());
+    }
+
+    boolean hasUser() {
+        return user != null || parsed().getProperty("user") != null;
+    }
+
+    /** In the URL itself, or in the service it names. */
+    Optional<String> passwordInUrl() {
+        return Optional.ofNullable(parsed().getProperty("password"));
+    }
+
+    private Properties parsed() {
+        return Objects.requireNonNull(Driver.parseURL(url, new Properties()));
+    }
+
+    Target withUser(@Nullable String newUser) {
+        return new Target(url, newUser, password);
+    }
+
+    Target withPassword(@Nullable String newPassword) {
+        return new Target(url, user, newPassword);
     }
 
     @Override

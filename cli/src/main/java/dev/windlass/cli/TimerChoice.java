@@ -51,7 +51,7 @@ final class TimerChoice {
     private static CommandFailure unknown(String noun) {
         return new CommandFailure("expected " + noun
                 + ", found none; it may be done or cancelled, or be in another --schema or --table;"
-                + " 'windlass timers list TOPIC' lists those that are left");
+                + " 'windlass timers list' lists those that are left");
     }
 
     private static final class Id implements ITypeConverter<TimerIdentifier> {

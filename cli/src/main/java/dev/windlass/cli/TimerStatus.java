@@ -5,17 +5,22 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.time.OffsetDateTime;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The timers in one line.
  *
- * @param next how far away the next one is, or how late
+ * @param next how far away the next one is; negative if it is late
  * @param overdue how many nobody has taken within a minute
  */
 record TimerStatus(
-        long pending, long claimed, long failed, @Nullable String next, long overdue) {
+        Count pending,
+        Count claimed,
+        Count failed,
+        @Nullable Duration next,
+        Count overdue) {
     private static final int MAX_SECONDS = 30;
 
     /** Each number is counted along an index, up to a limit, so that millions of timers cost no more than some thousand. */
@@ -63,33 +68,30 @@ record TimerStatus(
             statement.setQueryTimeout(MAX_SECONDS);
             try (ResultSet row = statement.executeQuery()) {
                 row.next();
-                return new TimerStatus(row.getLong(1), row.getLong(2), row.getLong(3), next(row), row.getLong(4));
+                return new TimerStatus(count(row, 1), count(row, 2), count(row, 3), next(row), count(row, 4));
             }
         }
     }
 
-    private static @Nullable String next(ResultSet row) throws SQLException {
+    private static Count count(ResultSet row, int column) throws SQLException {
+        return Count.upTo(TopicStatus.MAX_READY, row.getLong(column));
+    }
+
+    private static @Nullable Duration next(ResultSet row) throws SQLException {
         OffsetDateTime next = row.getObject(5, OffsetDateTime.class);
-        return next == null
-                ? null
-                : Span.until(
-                        next.toInstant(), row.getObject(6, OffsetDateTime.class).toInstant());
+        return next == null ? null : Duration.between(row.getObject(6, OffsetDateTime.class), next);
     }
 
     boolean isEmpty() {
-        return pending + claimed + failed == 0;
+        return pending.number() + claimed.number() + failed.number() == 0;
     }
 
     @Override
     public String toString() {
-        return "timers: " + number(pending) + " pending"
-                + (claimed == 0 ? "" : ", " + number(claimed) + " claimed")
-                + (failed == 0 ? "" : ", " + number(failed) + " failed")
-                + (next == null ? "" : ", the next due " + next)
-                + ", " + number(overdue) + " overdue by more than a minute";
-    }
-
-    private static String number(long count) {
-        return count >= TopicStatus.MAX_READY ? count + "+" : Long.toString(count);
+        return "timers: " + pending + " pending"
+                + (claimed.number() == 0 ? "" : ", " + claimed + " claimed")
+                + (failed.number() == 0 ? "" : ", " + failed + " failed")
+                + (next == null ? "" : ", the next due " + Span.ahead(next))
+                + ", " + overdue + " overdue by more than a minute";
     }
 }

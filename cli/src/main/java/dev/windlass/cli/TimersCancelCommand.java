@@ -47,7 +47,7 @@ final class TimersCancelCommand implements Callable<Integer> {
     private int cancelKey(OutboxSession session) {
         if (!session.windlass().timers().cancel(key.topic(), key.key())) {
             throw new CommandFailure("expected a timer " + key + " that is not done, but it is " + MISFITS
-                    + "; 'windlass timers list TOPIC' lists those that are left");
+                    + "; 'windlass timers list' lists those that are left");
         }
         session.out().printf("cancelled the timer %s%n", key);
         return 0;

@@ -1,6 +1,7 @@
 package dev.windlass.cli;
 
 import dev.windlass.schedule.Timer;
+import dev.windlass.schedule.Timers;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,8 +14,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Lists the timers of a topic page by page; a page begins after the last timer of the one before. */
-@Command(name = "list", description = "List the timers of a topic that are not done, the next due first.")
+/** Lists the timers of a topic, or of all, page by page; a page begins after the last timer of the one before. */
+@Command(name = "list", description = "List the timers that are not done, of a topic or of all, the next due first.")
 final class TimersListCommand implements Callable<Integer> {
     private static final int KEY_WIDTH = 30;
 
@@ -25,9 +26,12 @@ final class TimersListCommand implements Callable<Integer> {
     @Mixin
     private OutboxAccess access = new OutboxAccess();
 
-    @Parameters(paramLabel = "TOPIC", converter = TopicName.class, description = "The topic.")
-    @SuppressWarnings("NullAway.Init")
-    private String topic;
+    @Parameters(
+            paramLabel = "TOPIC",
+            arity = "0..1",
+            converter = TopicName.class,
+            description = "Only the timers of this topic.")
+    private @Nullable String topic;
 
     @Mixin
     private PageOptions page = new PageOptions();
@@ -45,12 +49,13 @@ final class TimersListCommand implements Callable<Integer> {
     }
 
     private int list(OutboxSession session) {
-        List<Timer> timers =
-                session.windlass().timers().list(topic, page.limit, after == null ? null : after.in(session));
+        Timer last = after == null ? null : after.in(session);
+        Timers all = session.windlass().timers();
+        List<Timer> timers = topic == null ? all.list(page.limit, last) : all.list(topic, page.limit, last);
         if (page.json) {
             timers.forEach(timer -> session.out().println(Json.of(timer)));
         } else if (timers.isEmpty()) {
-            session.out().printf("no timers of topic %s%n", Printable.line(topic));
+            session.out().println(topic == null ? "no timers" : "no timers of topic " + Printable.line(topic));
         } else {
             print(timers, session);
         }
@@ -66,10 +71,11 @@ final class TimersListCommand implements Callable<Integer> {
 
     private static void print(List<Timer> timers, OutboxSession session) {
         Instant now = session.now();
-        Table table = new Table("ID", "KEY", "DUE", "STATE", "FAILED", "LOST", "ERROR");
+        Table table = new Table("ID", "TOPIC", "KEY", "DUE", "STATE", "FAILED", "LOST", "ERROR");
         for (Timer timer : timers) {
             table.row(
-                    timer.id().value().toString(),
+                    timer.id().toString(),
+                    timer.topic(),
                     timer.key()
                             .map(key -> Printable.cut(Printable.line(key), KEY_WIDTH))
                             .orElse("-"),
@@ -79,11 +85,14 @@ final class TimersListCommand implements Callable<Integer> {
                     Integer.toString(timer.leaseExpiries()),
                     timer.lastError().orElse("-"));
         }
-        table.print(session.out(), session.width());
+        table.print(session.page());
     }
 
     private void sayHowToGoOn(Timer last, OutboxSession session) {
-        List<String> words = new ArrayList<>(List.of(topic));
+        List<String> words = new ArrayList<>();
+        if (topic != null) {
+            words.add(topic);
+        }
         words.addAll(page.words());
         words.addAll(List.of("--after", TimerPosition.of(last)));
         page.sayNext(spec, session, access.commandWith(words));

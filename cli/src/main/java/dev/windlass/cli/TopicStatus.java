@@ -6,21 +6,23 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.stream.Stream;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
-/** One line of the status: numbers as they are shown, with a {@code +} where counting stopped. */
+/** What the status says of a topic. */
 record TopicStatus(
         String topic,
         boolean isPaused,
-        String ready,
-        String due,
-        String waiting,
-        String inProgress,
-        String done,
-        String failed,
-        String blockedKeys,
-        String oldestDue) {
+        Count ready,
+        Count due,
+        Count waiting,
+        Count inProgress,
+        Count done,
+        Count failed,
+        Count blockedKeys,
+        @Nullable Duration oldestDue) {
 
     static final int MAX_READY = 10_000;
     static final int MAX_OTHERS = 100_000;
@@ -108,30 +110,39 @@ record TopicStatus(
 
     private static TopicStatus of(ResultSet row) throws SQLException {
         boolean manyReady = row.getLong("ready") >= MAX_READY;
+        boolean manyFailed = row.getLong("all_failed") >= MAX_OTHERS;
         return new TopicStatus(
                 row.getString("topic"),
                 row.getBoolean("is_paused"),
-                number(row.getLong("ready"), manyReady),
-                number(row.getLong("due"), manyReady && row.getLong("due") >= MAX_READY),
-                number(row.getLong("waiting"), row.getLong("all_waiting") >= MAX_OTHERS),
-                number(row.getLong("in_progress"), row.getLong("all_in_progress") >= MAX_OTHERS),
-                number(row.getLong("done"), row.getLong("all_done") >= MAX_OTHERS),
-                number(row.getLong("failed"), row.getLong("all_failed") >= MAX_OTHERS),
-                number(row.getLong("blocked_keys"), row.getLong("all_failed") >= MAX_OTHERS),
+                new Count(row.getLong("ready"), manyReady),
+                new Count(row.getLong("due"), manyReady && row.getLong("due") >= MAX_READY),
+                new Count(row.getLong("waiting"), row.getLong("all_waiting") >= MAX_OTHERS),
+                new Count(row.getLong("in_progress"), row.getLong("all_in_progress") >= MAX_OTHERS),
+                new Count(row.getLong("done"), row.getLong("all_done") >= MAX_OTHERS),
+                new Count(row.getLong("failed"), manyFailed),
+                new Count(row.getLong("blocked_keys"), manyFailed),
                 age(row));
     }
 
-    private static String number(long count, boolean cut) {
-        return cut ? count + "+" : Long.toString(count);
-    }
-
-    private static String age(ResultSet row) throws SQLException {
+    private static @Nullable Duration age(ResultSet row) throws SQLException {
         Long seconds = row.getObject("oldest_seconds", Long.class);
-        return seconds == null ? "-" : Span.of(Duration.ofSeconds(Math.max(0, seconds)));
+        return seconds == null ? null : Duration.ofSeconds(Math.max(0, seconds));
     }
 
     boolean isCut() {
-        return Stream.of(ready, due, waiting, inProgress, done, failed, blockedKeys)
-                .anyMatch(number -> number.endsWith("+"));
+        return counts().values().stream().anyMatch(Count::isCut);
+    }
+
+    /** By the names they have for other programs. */
+    Map<String, Count> counts() {
+        Map<String, Count> counts = new LinkedHashMap<>();
+        counts.put("ready", ready);
+        counts.put("due", due);
+        counts.put("waiting", waiting);
+        counts.put("inProgress", inProgress);
+        counts.put("done", done);
+        counts.put("failed", failed);
+        counts.put("blockedKeys", blockedKeys);
+        return counts;
     }
 }

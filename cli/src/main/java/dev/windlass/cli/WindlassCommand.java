@@ -23,7 +23,8 @@ import picocli.CommandLine.Spec;
             LeasesCommand.class,
             TimersCommand.class,
             JobsCommand.class,
-            BenchCommand.class
+            BenchCommand.class,
+            HelpCommand.class
         },
         footer = {"", "Each command has its own --help. Start with: windlass serve --demo"})
 final class WindlassCommand implements Runnable {
@@ -79,6 +80,10 @@ final class WindlassCommand implements Runnable {
 
     Map<String, String> environment() {
         return environment;
+    }
+
+    Page page() {
+        return Page.of(spec.commandLine().getOut(), environment, terminal);
     }
 
     Terminal terminal() {

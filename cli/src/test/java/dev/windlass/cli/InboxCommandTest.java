@@ -69,6 +69,31 @@ final class InboxCommandTest {
     }
 
     @Test
+    void listFindsMessagesByStateSourceTopicAndTimeWithoutTheirPayloads() {
+        dead("orders", "1");
+        inbox.enqueue(InboxEntry.of("payments", "2", "a.topic", "my secret"));
+        Ran all = inbox("list");
+        assertThat(all.out().lines())
+                .satisfiesExactly(
+                        head -> assertThat(head).matches("SOURCE +ID +STATE +TOPIC +FIRST SEEN +FAILED +LOST +ERROR"),
+                        first -> assertThat(first).matches("orders +1 +dead +- +\\S+Z +0 +0 +cannot be read"),
+                        second -> assertThat(second).matches("payments +2 +ready +a.topic +\\S+Z +0 +0 +-"));
+        assertThat(inbox("list", "--state", "dead").out()).contains("orders ").doesNotContain("payments");
+        assertThat(inbox("list", "--source", "payments").out())
+                .contains("payments")
+                .doesNotContain("orders");
+        assertThat(inbox("list", "--topic", "a.topic", "--from", "1h").out()).contains("payments");
+        assertThat(inbox("list", "--until", "1h").out().strip()).isEqualTo("no messages");
+        assertThat(all.out() + inbox("list", "--json").out()).doesNotContain("secret");
+        List<String> page = inbox("list", "--limit", "1").out().lines().toList();
+        assertThat(page.get(2)).startsWith("next page: windlass inbox list ").endsWith("Z orders 1");
+        String time = page.get(2).replaceFirst(".* --after (\\S+) .*", "$1");
+        assertThat(inbox("list", "--after", time, "orders", "1").out())
+                .contains("payments")
+                .doesNotContain("orders");
+    }
+
+    @Test
     void theLineBelowAFullPageIsTheCommandForTheNext() {
         dead("it's", "1");
         dead("it's", "2");

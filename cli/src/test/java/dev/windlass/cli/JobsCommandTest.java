@@ -287,8 +287,30 @@ final class JobsCommandTest {
         Ran ran = jobs("trigger", "often");
         assertThat(ran.exitCode()).isEqualTo(1);
         assertThat(ran.err())
-                .startsWith("windlass: job \"often\" allows no overlap, and its run " + text(run))
+                .startsWith("windlass: job often allows no overlap, and its run " + text(run) + " is unfinished")
+                .contains("cancel its message with 'windlass outbox cancel " + text(run))
                 .hasLineCount(1);
+        assertThat(cancel(run).exitCode()).isZero();
+        assertThat(jobs("trigger", "often").exitCode()).isZero();
+    }
+
+    @Test
+    void aRunThatIsNoMessageYetIsNotSaidToBeOne() {
+        jobs.save(OFTEN.overlap(Overlap.SKIP));
+        jobs("trigger", "often");
+        JobRun run = jobs.runs("often", 1, null).get(0);
+        assertThat(jobs("trigger", "often").err())
+                .contains("no node has taken it yet, so there is no message to cancel; is a node running?");
+        assertThat(cancel(run).err())
+                .contains("expected a message, but " + text(run) + " is a run of job often that is none yet");
+    }
+
+    private static Ran cancel(JobRun run) {
+        String[] words = words(text(run));
+        words[0] = "outbox";
+        List<String> all = new ArrayList<>(List.of(words));
+        all.add(1, "cancel");
+        return Ran.windlass(all.toArray(String[]::new));
     }
 
     @Test

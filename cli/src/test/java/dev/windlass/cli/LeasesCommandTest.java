@@ -95,7 +95,7 @@ final class LeasesCommandTest {
     void withoutAVerbItSaysWhichThereAre() {
         Ran ran = Ran.windlass("leases");
         assertThat(ran.exitCode()).isEqualTo(2);
-        assertThat(ran.err()).contains("expected one of list, got none");
+        assertThat(ran.err()).contains("got none; there is: list");
     }
 
     @Test

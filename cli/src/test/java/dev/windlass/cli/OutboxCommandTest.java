@@ -11,6 +11,8 @@ import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
 import dev.windlass.outbox.OutboxStatus;
+import dev.windlass.schedule.Job;
+import dev.windlass.schedule.TimerEntry;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -44,8 +46,179 @@ final class OutboxCommandTest {
         assertThat(ran.out().lines())
                 .satisfiesExactly(
                         head -> assertThat(head).matches("ID +TOPIC +FAILED AT +ATTEMPTS +KEY +ERROR"),
-                        b -> assertThat(b).contains("  b  ").endsWith("x...").hasSize(OutboxSession.WIDTH_OF_A_FILE),
+                        b -> assertThat(b).contains("  b  ").endsWith("x...").hasSize(Page.WIDTH_OF_A_FILE),
                         a -> assertThat(a).contains("  a  ").endsWith("  1         -    first second [31m line"));
+    }
+
+    @Test
+    void listFindsMessagesByStateTopicAndTimeWithoutTheirPayloads() {
+        OutboxMessageIdentifier ready =
+                outbox.enqueue(OutboxEntry.of("a", "my secret").withOrderingKey("k"));
+        OutboxMessageIdentifier waiting =
+                outbox.enqueue(OutboxEntry.of("a", "my secret").withOrderingKey("k"));
+        Ran all = outbox("list");
+        assertThat(all.out().lines())
+                .satisfiesExactly(
+                        head -> assertThat(head).matches("ID +TOPIC +STATE +CREATED +FAILED +LOST +KEY +ERROR"),
+                        last -> assertThat(last).matches(text(waiting) + " +a +waiting +\\S+Z +0 +0 +k +-"),
+                        first -> assertThat(first).matches(text(ready) + " +a +ready +\\S+Z +0 +0 +k +-"));
+        OutboxMessageIdentifier dead = dead("b", "no");
+        assertThat(listed("--state", "failed")).containsExactly(text(dead));
+        assertThat(listed("--state", "waiting")).containsExactly(text(waiting));
+        assertThat(listed("--topic", "b")).containsExactly(text(dead));
+        assertThat(listed("--state", "ready", "--from", "1h")).containsExactly(text(ready));
+        assertThat(listed("--until", "1h")).isEmpty();
+        assertThat(outbox("list", "--json").out() + all.out()).doesNotContain("secret");
+        assertThat(outbox("list", "--topic", "none").out().strip()).isEqualTo("no messages");
+    }
+
+    private static List<String> listed(String... options) {
+        List<String> words = new ArrayList<>(List.of("list", "--json"));
+        words.addAll(List.of(options));
+        return outbox(words.toArray(String[]::new))
+                .out()
+                .lines()
+                .map(line -> Json.read(line).get("id").asText())
+                .toList();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "--state ready", "--state waiting"})
+    void theLineBelowAFullPageOfAListIsTheCommandForTheNext(String state) {
+        for (int i = 0; i < 6; i++) {
+            OutboxEntry entry = OutboxEntry.of("a", "");
+            outbox.enqueue(i < 2 ? entry : entry.withOrderingKey("it's / one"));
+        }
+        List<String> whole = listed(state.isEmpty() ? new String[0] : state.split(" ", -1));
+        List<String> seen = new ArrayList<>();
+        List<String> words = new ArrayList<>(List.of("outbox", "list", "--limit", "2"));
+        words.addAll(state.isEmpty() ? List.of() : List.of(state.split(" ", -1)));
+        words.addAll(List.of("--url", SERVER.jdbcUrl(), "--user", "postgres", "--schema", "outbox_command_test"));
+        String[] next = words.toArray(String[]::new);
+        while (next.length > 0) {
+            List<String> lines = Ran.windlass(next).out().lines().toList();
+            lines.stream()
+                    .filter(line -> line.matches("[0-9a-f]{8}-.*"))
+                    .forEach(line -> seen.add(line.substring(0, 36)));
+            String last = lines.get(lines.size() - 1);
+            next = last.startsWith("next page: windlass ") ? unquoted(last) : new String[0];
+        }
+        assertThat(seen).isEqualTo(whole).hasSizeGreaterThan(2);
+    }
+
+    /** As a shell would read it. */
+    private static String[] unquoted(String line) {
+        String place = line.replaceFirst(".* --after ", "")
+                .replace("'\\''", "\0")
+                .replace("'", "")
+                .replace('\0', '\'');
+        List<String> words = new ArrayList<>(List.of(line.replaceFirst("next page: windlass ", "")
+                .replaceFirst(" --after .*", "")
+                .split(" ", -1)));
+        words.addAll(List.of("--after", place));
+        return words.toArray(String[]::new);
+    }
+
+    @Test
+    void pausingATopicThatNobodyKnowsIsNoted() {
+        Ran unknown = outbox("pause", "misspelt");
+        assertThat(unknown.out().strip()).isEqualTo("paused topic misspelt");
+        assertThat(unknown.err())
+                .startsWith("windlass: no message, timer or job of topic misspelt is there now")
+                .contains("'windlass outbox resume misspelt'");
+        outbox.enqueue(OutboxEntry.of("ready", ""));
+        dead("dead", "no");
+        windlass.timers().schedule(TimerEntry.of("timer", "", Duration.ofHours(1)));
+        windlass.jobs().save(Job.every("job", Duration.ofHours(1)).topic("jobs"));
+        for (String known : List.of("ready", "dead", "timer", "jobs")) {
+            assertThat(outbox("pause", known).err()).isEmpty();
+        }
+    }
+
+    @Test
+    void aTimerIsNotTakenForAMessage() {
+        String id = windlass.timers()
+                .schedule(TimerEntry.of("timer", "", Duration.ofHours(1)))
+                .toString();
+        for (String command : List.of("show", "cancel")) {
+            assertThat(outbox(command, id).err())
+                    .contains("expected a message, but " + id + " is a timer", "'windlass timers show " + id + "'");
+        }
+    }
+
+    @Test
+    void missingRightsAreOneSentenceThatSaysWhoCanGiveThem() throws SQLException {
+        Sql.execute(SERVER.dataSource(), "create role outbox_command_app login");
+        try {
+            for (String words :
+                    List.of("status", "outbox dead", "timers list", "jobs list", "inbox dead", "leases list")) {
+                Ran ran = Ran.windlass(
+                        (words + " --user outbox_command_app --schema outbox_command_test --url " + SERVER.jdbcUrl())
+                                .split(" ", -1));
+                assertThat(ran.exitCode()).isEqualTo(1);
+                assertThat(ran.err())
+                        .startsWith("windlass: could not ")
+                        .contains(
+                                "permission denied for schema outbox_command_test",
+                                "'windlass migrate --grant-to USER' as the owner")
+                        .doesNotContain("could not start")
+                        .hasLineCount(1);
+            }
+        } finally {
+            Sql.execute(SERVER.dataSource(), "drop role outbox_command_app");
+        }
+    }
+
+    @Test
+    void aRightThatIsMissingLaterSaysTheSame() throws SQLException {
+        Sql.execute(SERVER.dataSource(), "create role outbox_command_app login");
+        try {
+            Sql.execute(SERVER.dataSource(), """
+                    grant usage on schema outbox_command_test to outbox_command_app;
+                    grant select on all tables in schema outbox_command_test to outbox_command_app""");
+            Ran ran = Ran.windlass(
+                    "outbox",
+                    "pause",
+                    "x",
+                    "--user",
+                    "outbox_command_app",
+                    "--schema",
+                    "outbox_command_test",
+                    "--url",
+                    SERVER.jdbcUrl());
+            assertThat(ran.err().lines().findFirst().orElseThrow())
+                    .contains("could not pause", "permission denied", "'windlass migrate --grant-to USER'");
+        } finally {
+            Sql.execute(SERVER.dataSource(), "drop owned by outbox_command_app; drop role outbox_command_app");
+        }
+    }
+
+    @Test
+    void tablesOfOtherFeaturesMayHaveOtherNames() {
+        Ran migrated = Ran.windlass(
+                "migrate",
+                "--schema",
+                "outbox_command_names",
+                "--inbox-table",
+                "in",
+                "--lease-table",
+                "locks",
+                "--url",
+                SERVER.jdbcUrl(),
+                "--user",
+                "postgres");
+        assertThat(migrated.exitCode()).isZero();
+        for (String words : List.of(
+                "outbox dead",
+                "timers list",
+                "status --inbox-table in",
+                "inbox dead --inbox-table in",
+                "leases list --lease-table locks")) {
+            Ran ran = Ran.windlass((words + " --schema outbox_command_names --user postgres --url " + SERVER.jdbcUrl())
+                    .split(" ", -1));
+            assertThat(ran.err()).isEmpty();
+            assertThat(ran.exitCode()).isZero();
+        }
     }
 
     @Test

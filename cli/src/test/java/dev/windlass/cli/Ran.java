@@ -3,7 +3,10 @@ package dev.windlass.cli;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import picocli.CommandLine;
 
 /** What a command left behind. */
@@ -15,17 +18,33 @@ record Ran(int exitCode, String out, String err) {
 
     /** With somebody in front of the screen who answers like this. */
     static Ran answering(BooleanSupplier yes, String... arguments) {
-        return windlass(Map.of(), new Answer(true, yes), arguments);
+        return windlass(Map.of(), new Answer(true, yes, prompt -> Optional.empty()), arguments);
+    }
+
+    /** With somebody who knows the password. */
+    static Ran answering(Function<String, Optional<String>> password, String... arguments) {
+        return windlass(Map.of(), new Answer(true, () -> false, password), arguments);
     }
 
     static Ran windlass(Map<String, String> environment, String... arguments) {
-        return windlass(environment, new Answer(false, () -> false), arguments);
+        return windlass(environment, new Answer(false, () -> false, prompt -> Optional.empty()), arguments);
     }
 
-    private record Answer(boolean isThere, BooleanSupplier yes) implements Terminal {
+    private record Answer(boolean isThere, BooleanSupplier yes, Function<String, Optional<String>> secret)
+            implements Terminal {
         @Override
         public boolean confirms(String question) {
             return yes.getAsBoolean();
+        }
+
+        @Override
+        public OptionalInt columns() {
+            return OptionalInt.empty();
+        }
+
+        @Override
+        public Optional<String> password(String prompt) {
+            return secret.apply(prompt);
         }
     }
 

@@ -16,6 +16,9 @@ final class SecretsTest {
                 "jdbc:postgresql://host/db?sslpassword=hidden",
                 "jdbc:postgresql://me:hidden@host/db",
                 "jdbc:postgresql://me:hidden@hidden@host:5432/db",
+                "postgres://me:hid/hidden@host/db",
+                "postgres://me:hid?hidden@host:5432/db",
+                "host=h password='my hidden' user=me",
                 "jdbc:sqlserver://host;password=hidden;encrypt=true",
                 "an error about jdbc:postgresql://host/db?password=hidden and more"
             })
@@ -34,7 +37,12 @@ final class SecretsTest {
 
     @Test
     void everythingElseStays() {
-        String url = "jdbc:postgresql://one:5432,two:5433/db?user=me&sslmode=require";
-        assertThat(Secrets.mask(url)).isEqualTo(url);
+        for (String url : new String[] {
+            "jdbc:postgresql://one:5432,two:5433/db?user=me&sslmode=require",
+            "jdbc:postgresql://host:5432/db?user=me@corp",
+            "could not connect to jdbc:postgresql://host:5432/db: refused"
+        }) {
+            assertThat(Secrets.mask(url)).isEqualTo(url);
+        }
     }
 }

@@ -2,10 +2,15 @@ package dev.windlass.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -23,12 +28,15 @@ final class ServeProcessTest {
     void interruptEndsItCleanlyAndTheDataIsThereTheNextTime() throws Exception {
         assumeFalse(isInterruptIgnored(), "SIGINT is ignored by this process, and so by those it starts");
         String url;
-        try (ServeProcess demo = ServeProcess.ready(directory, "--demo")) {
+        try (ServeProcess demo = ServeProcess.ready(directory, "--demo", "--node", "my-node", "--grace", "20s")) {
             demo.awaitOutput("retries [1-9]");
+            assertThat(demo.out()).contains("node      my-node, with ").doesNotContain("\u001b");
+            assertPastedCommandsWork(demo.out());
             url = demo.url();
             assertThat(demo.out()).contains(demo.data() + "/password").doesNotContain(demo.password());
             demo.signal("INT");
             assertThat(demo.exitCode()).isZero();
+            assertThat(demo.out()).contains("running handlers may finish for up to 20 s");
             assertThat(demo.out()).endsWith("stopped" + System.lineSeparator());
             assertThat(demo.err()).isEmpty();
             assertThat(demo.data().resolve("data/postmaster.pid")).doesNotExist();
@@ -41,10 +49,69 @@ final class ServeProcessTest {
                     .isEqualTo("0");
             assertThat(Sql.value(again.dataSource(), "select count(*) from windlass.outbox where status = 2"))
                     .isNotEqualTo("0");
+            assertThat(Sql.value(
+                            again.dataSource(), "select distinct processed_by from windlass.outbox where status = 2"))
+                    .isEqualTo("my-node");
             assertWrongPasswordIsOneSentence(again);
             again.signal("TERM");
             assertThat(again.exitCode()).isZero();
             assertThat(again.out()).endsWith("stopped" + System.lineSeparator());
+        }
+    }
+
+    @Test
+    void theDemoIsAPictureOnATerminalWithCommandsThatWorkElsewhere() throws Exception {
+        assumeTrue(Screen.isPossible(), "needs the program script");
+        String command = Screen.windlass() + " serve --demo --data "
+                + Screen.quoted(directory.resolve("data directory").toString());
+        try (Screen screen = Screen.of(directory, 80, Map.of(), command)) {
+            screen.await("last dead letter: topic fax.send");
+            String drawn = screen.text();
+            String picture = drawn.substring(drawn.lastIndexOf("\u001b[H"))
+                    .replace("\u001b[K", "")
+                    .replace("\u001b[J", "")
+                    .replace("\u001b[H", "");
+            assertThat(picture)
+                    .containsPattern("fax.send .* [1-9]")
+                    .contains("mail.send", "timers: ", "jobs: 1", "outbox show ", "Ctrl-C");
+            assertThat(picture.lines().takeWhile(line -> !line.startsWith("Try ")))
+                    .allSatisfy(line -> assertThat(line.length()).isLessThanOrEqualTo(80));
+            assertPastedCommandsWork(picture);
+            screen.type("\u0003");
+            assertThat(screen.exitCode()).isZero();
+            assertThat(screen.text()).contains("stopped");
+        }
+    }
+
+    /** All but the one that goes on for ever. */
+    private static void assertPastedCommandsWork(String shown) throws Exception {
+        String pasted = shown.lines()
+                .dropWhile(line -> !line.startsWith("Try in another terminal:"))
+                .skip(1)
+                .takeWhile(line -> line.startsWith("  "))
+                .filter(line -> !line.endsWith("--watch"))
+                .collect(Collectors.joining("\n"));
+        assertThat(pasted).contains("export WINDLASS_URL=", " outbox dead\n", " jobs trigger count-the-till");
+        Process process = new ProcessBuilder("bash", "-ec", pasted)
+                .redirectErrorStream(true)
+                .start();
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).as(said).isZero();
+        assertThat(said).contains("paused topic mail.send", "resumed topic mail.send", "triggered job count-the-till");
+    }
+
+    @Test
+    void aDirectoryThatIsNotItsOwnIsRefusedAndLeftAsItIs() throws Exception {
+        Path other = Files.createDirectories(directory.resolve("data directory"));
+        Files.writeString(other.resolve("notes.txt"), "mine");
+        try (ServeProcess serve = ServeProcess.start(directory)) {
+            assertThat(serve.exitCode()).isEqualTo(1);
+            assertThat(serve.err())
+                    .contains("expected a new or empty directory, or one made by Windlass")
+                    .hasLineCount(1);
+        }
+        try (Stream<Path> entries = Files.list(other)) {
+            assertThat(entries).hasSize(1);
         }
     }
 

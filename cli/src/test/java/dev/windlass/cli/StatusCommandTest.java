@@ -1,7 +1,9 @@
 package dev.windlass.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.windlass.OwnerToken;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassOptions;
@@ -16,12 +18,19 @@ import dev.windlass.schedule.Job;
 import dev.windlass.schedule.Jobs;
 import dev.windlass.schedule.TimerEntry;
 import dev.windlass.schedule.Timers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 final class StatusCommandTest {
     private static final EmbeddedPostgres SERVER = EmbeddedPostgres.shared();
@@ -189,6 +198,77 @@ final class StatusCommandTest {
         }
     }
 
+    @Test
+    void jsonIsOneObjectWithNumbers() throws SQLException {
+        try (Windlass windlass = passive()) {
+            Sql.execute(SERVER.dataSource(), """
+                    insert into status_test.outbox (id, created_at, next_attempt_at, topic, payload)
+                    select gen_random_uuid(), now(), now(), 'big', '' from generate_series(1, 10001)""");
+            windlass.outbox().operator("me").pause("empty", "");
+            windlass.timers().schedule(TimerEntry.of("a.topic", "", Duration.ofHours(3)));
+            Ran ran = status("--json");
+            assertThat(ran.out()).hasLineCount(1);
+            JsonNode json = Json.read(ran.out());
+            assertThat(json.at("/topics/0/topic").asText()).isEqualTo("big");
+            assertThat(json.at("/topics/0/ready").asLong()).isEqualTo(10_000);
+            assertThat(json.at("/topics/0/atLeast").toString()).isEqualTo("[\"ready\",\"due\"]");
+            assertThat(json.at("/topics/1/paused").asBoolean()).isTrue();
+            assertThat(json.at("/topics/1/oldestDueSeconds").isNull()).isTrue();
+            assertThat(json.at("/timers/pending").asLong()).isEqualTo(1);
+            assertThat(json.at("/timers/nextDueInSeconds").asLong()).isBetween(10_700L, 10_800L);
+            assertThat(json.at("/inbox/dead").asLong()).isZero();
+            assertThat(json.at("/jobs/jobs").asLong()).isZero();
+        }
+    }
+
+    @Test
+    void linesFitANarrowScreen() {
+        try (Windlass windlass = passive()) {
+            windlass.outbox()
+                    .enqueue(OutboxEntry.of("a.topic.with.a.long.name", "").withOrderingKey("a"));
+            windlass.outbox()
+                    .enqueue(OutboxEntry.of("a.topic.with.a.long.name", "").withOrderingKey("a"));
+            windlass.timers().schedule(TimerEntry.of("a.topic", "", Duration.ofHours(3)));
+            for (String columns : List.of("50", "80")) {
+                Ran ran = Ran.windlass(Map.of("COLUMNS", columns), words());
+                assertThat(ran.out().lines())
+                        .allSatisfy(line -> assertThat(line.length()).isLessThanOrEqualTo(Integer.parseInt(columns)));
+                assertThat(ran.out()).contains("a.topic.with.a.long.name").containsIgnoringCase("waiting");
+            }
+        }
+    }
+
+    @Test
+    void watchShowsItInOnePlaceOnATerminal(@TempDir Path directory) throws Exception {
+        assumeTrue(Screen.isPossible(), "needs the program script");
+        try (Windlass windlass = passive();
+                Screen screen = Screen.of(
+                        directory, 70, Map.of(), Screen.windlass() + " " + String.join(" ", words("--watch=1s")))) {
+            screen.await("no messages in the outbox");
+            windlass.outbox().enqueue(OutboxEntry.of("new.topic", ""));
+            screen.await("new.topic");
+            assertThat(screen.text()).startsWith("\u001b[").contains("\u001b[H", "\u001b[K", "every 1 s");
+        }
+    }
+
+    @Test
+    void watchRepeatsPlainLinesWhereThereIsNoTerminalAndEndsWithItsReader(@TempDir Path directory) throws Exception {
+        try (Windlass windlass = passive()) {
+            windlass.outbox().enqueue(OutboxEntry.of("a.topic", ""));
+            Process process = new ProcessBuilder(
+                            "sh",
+                            "-c",
+                            Screen.windlass() + " " + String.join(" ", words("--watch=1s")) + " | head -n 7")
+                    .redirectError(directory.resolve("err").toFile())
+                    .start();
+            String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertThat(process.waitFor(1, TimeUnit.MINUTES)).isTrue();
+            assertThat(out.lines().filter(line -> line.startsWith("a.topic "))).hasSize(2);
+            assertThat(out).doesNotContain("\u001b");
+            assertThat(Files.readString(directory.resolve("err"))).isEmpty();
+        }
+    }
+
     private static Windlass passive() {
         return Windlass.on(SERVER.dataSource())
                 .options(WindlassOptions.defaults()
@@ -198,7 +278,14 @@ final class StatusCommandTest {
                 .start();
     }
 
-    private static Ran status() {
-        return Ran.windlass("status", "--url", SERVER.jdbcUrl(), "--user", "postgres", "--schema", "status_test");
+    private static Ran status(String... more) {
+        return Ran.windlass(words(more));
+    }
+
+    private static String[] words(String... more) {
+        List<String> words = new ArrayList<>(
+                List.of("status", "--url", SERVER.jdbcUrl(), "--user", "postgres", "--schema", "status_test"));
+        words.addAll(List.of(more));
+        return words.toArray(String[]::new);
     }
 }

@@ -79,11 +79,12 @@ final class TimersCommandTest {
         assertThat(ran.exitCode()).isZero();
         assertThat(ran.out().lines())
                 .satisfiesExactly(
-                        head -> assertThat(head).matches("ID +KEY +DUE +STATE +FAILED +LOST +ERROR"),
+                        head -> assertThat(head).matches("ID +TOPIC +KEY +DUE +STATE +FAILED +LOST +ERROR"),
                         late -> assertThat(late)
-                                .matches("\\S+ +- +\\S+Z \\(2 h( \\d+ min)? late\\) +pending +1 +0 +first second line"),
+                                .matches(
+                                        "\\S+ +a +- +\\S+Z \\(2 h( \\d+ min)? late\\) +pending +1 +0 +first second line"),
                         next -> assertThat(next)
-                                .matches("\\S+ +order \\[31m 7 +\\S+Z \\(in 2 h \\d+ min\\) +pending +0 +0 +-"));
+                                .matches("\\S+ +a +order \\[31m 7 +\\S+Z \\(in 2 h \\d+ min\\) +pending +0 +0 +-"));
         assertThat(ran.out()).doesNotContain("secret");
     }
 
@@ -97,8 +98,22 @@ final class TimersCommandTest {
     }
 
     @Test
+    void listWithoutATopicShowsAll() {
+        TimerIdentifier later = timer("a", LATER.plusSeconds(2));
+        TimerIdentifier next = timer("b", LATER);
+        List<String> lines = timers("list", "--limit", "1").out().lines().toList();
+        assertThat(lines.get(1)).startsWith(text(next) + "  b ");
+        String position = lines.get(2).replaceFirst(".* --after ", "");
+        assertThat(timers("list", "--after", position).out())
+                .contains(text(later))
+                .doesNotContain(text(next));
+        assertThat(timers("list", "--json").out()).hasLineCount(2);
+    }
+
+    @Test
     void listSaysWhenThereAreNone() {
         assertThat(timers("list", "a").out().strip()).isEqualTo("no timers of topic a");
+        assertThat(timers("list").out().strip()).isEqualTo("no timers");
         assertThat(timers("list", "a", "--json").out()).isEmpty();
     }
 
@@ -191,7 +206,7 @@ final class TimersCommandTest {
             assertThat(ran.exitCode()).isEqualTo(1);
             assertThat(ran.err())
                     .startsWith("windlass: expected a timer ")
-                    .contains("'windlass timers list TOPIC'")
+                    .contains("'windlass timers list'")
                     .hasLineCount(1);
         }
     }

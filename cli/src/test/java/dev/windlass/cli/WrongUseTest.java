@@ -32,7 +32,8 @@ final class WrongUseTest {
     @ValueSource(strings = {"migrate", "status"})
     void missingUrlIsRefused(String command) {
         assertRefused(
-                Ran.windlass(command), "expected a database, got none; give --url or set the variable WINDLASS_URL");
+                Ran.windlass(command),
+                "expected a database, got none; give --url, or set the variable WINDLASS_URL, or PGHOST and PGDATABASE");
     }
 
     @Test
@@ -89,6 +90,21 @@ final class WrongUseTest {
         assertHelp(Main.commandLine(Map.of()), "windlass");
     }
 
+    @Test
+    void helpIsTheSameInWords() {
+        assertThat(Ran.windlass("help").out()).isEqualTo(Ran.windlass("--help").out());
+        assertThat(Ran.windlass("help", "outbox", "dead").out())
+                .isEqualTo(Ran.windlass("outbox", "dead", "--help").out())
+                .startsWith("Usage: windlass outbox dead");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"outbox dead,inbox", "jobs list,lease", "inbox dead,lease", "leases list,inbox", "status,lease"})
+    void optionsThatMeanNothingToACommandAreNotListedUnderIt(String words, String table) {
+        assertThat(Ran.windlass((words + " --help").split(" ", -1)).out()).doesNotContain("--" + table + "-table");
+        assertThat(Ran.windlass("serve", "--help").out()).contains("--" + table + "-table");
+    }
+
     private static void assertHelp(CommandLine above, String words) {
         above.getSubcommands().forEach((name, command) -> {
             String path = words + " " + name;
@@ -106,7 +122,7 @@ final class WrongUseTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
-            outbox                                     | expected one of dead, show
+            outbox                                     | expected a command after 'windlass outbox', got none; there are: list, dead, show
             outbox deed                                | 'deed'
             outbox dead                                | expected a database, got none
             outbox dead --from yesterday               | '--from': expected a time such as
@@ -145,8 +161,22 @@ final class WrongUseTest {
             outbox resume                              | Missing required parameter: 'TOPIC'
             outbox paused x                            | 'x'
             outbox actions --after x                   | 'x' is not a long
-            timers                                     | expected one of list, show, cancel, reschedule, got none
-            timers list                                | Missing required parameter: 'TOPIC'
+            timers                                     | got none; there are: list, show, cancel, reschedule
+            leases                                     | expected a command after 'windlass leases', got none; there is: list
+            leases list --table a                      | --table
+            outbox dead --inbox-table a                | --inbox-table
+            inbox dead --table a                       | --table
+            help nothing                               | expected a command of 'windlass', got 'nothing'
+            help outbox nothing                        | got 'nothing'; there is: list, dead
+            help status more                           | expected nothing after 'windlass status', got 'more'
+            timers list                                | expected a database, got none
+            outbox list --state new                    | '--state': expected one of ready, in-progress, done, failed, waiting, cancelled, got 'new'
+            outbox list --after ID                     | '--after': expected a place such as
+            inbox list --state failed                  | expected one of ready, in-progress, done, dead, got 'failed'
+            inbox list --after soon a b                | '--after': expected a time
+            serve --grace soon                         | '--grace': expected a distance in time
+            serve --node=                              | '--node': expected a node name
+            status --watch=soon                        | '--watch': expected a distance in time
             timers list a                              | expected a database, got none
             timers list a --limit 0                    | expected a number from 1 to 10,000, got '0'
             timers list a --after 1-1-1-1-1            | '--after': expected the id of a timer
@@ -165,7 +195,7 @@ final class WrongUseTest {
             timers reschedule --in 2h                  | expected an id, or --topic and --key, got none of them
             timers reschedule ID --in soon             | '--in': expected a distance in time such as
             timers reschedule ID --in 2h --at 2026-08-01T10:00:00Z | expected --at or --in, got both
-            jobs                                       | expected one of list, show, runs, trigger
+            jobs                                       | got none; there are: list, show, runs, trigger
             jobs list                                  | expected a database, got none
             jobs show                                  | Missing required parameter: 'NAME'
             jobs show a b                              | 'b'

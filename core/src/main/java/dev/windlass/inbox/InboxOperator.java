@@ -12,6 +12,18 @@ import java.util.List;
  */
 public interface InboxOperator {
 
+    /**
+     * Messages without their payloads: unfinished ones of a state the oldest first, ended ones the latest first, those of all
+     * states by source and id.
+     *
+     * <p>The list walks along an index of the state, or of the keys. A source or topic that is rare among many of its state takes a
+     * walk past the others.
+     */
+    List<ListedMessage> list(SeenFilter filter, int limit);
+
+    /** The page that follows the one that ended with {@code last}. */
+    List<ListedMessage> list(SeenFilter filter, int limit, ListedMessage last);
+
     /** Messages that were given up, the latest first, without their payloads. */
     List<SeenMessage> dead(InboxFilter filter, int limit);
 

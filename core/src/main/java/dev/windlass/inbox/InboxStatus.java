@@ -1,5 +1,7 @@
 package dev.windlass.inbox;
 
+import java.util.List;
+
 /** The states of a message, with the numbers the database stores. */
 public enum InboxStatus {
     /** 0: waits for its next attempt: to be claimed, if it is queued, or to be begun again. */
@@ -13,5 +15,9 @@ public enum InboxStatus {
 
     static InboxStatus of(int code) {
         return values()[code];
+    }
+
+    int code() {
+        return List.of(values()).indexOf(this);
     }
 }

@@ -9,4 +9,10 @@ public record InboxWorkItemIdentifier(UUID value) {
     public InboxWorkItemIdentifier {
         Require.present("work item identifier", value);
     }
+
+    /** As it can be pasted: the bare UUID. */
+    @Override
+    public String toString() {
+        return value.toString();
+    }
 }

@@ -39,6 +39,47 @@ final class StoredInboxOperator implements InboxOperator {
     }
 
     @Override
+    public List<ListedMessage> list(SeenFilter filter, int limit) {
+        return listed(filter, limit, null);
+    }
+
+    @Override
+    public List<ListedMessage> list(SeenFilter filter, int limit, ListedMessage last) {
+        return listed(filter, limit, Require.present("message", last));
+    }
+
+    private List<ListedMessage> listed(SeenFilter filter, int limit, @Nullable ListedMessage last) {
+        Require.present("filter", filter);
+        Require.positive("limit", limit);
+        InboxStatus status = filter.status();
+        return database.retrying(
+                "list messages",
+                connection -> call(connection, "list")
+                        .integer(limit)
+                        .integer(status == null ? null : status.code())
+                        .text(filter.source())
+                        .text(filter.topic())
+                        .instant(filter.from())
+                        .instant(filter.until())
+                        .instant(last == null ? null : last.at())
+                        .text(last == null ? null : last.message().key().source())
+                        .text(last == null ? null : last.message().key().messageId())
+                        .list(row -> new ListedMessage(Rows.seen(row), instant(row, time(status)))));
+    }
+
+    /** The column that a list of this state is ordered by. */
+    private static String time(@Nullable InboxStatus status) {
+        if (status == null) {
+            return "first_seen_at";
+        }
+        return switch (status) {
+            case READY -> "next_attempt_at";
+            case IN_PROGRESS -> "claimed_at";
+            case DONE, DEAD -> "ended_at";
+        };
+    }
+
+    @Override
     public List<SeenMessage> dead(InboxFilter filter, int limit) {
         return page(filter, limit, null);
     }

@@ -9,4 +9,10 @@ public record OutboxMessageIdentifier(UUID value) {
     public OutboxMessageIdentifier {
         Require.present("message identifier", value);
     }
+
+    /** As it can be pasted: the bare UUID. */
+    @Override
+    public String toString() {
+        return value.toString();
+    }
 }

@@ -19,6 +19,18 @@ public interface OutboxOperator {
         KEEP
     }
 
+    /**
+     * Messages without their payloads: unfinished ones of a state the oldest first, and those that wait behind others key by key;
+     * ended ones, and those of all states, the latest first.
+     *
+     * <p>The list walks along an index of the state. Only ready and failed messages have one by topic: a rare topic among many
+     * others of another state, or of all, takes a walk past them.
+     */
+    List<ListedMessage> list(MessageFilter filter, int limit);
+
+    /** The page that follows the one that ended with {@code last}. */
+    List<ListedMessage> list(MessageFilter filter, int limit, ListedMessage last);
+
     /** Failed messages, the latest first. */
     List<DeadLetter> deadLetters(DeadLetterFilter filter, int limit);
 

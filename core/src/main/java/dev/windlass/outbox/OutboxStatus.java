@@ -1,5 +1,7 @@
 package dev.windlass.outbox;
 
+import java.util.List;
+
 /** The states of a message, with the numbers the database stores. */
 public enum OutboxStatus {
     /** 0: waits to be claimed, perhaps until a later time. */
@@ -17,5 +19,9 @@ public enum OutboxStatus {
 
     static OutboxStatus of(int code) {
         return values()[code];
+    }
+
+    int code() {
+        return List.of(values()).indexOf(this);
     }
 }

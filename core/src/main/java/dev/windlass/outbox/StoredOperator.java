@@ -48,6 +48,52 @@ final class StoredOperator implements OutboxOperator {
     }
 
     @Override
+    public List<ListedMessage> list(MessageFilter filter, int limit) {
+        return listed(filter, limit, null);
+    }
+
+    @Override
+    public List<ListedMessage> list(MessageFilter filter, int limit, ListedMessage last) {
+        return listed(filter, limit, Require.present("message", last));
+    }
+
+    private List<ListedMessage> listed(MessageFilter filter, int limit, @Nullable ListedMessage last) {
+        Require.present("filter", filter);
+        Require.positive("limit", limit);
+        OutboxStatus status = filter.status();
+        return database.retrying(
+                "list messages",
+                connection -> call(connection, "list")
+                        .integer(limit)
+                        .integer(status == null ? null : status.code())
+                        .text(filter.topic())
+                        .instant(filter.from())
+                        .instant(filter.until())
+                        .instant(last == null ? null : last.at())
+                        .uuid(last == null ? null : last.id().value())
+                        .text(last == null ? null : last.orderingKey().orElse(null))
+                        .number(last == null ? null : last.orderingSequence().orElse(null))
+                        .list(StoredOperator::listed));
+    }
+
+    private static ListedMessage listed(ResultSet row) throws SQLException {
+        return new ListedMessage(
+                new OutboxMessageIdentifier(row.getObject("id", UUID.class)),
+                row.getString("topic"),
+                OutboxStatus.of(row.getInt("status")),
+                Optional.ofNullable(row.getString("correlation_id")),
+                Optional.ofNullable(row.getString("ordering_key")),
+                Optional.ofNullable(row.getObject("ordering_sequence", Long.class)),
+                instant(row, "created_at"),
+                instant(row, "listed_at"),
+                Optional.ofNullable(row.getString("processed_by")),
+                row.getInt("retry_count"),
+                row.getInt("lease_expiries"),
+                row.getInt("requeues"),
+                Optional.ofNullable(row.getString("last_error")));
+    }
+
+    @Override
     public List<DeadLetter> deadLetters(DeadLetterFilter filter, int limit) {
         return page(filter, limit, null);
     }

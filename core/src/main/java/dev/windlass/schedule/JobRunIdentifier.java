@@ -9,4 +9,10 @@ public record JobRunIdentifier(UUID value) {
     public JobRunIdentifier {
         Require.present("run identifier", value);
     }
+
+    /** As it can be pasted: the bare UUID. */
+    @Override
+    public String toString() {
+        return value.toString();
+    }
 }

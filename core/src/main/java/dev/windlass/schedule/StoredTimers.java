@@ -370,6 +370,12 @@ final class StoredTimers implements Timers {
     }
 
     @Override
+    public List<Timer> list(int limit, @Nullable Timer after) {
+        Require.positive("limit", limit);
+        return database.retrying("list timers", connection -> store.list(connection, null, limit, after));
+    }
+
+    @Override
     public List<Timer> claim(OwnerToken owner, Duration lease, int batchSize) {
         return own.claim(owner, lease, batchSize);
     }

@@ -9,4 +9,10 @@ public record TimerIdentifier(UUID value) {
     public TimerIdentifier {
         Require.present("timer identifier", value);
     }
+
+    /** As it can be pasted: the bare UUID. */
+    @Override
+    public String toString() {
+        return value.toString();
+    }
 }

@@ -112,7 +112,8 @@ final class TimerStore {
                 .isEmpty();
     }
 
-    List<Timer> list(Connection connection, String topic, int limit, @Nullable Timer after) throws SQLException {
+    List<Timer> list(Connection connection, @Nullable String topic, int limit, @Nullable Timer after)
+            throws SQLException {
         return call(connection, "list")
                 .text(topic)
                 .integer(limit)

@@ -91,6 +91,9 @@ public interface Timers {
      */
     List<Timer> list(String topic, int limit, @Nullable Timer after);
 
+    /** The timers of all topics that are not done, the next due first, without payloads and headers; otherwise the same. */
+    List<Timer> list(int limit, @Nullable Timer after);
+
     /**
      * Takes up to {@code batchSize} timers that are due, the oldest first, for programs that handle timers themselves.
      *

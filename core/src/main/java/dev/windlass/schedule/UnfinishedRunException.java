@@ -11,7 +11,7 @@ public final class UnfinishedRunException extends WindlassException {
 
     UnfinishedRunException(String store, String jobName, UUID run) {
         super("[" + store + "] job \"" + jobName + "\" allows no overlap, and its run " + run
-                + " is unfinished; wait until it has ended, or cancel its message");
+                + " is unfinished; wait until it has ended, or, once it is a message of the outbox, cancel that");
         this.run = run;
     }
 

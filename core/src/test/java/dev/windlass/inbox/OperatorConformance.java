@@ -8,6 +8,7 @@ import dev.windlass.OwnerToken;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -55,6 +56,73 @@ abstract class OperatorConformance extends InboxConformance {
         assertThat(dead.get(0).payload()).isEmpty();
         assertThat(dead.get(1).topic()).isEmpty();
         assertThat(dead.get(1).lastError()).contains("no");
+    }
+
+    private List<String> list(SeenFilter filter) {
+        return ids(operator.list(filter, 100));
+    }
+
+    private static List<String> ids(List<ListedMessage> messages) {
+        return messages.stream()
+                .map(listed -> listed.message().key().messageId())
+                .toList();
+    }
+
+    private List<String> paged(SeenFilter filter) {
+        List<String> ids = new ArrayList<>();
+        List<ListedMessage> page = operator.list(filter, 1);
+        while (!page.isEmpty()) {
+            ids.addAll(ids(page));
+            page = operator.list(filter, 1, page.get(0));
+        }
+        return ids;
+    }
+
+    private static SeenFilter of(InboxStatus status) {
+        return SeenFilter.all().withStatus(status);
+    }
+
+    @Test
+    void messagesOfEachStateAreListedAlsoPageByPage() {
+        dead("dead 1");
+        deadInQueue("dead 2");
+        processed("done 1");
+        processed("done 2");
+        begun("begun 1");
+        inbox.enqueue(entry("claimed"));
+        inbox.claim(OwnerToken.fresh(), LEASE, 1);
+        inbox.enqueue(entry("ready 1"));
+        inbox.enqueue(entry("ready 2"));
+        assertThat(list(of(InboxStatus.DEAD))).containsExactly("dead 2", "dead 1");
+        assertThat(list(of(InboxStatus.DONE))).containsExactly("done 2", "done 1");
+        assertThat(list(of(InboxStatus.IN_PROGRESS))).containsExactly("begun 1", "claimed");
+        assertThat(list(of(InboxStatus.READY))).containsExactly("ready 1", "ready 2");
+        assertThat(list(SeenFilter.all()))
+                .containsExactly("begun 1", "claimed", "dead 1", "dead 2", "done 1", "done 2", "ready 1", "ready 2");
+        assertThat(paged(SeenFilter.all())).isEqualTo(list(SeenFilter.all()));
+        assertThat(paged(SeenFilter.all().withSource(SOURCE))).isEqualTo(list(SeenFilter.all()));
+        for (InboxStatus status : InboxStatus.values()) {
+            assertThat(paged(of(status))).isEqualTo(list(of(status))).hasSize(2);
+        }
+        assertThat(operator.list(SeenFilter.all(), 10))
+                .allSatisfy(listed -> assertThat(listed.message().payload()).isEmpty());
+    }
+
+    @Test
+    void listedMessagesAreChosenBySourceTopicAndTime() {
+        processed("done");
+        inbox.enqueue(entry("ready"));
+        assertThat(list(SeenFilter.all().withTopic("topic"))).containsExactly("ready");
+        assertThat(list(of(InboxStatus.READY).withTopic("topic"))).containsExactly("ready");
+        assertThat(list(of(InboxStatus.READY).withTopic("other"))).isEmpty();
+        assertThat(list(SeenFilter.all().withSource("other"))).isEmpty();
+        Instant at = operator.list(of(InboxStatus.DONE), 1).get(0).at();
+        for (SeenFilter filter : List.of(SeenFilter.all(), of(InboxStatus.DONE), of(InboxStatus.READY))) {
+            assertThat(list(filter.withFrom(at.minusSeconds(60)).withUntil(at.plusSeconds(60))))
+                    .isEqualTo(list(filter));
+            assertThat(list(filter.withFrom(at.plusSeconds(60)))).isEmpty();
+            assertThat(list(filter.withUntil(at.minusSeconds(60)))).isEmpty();
+        }
     }
 
     @Test

@@ -46,6 +46,39 @@ final class PostgresInboxPlansTest {
         }
     }
 
+    @Test
+    void aPageOfAListCostsTheSameHoweverManyThereAre() throws SQLException {
+        database.execute("delete from %s.inbox");
+        database.execute("""
+                insert into %s.inbox (source, message_id, id, first_seen_at, last_seen_at, next_attempt_at, ended_at, status,
+                                      topic, payload)
+                select 'orders', 'm' || n, case when n % 5 = 0 then gen_random_uuid() end, now(), now(),
+                       now() + n * interval '1 s', case when n % 5 in (1, 2) then now() - n * interval '1 s' end,
+                       case n % 5 when 1 then 2 when 2 then 3 else 0 end,
+                       case when n % 5 = 0 then 'topic-' || n % 3 end, case when n % 5 = 0 then 'x' end
+                  from generate_series(1, {many}) n""".replace("{many}", Integer.toString(5 * MANY)));
+        try (Connection connection = database.dataSource().getConnection()) {
+            for (String page : new String[] {
+                "10",
+                "10, null, 'orders'",
+                "10, 0",
+                "10, 0, null, 'topic-1'",
+                "10, 1",
+                "10, 2",
+                "10, 3",
+                "10, 2, null, null, null, null, now() - interval '1 hour', 'orders', 'x'",
+                "10, null, null, null, null, null, now(), 'orders', 'm5'"
+            }) {
+                buffers(connection, "inbox_list(" + page + ")");
+                assertThat(buffers(connection, "inbox_list(" + page + ")"))
+                        .as(page)
+                        .isLessThan(150);
+            }
+        } finally {
+            database.execute("delete from %s.inbox");
+        }
+    }
+
     /** Done, dead, in progress without the queue, and ready for a topic nobody asks for. */
     private static void remember() throws SQLException {
         database.execute("""

@@ -230,6 +230,17 @@ final class PostgresOutboxTest {
     }
 
     @Nested
+    final class Listing extends ListConformance {
+        @RegisterExtension
+        static final TestDatabase postgres = new TestDatabase();
+
+        @Override
+        EngineDatabase database() {
+            return new PostgresDatabase(postgres);
+        }
+    }
+
+    @Nested
     final class DeadLetters extends DeadLettersConformance {
         @RegisterExtension
         static final TestDatabase postgres = new TestDatabase();

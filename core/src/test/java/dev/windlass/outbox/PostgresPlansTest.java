@@ -116,6 +116,38 @@ final class PostgresPlansTest {
         }
     }
 
+    /** Each state has twenty thousand messages, ten of them of topic b where there is an index by topic. */
+    @ParameterizedTest
+    @EnumSource
+    void aPageOfAListCostsTheSameHoweverManyThereAre(Statistics statistics) throws SQLException {
+        prepare(statistics);
+        database.execute("""
+                insert into %s.outbox (id, created_at, next_attempt_at, ended_at, status, topic, payload)
+                select gen_random_uuid(), now(), now() + n * interval '1 s',
+                       case when s > 0 then now() - n * interval '1 s' end, s,
+                       case when n <= 10 then 'b' else 'a' end, 'x'
+                  from generate_series(1, 20000) n, unnest(array[0, 2, 3, 5]) s""");
+        enqueueOrdered("a", "k", BACKLOG);
+        for (String page : List.of(
+                "10",
+                "10, 0",
+                "10, 0, 'b'",
+                "10, 1",
+                "10, 2",
+                "10, 3",
+                "10, 3, 'b'",
+                "10, 4",
+                "10, 5",
+                "10, 2, null, null, now() - interval '1 hour'",
+                "10, 0, null, now() + interval '1 hour'",
+                "10, 2, null, null, null, now() - interval '1 hour', gen_random_uuid()")) {
+            buffers("outbox_list(" + page + ")");
+            assertThat(buffers("outbox_list(" + page + ")")).as(page).isLessThan(150);
+        }
+        database.execute("delete from %s.outbox");
+        database.execute("delete from %s.outbox_key");
+    }
+
     /** Two messages of a key, one after the other. */
     private Map<String, Long> buffersOfOneOfAKey(String key) throws SQLException {
         enqueueOrdered("b", key, 2);

@@ -72,6 +72,7 @@ final class PostgresTimerSqlTest {
                   from generate_series(1, 30000) n""");
         assertThat(buffers("select * from %s.outbox_timer_hand_off()")).isLessThan(60);
         assertThat(buffers("select * from %s.outbox_timer_list('topic-3', 10)")).isLessThan(60);
+        assertThat(buffers("select * from %s.outbox_timer_list(null, 10)")).isLessThan(150);
         assertThat(buffers("select * from %s.outbox_timer_claim(gen_random_uuid(), '1 min', 10)"))
                 .isLessThan(60);
     }

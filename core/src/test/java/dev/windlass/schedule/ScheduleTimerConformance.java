@@ -9,6 +9,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -219,6 +220,22 @@ abstract class ScheduleTimerConformance extends TimerConformance {
         assertThat(second).extracting(timer -> timer.key().orElseThrow()).containsExactly("k3", "k4");
         assertThat(first).allSatisfy(timer -> assertThat(timer.payload()).isEmpty());
         assertThat(timers.list("none", 3, null)).isEmpty();
+    }
+
+    @Test
+    void timersOfAllTopicsAreListedTheNextDueFirstInPages() {
+        for (int n = 0; n < 6; n++) {
+            timers.schedule(TimerEntry.of("topic " + n % 3, "secret", FAR.plusSeconds(n))
+                    .replacing("k" + n));
+        }
+        List<String> keys = new ArrayList<>();
+        List<Timer> page = timers.list(4, null);
+        while (!page.isEmpty()) {
+            page.forEach(timer -> keys.add(timer.key().orElseThrow()));
+            assertThat(page).allSatisfy(timer -> assertThat(timer.payload()).isEmpty());
+            page = timers.list(4, page.get(page.size() - 1));
+        }
+        assertThat(keys).containsExactly("k0", "k1", "k2", "k3", "k4", "k5");
     }
 
     @Test

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +25,8 @@ import org.jspecify.annotations.Nullable;
  * the {@code lock} that is held from start to close.
  */
 final class DataDirectory implements AutoCloseable {
+
+    private static final Set<String> FILES = Set.of("lock", "password", "port", "server.log");
 
     private static final Duration INITDB_TIMEOUT = Duration.ofMinutes(2);
 
@@ -53,7 +56,35 @@ final class DataDirectory implements AutoCloseable {
                     "%s is the data directory of a PostgreSQL server; expected a new directory or one made by Windlass"
                             .formatted(directory));
         }
+        refuseForeign(directory);
         return new DataDirectory(PrivateFiles.createDirectories(directory), false);
+    }
+
+    /** What is not ours is left as it is: a directory with anything in it must have been made here. */
+    private static void refuseForeign(Path directory) throws IOException {
+        if (!Files.isDirectory(directory)) {
+            return;
+        }
+        boolean locked = Files.isRegularFile(directory.resolve("lock"));
+        if (locked && Files.exists(directory.resolve("data/PG_VERSION"))) {
+            return;
+        }
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {
+            for (Path entry : entries) {
+                if (!locked || !isOurs(entry.getFileName().toString())) {
+                    throw new EmbeddedPostgresException(
+                            "expected a new or empty directory, or one made by Windlass, but %s has %s in it; give another --data directory"
+                                    .formatted(directory, entry.getFileName()));
+                }
+            }
+        }
+    }
+
+    /** Left by a first start that was interrupted. */
+    private static boolean isOurs(String name) {
+        return name.startsWith("initialising-")
+                || FILES.contains(name)
+                || FILES.contains(name.replaceFirst("\\.new$", ""));
     }
 
     Path data() {

@@ -62,7 +62,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
             postgres.open();
             return postgres;
         } catch (IOException e) {
-            throw new EmbeddedPostgresException("PostgreSQL could not be started: " + e, e);
+            throw new EmbeddedPostgresException("PostgreSQL could not be started: " + FileTrouble.describe(e), e);
         }
     }
 
@@ -141,7 +141,8 @@ public final class EmbeddedPostgres implements AutoCloseable {
             directory.prepare(binaries, account);
             launch(port);
         } catch (IOException | Server.PortTaken e) {
-            throw new EmbeddedPostgresException("PostgreSQL could not be started again on port " + port + ": " + e, e);
+            throw new EmbeddedPostgresException(
+                    "PostgreSQL could not be started again on port " + port + ": " + FileTrouble.describe(e), e);
         }
     }
 

@@ -64,6 +64,36 @@ final class DataDirectoryTest {
     }
 
     @Test
+    void directoryThatIsNotOursIsRefusedAndLeftAsItIs() throws Exception {
+        Path home = Files.createDirectory(temp.resolve("home"));
+        Files.writeString(home.resolve("notes.txt"), "mine");
+        Path other = temp.resolve("pgsql");
+        Files.writeString(Files.createDirectories(other.resolve("data")).resolve("PG_VERSION"), "18");
+        for (Path directory : List.of(home, other)) {
+            assertThatThrownBy(() -> start(directory))
+                    .isInstanceOf(EmbeddedPostgresException.class)
+                    .hasMessageContaining(
+                            "expected a new or empty directory, or one made by Windlass, but " + directory);
+            assertThat(directory).isDirectoryNotContaining("glob:**lock");
+            try (Stream<Path> entries = Files.list(directory)) {
+                assertThat(entries).hasSize(1);
+            }
+        }
+    }
+
+    @Test
+    void whatIsWrongWithADirectoryIsSaidInWords() throws Exception {
+        Path file = Files.createFile(temp.resolve("file"));
+        assertThatThrownBy(() -> start(file))
+                .isInstanceOf(EmbeddedPostgresException.class)
+                .hasMessage("PostgreSQL could not be started: " + file
+                        + " is a file, not a directory; give another directory");
+        assertThatThrownBy(() -> start(file.resolve("below")))
+                .hasMessageContaining("give another directory")
+                .hasMessageNotContaining("Exception");
+    }
+
+    @Test
     void secondStartOnTheSameDirectoryIsRefused() throws Exception {
         Path directory = temp.resolve("busy");
         try (EmbeddedPostgres postgres = start(directory)) {
@@ -75,6 +105,7 @@ final class DataDirectoryTest {
 
             // Other directory, same data: free of our lock, as after the death of the JVM that held it.
             Path orphaned = Files.createDirectory(temp.resolve("orphaned"));
+            Files.createFile(orphaned.resolve("lock"));
             Files.createSymbolicLink(orphaned.resolve("data"), directory.resolve("data"));
             try (DataDirectory data = DataDirectory.open(orphaned)) {
                 assertThatThrownBy(() -> data.refuseRunning(Duration.ZERO)).hasMessageContaining(refusal);

@@ -3,7 +3,6 @@ package dev.windlass.cli.demo;
 import dev.windlass.Windlass;
 import dev.windlass.engine.PostgresDialect;
 import dev.windlass.runtime.SafeCopies;
-import java.io.PrintWriter;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -13,11 +12,12 @@ import java.time.ZoneId;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Lets the shop work: places orders, and prints a line each second, until it is closed. */
+/** Lets the shop work: places orders, and shows numbers each second, until it is closed. */
 public final class Demo implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Demo.class);
     private static final int ORDER_MILLIS = 200;
@@ -28,15 +28,15 @@ public final class Demo implements AutoCloseable {
     private final Shop shop;
     private final DataSource dataSource;
     private final String outbox;
-    private final PrintWriter out;
+    private final Consumer<String> screen;
     private boolean troubled;
 
-    private Demo(Windlass windlass, Shop shop, DataSource dataSource, String outbox, PrintWriter out) {
+    private Demo(Windlass windlass, Shop shop, DataSource dataSource, String outbox, Consumer<String> screen) {
         this.windlass = windlass;
         this.shop = shop;
         this.dataSource = dataSource;
         this.outbox = outbox;
-        this.out = out;
+        this.screen = screen;
     }
 
     /**
@@ -44,13 +44,15 @@ public final class Demo implements AutoCloseable {
      *
      * @param windlass has the handlers of this shop
      * @param outbox the table of the outbox, quoted
+     * @param screen is given a line of numbers each second
      */
-    public static Demo start(Windlass windlass, Shop shop, DataSource dataSource, String outbox, PrintWriter out)
+    public static Demo start(
+            Windlass windlass, Shop shop, DataSource dataSource, String outbox, Consumer<String> screen)
             throws SQLException {
         shop.createTable();
-        Demo demo = new Demo(windlass, shop, dataSource, outbox, out);
+        Demo demo = new Demo(windlass, shop, dataSource, outbox, screen);
         demo.repeat(demo::placeOrder, ORDER_MILLIS);
-        demo.repeat(demo::printLine, LINE_MILLIS);
+        demo.repeat(demo::showNumbers, LINE_MILLIS);
         return demo;
     }
 
@@ -75,9 +77,8 @@ public final class Demo implements AutoCloseable {
         }
     }
 
-    private void printLine() {
-        out.println(shop.tally.line(LocalTime.now(ZoneId.systemDefault()), waiting()));
-        out.flush();
+    private void showNumbers() {
+        screen.accept(shop.tally.line(LocalTime.now(ZoneId.systemDefault()), waiting()));
     }
 
     /** Counts no further than the screen needs: the demo may run on a table with millions of others. */

@@ -15,6 +15,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -24,6 +25,7 @@ import javax.sql.DataSource;
 /** Orders, and what follows from them: at once, some seconds later by a timer, and every ten seconds by a job. */
 public final class Shop {
     private static final Duration REVIEW_AFTER = Duration.ofSeconds(5);
+    private static final int FAX_EVERY = 25;
     private static final Duration COUNT_EVERY = Duration.ofSeconds(10);
 
     private final DataSource dataSource;
@@ -40,6 +42,7 @@ public final class Shop {
     public void addHandlers(Windlass.Builder builder) {
         builder.outboxHandler("order.placed", message -> counted(message, this::confirm))
                 .outboxHandler("mail.send", message -> counted(message, Shop::sendMail))
+                .outboxHandler("fax.send", message -> counted(message, Shop::sendFax))
                 .outboxHandler("review.ask", message -> tally.asked.increment())
                 .outboxHandler("till.count", message -> tally.counts.increment())
                 .jobs(JobSet.of("demo", 1)
@@ -65,16 +68,22 @@ public final class Shop {
     void placeOrder(Windlass windlass) throws Exception {
         windlass.inTransaction(connection -> {
             String order = Long.toString(insertOrder(connection));
-            windlass.outbox()
-                    .enqueueAll(
-                            connection,
-                            List.of(
-                                    entry("order.placed", order, "{\"order\": " + order + "}"),
-                                    entry("mail.send", order, "{\"to\": \"customer" + order + "@example.com\"}")));
+            windlass.outbox().enqueueAll(connection, messages(order));
             windlass.timers().schedule(connection, TimerEntry.of("review.ask", order, REVIEW_AFTER));
             return order;
         });
         tally.placed.increment();
+    }
+
+    /** One customer in twenty-five wants a fax too. */
+    private List<OutboxEntry> messages(String order) {
+        List<OutboxEntry> messages = new ArrayList<>();
+        messages.add(entry("order.placed", order, "{\"order\": " + order + "}"));
+        messages.add(entry("mail.send", order, "{\"to\": \"customer" + order + "@example.com\"}"));
+        if (Long.parseLong(order) % FAX_EVERY == 10) {
+            messages.add(entry("fax.send", order, "{\"order\": " + order + "}"));
+        }
+        return messages;
     }
 
     private long insertOrder(Connection connection) throws SQLException {
@@ -125,6 +134,15 @@ public final class Shop {
             statement.setLong(1, order);
             statement.executeUpdate();
         }
+    }
+
+    /** Nobody has a fax any more: each becomes a dead letter, at the second attempt. */
+    private static void sendFax(OutboxMessage message, long order) {
+        StagedFailure busy = new StagedFailure("the line is busy");
+        if (message.retryCount() == 0) {
+            throw busy;
+        }
+        throw new PermanentFailure("nobody answers", busy);
     }
 
     private static void sendMail(OutboxMessage message, long order) {

@@ -2,7 +2,8 @@
  * A small shop to look at: what {@code windlass serve --demo} adds.
  *
  * <p>Every order is written together with two messages, {@code order.placed} and {@code mail.send}, in one transaction. Some
- * mails fail on purpose, most of them for one attempt, a few for good, so that retries and failed messages can be seen. Such
+ * mails fail on purpose, most of them for one attempt, a few for good, and every {@code fax.send} does, so that retries and dead
+ * letters can be seen. Such
  * a failure is a {@link dev.windlass.cli.demo.StagedFailure}, which the log leaves out; any other failure is shown.
  */
 @NullMarked

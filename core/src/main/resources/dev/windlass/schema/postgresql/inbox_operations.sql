@@ -40,6 +40,130 @@ begin
 end
 $sql$;
 
+-- Messages without their payloads: of a state, a source, a topic and a time where these are given. The time is that of the state:
+-- when a ready message can be taken, when the attempt of one in progress began, when one ended; without a state, when it was first
+-- seen. Unfinished ones come the oldest first, ended ones the latest first, those of all states by source and id. The next page begins
+-- after the last one's time and key.
+create or replace function {schema}.{inbox_list}(
+    p_limit            integer,
+    p_status           integer default null,
+    p_source           text default null,
+    p_topic            text default null,
+    p_from             timestamptz default null,
+    p_until            timestamptz default null,
+    p_after_at         timestamptz default null,
+    p_after_source     text default null,
+    p_after_message_id text default null
+) returns setof {schema}.{inbox}
+    language plpgsql
+    stable
+{plan:order}
+as $sql$
+declare
+    v_from   timestamptz := coalesce(p_from, '-infinity');
+    v_until  timestamptz := coalesce(p_until, 'infinity');
+    v_to     timestamptz := coalesce(p_until - interval '1 microsecond', 'infinity'); -- some are due at no time
+    v_after  timestamptz := coalesce(p_after_at, '-infinity');
+    v_before timestamptz := coalesce(p_after_at, 'infinity');
+    v_source text := coalesce(p_after_source, '');
+    v_id     text := coalesce(p_after_message_id, '');
+begin
+    if p_status is null and p_source is not null then
+        return query
+        select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.expires_at, m.claimed_at,
+               m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.crashes, m.requeues, m.status,
+               m.started, m.awaited, m.topic, m.processed_by, m.last_error, m.hash, null::jsonb, null::text
+          from {schema}.{inbox} m
+         where m.source = p_source and m.message_id > v_id
+           and m.first_seen_at >= v_from and m.first_seen_at < v_until
+           and (p_topic is null or m.topic = p_topic)
+         order by m.message_id
+         limit p_limit;
+    elsif p_status is null then
+        return query
+        select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.expires_at, m.claimed_at,
+               m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.crashes, m.requeues, m.status,
+               m.started, m.awaited, m.topic, m.processed_by, m.last_error, m.hash, null::jsonb, null::text
+          from {schema}.{inbox} m
+         where (m.source, m.message_id) > (v_source, v_id)
+           and m.first_seen_at >= v_from and m.first_seen_at < v_until
+           and (p_topic is null or m.topic = p_topic)
+         order by m.source, m.message_id
+         limit p_limit;
+    elsif p_status = 0 then
+        return query
+        select m.*
+          from (select r.*
+                  from unnest(case when p_topic is null then array(select {schema}.{inbox_ready_topics}())
+                                   else array[p_topic] end) t (topic)
+                 cross join lateral (
+                       select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.expires_at, m.claimed_at,
+                              m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.crashes, m.requeues, m.status,
+                              m.started, m.awaited, m.topic, m.processed_by, m.last_error, m.hash, null::jsonb, null::text
+                         from {schema}.{inbox} m
+                        where m.status = 0 and m.topic = t.topic
+                          and m.next_attempt_at >= v_from and m.next_attempt_at <= v_to
+                          and (m.next_attempt_at, m.source, m.message_id) > (v_after, v_source, v_id)
+                          and (p_source is null or m.source = p_source)
+                        order by m.next_attempt_at, m.source, m.message_id
+                        limit p_limit) r
+                 union all
+                (select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.expires_at, m.claimed_at,
+                        m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.crashes, m.requeues, m.status,
+                        m.started, m.awaited, m.topic, m.processed_by, m.last_error, m.hash, null::jsonb, null::text
+                   from {schema}.{inbox} m
+                  where m.status = 0 and m.id is null and p_topic is null
+                    and m.next_attempt_at >= v_from and m.next_attempt_at <= v_to
+                    and (m.next_attempt_at, m.source, m.message_id) > (v_after, v_source, v_id)
+                    and (p_source is null or m.source = p_source)
+                  order by m.next_attempt_at, m.source, m.message_id
+                  limit p_limit)) m
+         order by m.next_attempt_at, m.source, m.message_id
+         limit p_limit;
+    elsif p_status = 1 then
+        return query
+        select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.expires_at, m.claimed_at,
+               m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.crashes, m.requeues, m.status,
+               m.started, m.awaited, m.topic, m.processed_by, m.last_error, m.hash, null::jsonb, null::text
+          from (select g.* from {schema}.{inbox} g where g.status = 1 and g.id is null
+                 union all
+                select q.* from {schema}.{inbox} q where q.status = 1 and q.id is not null) m
+         where m.claimed_at >= v_from and m.claimed_at < v_until
+           and (m.claimed_at, m.source, m.message_id) > (v_after, v_source, v_id)
+           and (p_source is null or m.source = p_source)
+           and (p_topic is null or m.topic = p_topic)
+         order by m.claimed_at, m.source, m.message_id
+         limit p_limit;
+    elsif p_status = 2 then
+        return query
+        select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.expires_at, m.claimed_at,
+               m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.crashes, m.requeues, m.status,
+               m.started, m.awaited, m.topic, m.processed_by, m.last_error, m.hash, null::jsonb, null::text
+          from {schema}.{inbox} m
+         where m.status = 2
+           and m.ended_at >= v_from and m.ended_at < v_until
+           and (m.ended_at, m.source, m.message_id) < (v_before, v_source, v_id)
+           and (p_source is null or m.source = p_source)
+           and (p_topic is null or m.topic = p_topic)
+         order by m.ended_at desc, m.source desc, m.message_id desc
+         limit p_limit;
+    else
+        return query
+        select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.expires_at, m.claimed_at,
+               m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.crashes, m.requeues, m.status,
+               m.started, m.awaited, m.topic, m.processed_by, m.last_error, m.hash, null::jsonb, null::text
+          from {schema}.{inbox} m
+         where m.status = 3
+           and m.ended_at >= v_from and m.ended_at < v_until
+           and (m.ended_at, m.source, m.message_id) < (v_before, v_source, v_id)
+           and (p_source is null or m.source = p_source)
+           and (p_topic is null or m.topic = p_topic)
+         order by m.ended_at desc, m.source desc, m.message_id desc
+         limit p_limit;
+    end if;
+end
+$sql$;
+
 -- Messages in progress whose lease ran out, or whose attempt began longer ago than p_older; the oldest first, without their
 -- payloads.
 create or replace function {schema}.{inbox_stuck}(p_older interval, p_limit integer default 1000)

@@ -167,6 +167,140 @@ begin
 end
 $sql$;
 
+-- Messages without their payloads: of a state, a topic and a time where these are given. The time is that of the state, and
+-- listed_at tells it: when a ready message is due, when the attempt of one in progress began, when one ended, and for those that
+-- wait behind another, or if no state is asked for, when it was created. Unfinished ones come the oldest first, those that wait key
+-- by key; ended ones, and those of all states, the latest first. The next page begins after the last one's (listed_at, id), or
+-- among those that wait, its (ordering_key, ordering_sequence).
+--
+-- Each walks along an index of its state. Ready and failed ones have one by topic; among others a topic that is rare is looked for.
+create or replace function {schema}.{outbox_list}(
+    p_limit          integer,
+    p_status         integer default null,
+    p_topic          text default null,
+    p_from           timestamptz default null,
+    p_until          timestamptz default null,
+    p_after_at       timestamptz default null,
+    p_after_id       uuid default null,
+    p_after_key      text default null,
+    p_after_sequence bigint default null
+) returns table (
+    id                uuid,
+    topic             varchar,
+    status            smallint,
+    correlation_id    varchar,
+    ordering_key      varchar,
+    ordering_sequence bigint,
+    created_at        timestamptz,
+    listed_at         timestamptz,
+    processed_by      varchar,
+    retry_count       integer,
+    lease_expiries    integer,
+    requeues          smallint,
+    last_error        varchar
+)
+    language plpgsql
+    stable
+{plan:order}
+as $sql$
+declare
+    v_from   timestamptz := coalesce(p_from, '-infinity');
+    v_until  timestamptz := coalesce(p_until, 'infinity');
+    v_to     timestamptz := coalesce(p_until - interval '1 microsecond', 'infinity'); -- some are due at no time
+    v_after  timestamptz := coalesce(p_after_at, '-infinity');
+    v_first  uuid := coalesce(p_after_id, '00000000-0000-0000-0000-000000000000');
+    v_before timestamptz := coalesce(p_after_at, 'infinity');
+    v_last   uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+begin
+    if p_status is null then
+        return query
+        select m.id, m.topic, m.status, m.correlation_id, m.ordering_key, m.ordering_sequence, m.created_at, m.created_at, m.processed_by,
+               m.retry_count, m.lease_expiries, m.requeues, m.last_error
+          from {schema}.{outbox} m
+         where m.id < v_last
+           and m.created_at >= v_from and m.created_at < v_until
+           and (p_topic is null or m.topic = p_topic)
+         order by m.id desc
+         limit p_limit;
+    elsif p_status = 0 then
+        return query
+        select r.*
+          from unnest(case when p_topic is null then array(select {schema}.{outbox_ready_topics}()) else array[p_topic] end) t (topic)
+         cross join lateral (
+               select m.id, m.topic, m.status, m.correlation_id, m.ordering_key, m.ordering_sequence, m.created_at, m.next_attempt_at, m.processed_by,
+                      m.retry_count, m.lease_expiries, m.requeues, m.last_error
+                 from {schema}.{outbox} m
+                where m.status = 0 and m.topic = t.topic
+                  and m.next_attempt_at >= v_from and m.next_attempt_at <= v_to
+                  and (m.next_attempt_at, m.id) > (v_after, v_first)
+                order by m.next_attempt_at, m.id
+                limit p_limit) r
+         order by r.next_attempt_at, r.id
+         limit p_limit;
+    elsif p_status = 1 then
+        return query
+        select m.id, m.topic, m.status, m.correlation_id, m.ordering_key, m.ordering_sequence, m.created_at, m.claimed_at, m.processed_by,
+               m.retry_count, m.lease_expiries, m.requeues, m.last_error
+          from {schema}.{outbox} m
+         where m.status = 1
+           and m.claimed_at >= v_from and m.claimed_at < v_until and (m.claimed_at, m.id) > (v_after, v_first)
+           and (p_topic is null or m.topic = p_topic)
+         order by m.claimed_at, m.id
+         limit p_limit;
+    elsif p_status = 2 then
+        return query
+        select m.id, m.topic, m.status, m.correlation_id, m.ordering_key, m.ordering_sequence, m.created_at, m.ended_at, m.processed_by,
+               m.retry_count, m.lease_expiries, m.requeues, m.last_error
+          from {schema}.{outbox} m
+         where m.status = 2
+           and m.ended_at >= v_from and m.ended_at < v_until and (m.ended_at, m.id) < (v_before, v_last)
+           and (p_topic is null or m.topic = p_topic)
+         order by m.ended_at desc, m.id desc
+         limit p_limit;
+    elsif p_status = 3 and p_topic is not null then
+        return query
+        select m.id, m.topic, m.status, m.correlation_id, m.ordering_key, m.ordering_sequence, m.created_at, m.ended_at, m.processed_by,
+               m.retry_count, m.lease_expiries, m.requeues, m.last_error
+          from {schema}.{outbox} m
+         where m.status = 3 and m.topic = p_topic
+           and m.ended_at >= v_from and m.ended_at < v_until and (m.ended_at, m.id) < (v_before, v_last)
+         order by m.ended_at desc, m.id desc
+         limit p_limit;
+    elsif p_status = 3 then
+        return query
+        select m.id, m.topic, m.status, m.correlation_id, m.ordering_key, m.ordering_sequence, m.created_at, m.ended_at, m.processed_by,
+               m.retry_count, m.lease_expiries, m.requeues, m.last_error
+          from {schema}.{outbox} m
+         where m.status = 3
+           and m.ended_at >= v_from and m.ended_at < v_until and (m.ended_at, m.id) < (v_before, v_last)
+           and (p_topic is null or m.topic = p_topic)
+         order by m.ended_at desc, m.id desc
+         limit p_limit;
+    elsif p_status = 4 then
+        return query
+        select m.id, m.topic, m.status, m.correlation_id, m.ordering_key, m.ordering_sequence, m.created_at, m.created_at, m.processed_by,
+               m.retry_count, m.lease_expiries, m.requeues, m.last_error
+          from {schema}.{outbox} m
+         where m.status = 4
+           and m.created_at >= v_from and m.created_at < v_until
+           and (m.ordering_key, m.ordering_sequence) > (coalesce(p_after_key, ''), coalesce(p_after_sequence, 0))
+           and (p_topic is null or m.topic = p_topic)
+         order by m.ordering_key, m.ordering_sequence
+         limit p_limit;
+    else
+        return query
+        select m.id, m.topic, m.status, m.correlation_id, m.ordering_key, m.ordering_sequence, m.created_at, m.ended_at, m.processed_by,
+               m.retry_count, m.lease_expiries, m.requeues, m.last_error
+          from {schema}.{outbox} m
+         where m.status = 5
+           and m.ended_at >= v_from and m.ended_at < v_until and (m.ended_at, m.id) < (v_before, v_last)
+           and (p_topic is null or m.topic = p_topic)
+         order by m.ended_at desc, m.id desc
+         limit p_limit;
+    end if;
+end
+$sql$;
+
 -- Locks failed messages: those of p_ids, or the oldest that fit the rest; only such that hold a key, or have their payload,
 -- if that is asked. Returns their ids.
 create or replace function {schema}.{outbox_pick_failed}(

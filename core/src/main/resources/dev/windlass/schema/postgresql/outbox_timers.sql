@@ -246,7 +246,8 @@ begin
 end
 $sql$;
 
--- The timers of a topic without their payloads, the next due first. The next page begins after the last one's (due_at, id).
+-- The timers of a topic, or of all, without their payloads, the next due first. The next page begins after the last one's
+-- (due_at, id). Of all topics: one step in the index for each, and a page of it.
 create or replace function {schema}.{outbox_timer_list}(
     p_topic    text,
     p_limit    integer,
@@ -272,12 +273,24 @@ create or replace function {schema}.{outbox_timer_list}(
 as $sql$
 begin
     return query
-    select t.id, t.topic, t.unique_key, t.correlation_id, t.created_at, t.due_at, t.next_attempt_at, t.status = 1, t.status = 3,
-           t.retry_count, t.lease_expiries, t.last_error
-      from {schema}.{outbox_timer} t
-     where t.topic = p_topic
-       and (t.due_at, t.id) > (coalesce(p_after_at, '-infinity'), coalesce(p_after_id, '00000000-0000-0000-0000-000000000000'))
-     order by t.due_at, t.id
+    with recursive step (topic) as (
+        (select t.topic from {schema}.{outbox_timer} t where t.topic >= coalesce(p_topic, '') order by t.topic limit 1)
+        union all
+        select (select t.topic from {schema}.{outbox_timer} t where t.topic > step.topic order by t.topic limit 1)
+          from step
+         where step.topic is not null and p_topic is null)
+    select f.*
+      from step
+     cross join lateral (
+           select t.id, t.topic, t.unique_key, t.correlation_id, t.created_at, t.due_at, t.next_attempt_at, t.status = 1,
+                  t.status = 3, t.retry_count, t.lease_expiries, t.last_error
+             from {schema}.{outbox_timer} t
+            where t.topic = coalesce(p_topic, step.topic)
+              and (t.due_at, t.id) > (coalesce(p_after_at, '-infinity'),
+                                      coalesce(p_after_id, '00000000-0000-0000-0000-000000000000'))
+            order by t.due_at, t.id
+            limit p_limit) f
+     order by f.due_at, f.id
      limit p_limit;
 end
 $sql$;
