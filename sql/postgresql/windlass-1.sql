@@ -804,8 +804,9 @@ begin
                         raise;
                     end if;
                     v_done := '{}';
-                    foreach v_id in array v_free loop
-                        exit when v_waits = 50; -- for a moment each: the rest is asked for again
+                    -- Each may be waited for, for a moment. So after some the rest is left to the next call, which begins with others.
+                    foreach v_id in array array(select f.id from unnest(v_free) as f (id) order by random()) loop
+                        exit when v_waits = 50;
                         begin
                             v_done := v_done || "windlass"."outbox_change"(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
                                                                         p_delays, p_errors, p_flags, p_notify, p_pass_on);
@@ -1041,7 +1042,7 @@ begin
         when others then
             null;
     end;
-    foreach v_id in array p_ids loop
+    foreach v_id in array array(select i.id from unnest(p_ids) as i (id) order by random()) loop
         begin
             v_count := v_count + "windlass"."outbox_tend_all"(p_verb, array[v_id]);
         exception
@@ -1411,8 +1412,9 @@ begin
                         raise;
                     end if;
                     v_done := '{}';
-                    foreach v_id in array v_free loop
-                        exit when v_waits = 50; -- for a moment each: the rest is asked for again
+                    -- Each may be waited for, for a moment. So after some the rest is left to the next call, which begins with others.
+                    foreach v_id in array array(select f.id from unnest(v_free) as f (id) order by random()) loop
+                        exit when v_waits = 50;
                         begin
                             v_done := v_done || "windlass"."outbox_timer_change"(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
                                                                         p_delays, p_errors, p_flags, p_notify, p_pass_on);
@@ -1648,7 +1650,7 @@ begin
         when others then
             null;
     end;
-    foreach v_id in array p_ids loop
+    foreach v_id in array array(select i.id from unnest(p_ids) as i (id) order by random()) loop
         begin
             v_count := v_count + "windlass"."outbox_timer_tend_all"(p_verb, array[v_id]);
         exception
@@ -2018,8 +2020,9 @@ begin
                         raise;
                     end if;
                     v_done := '{}';
-                    foreach v_id in array v_free loop
-                        exit when v_waits = 50; -- for a moment each: the rest is asked for again
+                    -- Each may be waited for, for a moment. So after some the rest is left to the next call, which begins with others.
+                    foreach v_id in array array(select f.id from unnest(v_free) as f (id) order by random()) loop
+                        exit when v_waits = 50;
                         begin
                             v_done := v_done || "windlass"."outbox_job_run_change"(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
                                                                         p_delays, p_errors, p_flags, p_notify, p_pass_on);
@@ -2255,7 +2258,7 @@ begin
         when others then
             null;
     end;
-    foreach v_id in array p_ids loop
+    foreach v_id in array array(select i.id from unnest(p_ids) as i (id) order by random()) loop
         begin
             v_count := v_count + "windlass"."outbox_job_run_tend_all"(p_verb, array[v_id]);
         exception
@@ -5735,8 +5738,9 @@ begin
                         raise;
                     end if;
                     v_done := '{}';
-                    foreach v_id in array v_free loop
-                        exit when v_waits = 50; -- for a moment each: the rest is asked for again
+                    -- Each may be waited for, for a moment. So after some the rest is left to the next call, which begins with others.
+                    foreach v_id in array array(select f.id from unnest(v_free) as f (id) order by random()) loop
+                        exit when v_waits = 50;
                         begin
                             v_done := v_done || "windlass"."inbox_change"(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
                                                                         p_delays, p_errors, p_flags, p_notify, p_pass_on);
@@ -5972,7 +5976,7 @@ begin
         when others then
             null;
     end;
-    foreach v_id in array p_ids loop
+    foreach v_id in array array(select i.id from unnest(p_ids) as i (id) order by random()) loop
         begin
             v_count := v_count + "windlass"."inbox_tend_all"(p_verb, array[v_id]);
         exception

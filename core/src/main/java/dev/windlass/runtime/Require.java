@@ -148,14 +148,15 @@ public final class Require {
     /** Names and values of headers; together no more than every engine keeps beside a payload. */
     public static Map<String, String> headers(@Nullable Map<String, String> headers) {
         long size = 0;
-        for (Map.Entry<String, String> header : present("map of headers", headers).entrySet()) {
+        for (Map.Entry<String, String> header :
+                present("map of headers", headers).entrySet()) {
             text("header name", header.getKey(), 255);
             storable("header value", header.getValue());
             size += utf8(header.getKey()) + utf8(header.getValue());
         }
         if (size > MAX_HEADERS) {
-            throw new IllegalArgumentException("expected headers of " + MAX_HEADERS + " bytes or less in all, got " + size
-                    + "; what is larger belongs into the payload");
+            throw new IllegalArgumentException("expected headers of " + MAX_HEADERS + " bytes or less in all, got "
+                    + size + "; what is larger belongs into the payload");
         }
         return Map.copyOf(headers);
     }
