@@ -187,9 +187,7 @@ final class Recipes {
         // tag::service
         Windlass windlass = Windlass.on(dataSource)
                 .options(WindlassOptions.defaults()
-                        .withNodeName(
-                                "shop-7") // what is stored as the node that processed a message; by default host and
-                        // process
+                        .withNodeName("shop-7") // stored with what it processes
                         .withShutdownGrace(Duration.ofMinutes(1)))
                 .outboxHandler("report.wanted", message -> send(message.payload()))
                 .closeOnShutdown()

@@ -99,8 +99,8 @@ final class AdvanceTest {
     void advanceLetsMessagesExpire() {
         Outbox outbox = database.start(node()).outbox();
         outbox.enqueue(OutboxEntry.of("a", "")
-                .withDelay(DAY.multipliedBy(2))
-                .withExpiresAt(Instant.now().plus(DAY)));
+                .withDelay(DAY)
+                .withExpiresAt(Instant.now().plus(DAY.multipliedBy(2))));
 
         database.advance(DAY.multipliedBy(3));
         database.drain();
@@ -180,7 +180,7 @@ final class AdvanceTest {
         execute("insert into %s.later values ('2024-03-01 12:00Z', null, 'x')");
         Outbox outbox = database.start(database.windlass()).outbox();
         Instant due = Instant.now().plus(DAY).truncatedTo(ChronoUnit.MILLIS);
-        outbox.enqueue(OutboxEntry.of("a", "").withDueTime(due).withExpiresAt(due));
+        outbox.enqueue(OutboxEntry.of("a", "").withDueTime(due).withExpiresAt(due.plus(DAY)));
         OutboxMessage before = database.messages("a").get(0);
 
         Duration time = Duration.ofHours(1).plusMillis(1);
@@ -189,7 +189,7 @@ final class AdvanceTest {
         OutboxMessage after = database.messages("a").get(0);
         assertThat(after.createdAt()).isEqualTo(before.createdAt().minus(time));
         assertThat(after.dueTime()).contains(due.minus(time));
-        assertThat(after.expiresAt()).contains(due.minus(time));
+        assertThat(after.expiresAt()).contains(due.plus(DAY).minus(time));
         assertThat(instant("select at from %s.later")).isEqualTo("2024-03-01T10:59:59.999Z");
         execute("drop table %s.later");
     }

@@ -6,12 +6,15 @@ import ch.qos.logback.core.filter.Filter;
 import ch.qos.logback.core.spi.FilterReply;
 import org.jspecify.annotations.Nullable;
 
-/** Keeps the stack traces of staged failures off the screen, and nothing else. Public for the logging configuration. */
+/** Keeps staged failures off the screen, with a stack trace or without, and nothing else. Public for the logging configuration. */
 public final class StagedFailureFilter extends Filter<ILoggingEvent> {
+    private static final String LINE = ": " + StagedFailure.class.getName() + ": ";
 
     @Override
     public FilterReply decide(ILoggingEvent event) {
-        return isStaged(event.getThrowableProxy()) ? FilterReply.DENY : FilterReply.NEUTRAL;
+        boolean staged = isStaged(event.getThrowableProxy())
+                || event.getFormattedMessage().contains(LINE);
+        return staged ? FilterReply.DENY : FilterReply.NEUTRAL;
     }
 
     private static boolean isStaged(@Nullable IThrowableProxy failure) {
