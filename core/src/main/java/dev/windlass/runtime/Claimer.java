@@ -16,7 +16,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Takes as much work as there is room for, and knows when to look again.
  *
- * <p>A claim whose answer cannot be read is made again for half as many messages, until the one that is at fault is alone.
+ * <p>A claim whose answer is lost or cannot be read is made again for half as many messages, until the one that is at fault is
+ * alone; after each that succeeds, for twice as many.
  */
 final class Claimer<M> {
     private static final Logger log = LoggerFactory.getLogger(Claimer.class);
@@ -176,9 +177,9 @@ final class Claimer<M> {
             wantsRoom = hand.isFull(demands, claimed);
             return claimed;
         } catch (Throwable e) {
-            boolean unreadable = claimed == null && claim.wasSent() && !isTransient(e);
+            boolean unreadable = claimed == null && claim.wasSent() && (!isTransient(e) || lacksMemory(e));
             lostClaims.lost(claim, unreadable && limit == 1 ? "it cannot be read: " + kind(e) : null);
-            mostRows = unreadable || e instanceof OutOfMemoryError ? Math.max(1, limit / 2) : mostRows;
+            mostRows = claim.wasSent() ? Math.max(1, limit / 2) : mostRows;
             throw e;
         }
     }
@@ -206,9 +207,16 @@ final class Claimer<M> {
         return e instanceof SQLException sql && database.dialect().isTransient(sql);
     }
 
+    /** A driver tells of a lack of memory for an answer as of an error of the database. */
+    private boolean lacksMemory(Throwable e) {
+        return e instanceof SQLException sql && database.dialect().isLackOfMemory(sql);
+    }
+
     /** Its message may quote the payload. */
-    private static String kind(Throwable e) {
-        return e.getClass().getName() + (e instanceof SQLException sql ? " (SQLSTATE " + sql.getSQLState() + ")" : "");
+    private String kind(Throwable e) {
+        return e instanceof SQLException sql
+                ? database.describe(sql)
+                : e.getClass().getName();
     }
 
     /**

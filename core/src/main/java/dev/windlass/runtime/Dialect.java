@@ -48,6 +48,9 @@ public interface Dialect {
      */
     boolean isOutage(SQLException e);
 
+    /** Whether there was not enough memory for a statement or its answer, here or at the server: less may fit. */
+    boolean isLackOfMemory(SQLException e);
+
     /** Whether statements of a transaction have been run on this connection, as far as the driver knows without asking. */
     boolean isInTransaction(Connection connection) throws SQLException;
 

@@ -82,12 +82,16 @@ public final class SafeCopies {
         return connecting && SqlError.state(e).isEmpty() ? String.valueOf(e.getMessage()) : dialect.describe(e);
     }
 
-    /** Of what is behind an error of the database, a failure of the network is told; that of a parser would quote what it read. */
+    /**
+     * Of what is behind an error of the database, a failure of the network is told, and a lack of memory; that of a parser would
+     * quote what it read.
+     */
     private boolean isTold(Throwable cause, Throwable thrown) {
         return connecting
                 || !(thrown instanceof SQLException)
                 || cause instanceof SQLException
-                || cause instanceof IOException;
+                || cause instanceof IOException
+                || cause instanceof OutOfMemoryError;
     }
 
     /** Most exceptions that wrap another repeat its text in theirs. */

@@ -3,7 +3,9 @@ package dev.windlass.outbox;
 import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
 import dev.windlass.HandlerOptions;
+import dev.windlass.Logs;
 import dev.windlass.TestDatabase;
 import dev.windlass.runtime.Claimed;
 import dev.windlass.runtime.Handling;
@@ -22,6 +24,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.postgresql.util.PSQLException;
+import org.postgresql.util.PSQLState;
 
 /** Claims that were committed, and of which the node never learned. Their leases are longer than the tests wait. */
 @SuppressWarnings("try") // a node is there to run, not to be called
@@ -54,11 +58,13 @@ final class LostClaimTest {
     @Test
     void whatAClaimTookWhoseAnswerWasLostIsGivenBackAndHandled() throws Exception {
         enqueue(10);
+        List<Integer> limits = new ArrayList<>();
         HinderedStore store = new HinderedStore(database) {
             @Override
             public List<Claimed<OutboxMessage>> claim(
                     Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
                     throws SQLException {
+                limits.add(limit);
                 List<Claimed<OutboxMessage>> claimed = super.claim(connection, owner, lease, limit, bytes, demands);
                 if (lost.incrementAndGet() <= 2) {
                     throw lostAnswer();
@@ -70,6 +76,8 @@ final class LostClaimTest {
             eventually().until(() -> database.count("status = 2 and " + BLAMELESS) == 10);
         }
         assertThat(handled).hasSize(10);
+        assertThat(limits.get(1)).as("the next is smaller").isEqualTo(limits.get(0) / 2);
+        assertThat(limits.get(2)).isEqualTo(limits.get(0) / 4);
     }
 
     /** That nothing was found at first proves nothing. */
@@ -117,6 +125,17 @@ final class LostClaimTest {
         setAside(new IllegalStateException("x13 is secret"), "java.lang.IllegalStateException");
     }
 
+    /** As the driver tells it. */
+    @Test
+    void anAnswerThatDoesNotFitIntoMemoryIsNoOutageAndTreatedAlike() throws Exception {
+        try (Logs logs = Logs.collect(Level.INFO)) {
+            setAside(
+                    new PSQLException("x13", PSQLState.OUT_OF_MEMORY, new OutOfMemoryError("Java heap space")),
+                    "there is not enough memory (SQLSTATE 53200");
+            assertThat(logs.lines()).noneMatch(line -> line.text().contains("is away"));
+        }
+    }
+
     private void setAside(Throwable failure, String reason) throws Exception {
         enqueue(40);
         List<Integer> limits = new ArrayList<>();
@@ -136,9 +155,10 @@ final class LostClaimTest {
         try (HinderedNode node = node(store)) {
             eventually().until(() -> database.count("status = 2 and " + BLAMELESS) == 39);
             eventually()
-                    .until(() -> database.count("status = 3 and payload = 'x13' and last_error = 'it cannot be read: "
-                                    + reason + "'")
-                            == 1);
+                    .until(() ->
+                            database.count("status = 3 and payload = 'x13' and last_error like 'it cannot be read: "
+                                            + reason + "%'")
+                                    == 1);
             enqueue("y", 200);
             eventually().until(() -> handled.size() == 239);
         }
