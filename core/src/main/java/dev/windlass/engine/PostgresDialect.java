@@ -40,6 +40,13 @@ public final class PostgresDialect implements Dialect {
 
     private static final String LOCK_NOT_AVAILABLE = "55P03";
 
+    private static final String CONNECTION_CLASS = "08";
+
+    /** What a server says that ends, or is not yet there. */
+    private static final String SHUTDOWNS = "57P0";
+
+    private static final String TOO_MANY_CONNECTIONS = "53300";
+
     /** Also what a cancelled statement says; the server is there. */
     private static final String STATEMENT_TIMEOUT = "57014";
 
@@ -221,6 +228,17 @@ public final class PostgresDialect implements Dialect {
                 ? isTransientByType(e) && !PoolTimeout.is(e)
                 : (OUTAGE_CLASSES.contains(state.substring(0, 2)) && !state.equals(STATEMENT_TIMEOUT))
                         || state.equals(READ_ONLY);
+    }
+
+    @Override
+    public boolean isAnswer(SQLException e) {
+        String state = SqlError.state(e);
+        return !state.isEmpty()
+                && !state.startsWith(CONNECTION_CLASS)
+                && !state.startsWith(SHUTDOWNS)
+                && !state.equals(TOO_MANY_CONNECTIONS)
+                && !state.equals(READ_ONLY)
+                && !PoolTimeout.is(e);
     }
 
     @Override
