@@ -66,6 +66,13 @@ public interface WorkStore<M> {
             Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
             throws SQLException;
 
+    /** The same one by one: those that the database refuses are left. It fails if all are refused. */
+    default List<Claimed<M>> claimEach(
+            Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
+            throws SQLException {
+        return claim(connection, owner, lease, limit, bytes, demands);
+    }
+
     /**
      * Gives back all that a claim took whose answer was lost or could not be read: to ready, without blame. Returns how many.
      *
