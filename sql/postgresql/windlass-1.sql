@@ -812,8 +812,14 @@ end
 $sql$;
 
 -- Gives back all that a claim took whose answer was lost or could not be read: to ready, without counting an attempt, or, with
--- a reason why it cannot be read, as failed. Returns how many; none may mean that the claim is not committed yet.
-create or replace function "windlass"."outbox_give_back"(p_owner uuid, p_error text default null) returns integer
+-- a reason why it cannot be read, as failed. Tells how many, and how many are left because somebody has them locked: ask for
+-- them again. None at all may mean that the claim is not committed yet.
+create or replace function "windlass"."outbox_give_back"(
+    p_owner uuid,
+    p_error text default null,
+    out given       integer,
+    out left_locked integer
+)
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -825,12 +831,14 @@ declare
                             from "windlass"."outbox" m
                            where m.status = 1 and m.locked_until > clock_timestamp() and m.owner_token = p_owner);
 begin
-    if cardinality(v_ids) = 0 then
-        return 0;
+    given := 0;
+    left_locked := 0;
+    if cardinality(v_ids) > 0 then
+        select s.changed, cardinality(s.locked)
+          into given, left_locked
+          from "windlass"."outbox_settle"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
+                                       p_errors => case when p_error is not null then array[p_error] end) s;
     end if;
-    return (select s.changed
-              from "windlass"."outbox_settle"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
-                                           p_errors => case when p_error is not null then array[p_error] end) s);
 end
 $sql$;
 
@@ -1310,8 +1318,14 @@ end
 $sql$;
 
 -- Gives back all that a claim took whose answer was lost or could not be read: to ready, without counting an attempt, or, with
--- a reason why it cannot be read, as failed. Returns how many; none may mean that the claim is not committed yet.
-create or replace function "windlass"."outbox_timer_give_back"(p_owner uuid, p_error text default null) returns integer
+-- a reason why it cannot be read, as failed. Tells how many, and how many are left because somebody has them locked: ask for
+-- them again. None at all may mean that the claim is not committed yet.
+create or replace function "windlass"."outbox_timer_give_back"(
+    p_owner uuid,
+    p_error text default null,
+    out given       integer,
+    out left_locked integer
+)
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -1323,12 +1337,14 @@ declare
                             from "windlass"."outbox_timer" m
                            where m.status = 1 and m.locked_until > clock_timestamp() and m.owner_token = p_owner);
 begin
-    if cardinality(v_ids) = 0 then
-        return 0;
+    given := 0;
+    left_locked := 0;
+    if cardinality(v_ids) > 0 then
+        select s.changed, cardinality(s.locked)
+          into given, left_locked
+          from "windlass"."outbox_timer_settle"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
+                                       p_errors => case when p_error is not null then array[p_error] end) s;
     end if;
-    return (select s.changed
-              from "windlass"."outbox_timer_settle"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
-                                           p_errors => case when p_error is not null then array[p_error] end) s);
 end
 $sql$;
 
@@ -1808,8 +1824,14 @@ end
 $sql$;
 
 -- Gives back all that a claim took whose answer was lost or could not be read: to ready, without counting an attempt, or, with
--- a reason why it cannot be read, as failed. Returns how many; none may mean that the claim is not committed yet.
-create or replace function "windlass"."outbox_job_run_give_back"(p_owner uuid, p_error text default null) returns integer
+-- a reason why it cannot be read, as failed. Tells how many, and how many are left because somebody has them locked: ask for
+-- them again. None at all may mean that the claim is not committed yet.
+create or replace function "windlass"."outbox_job_run_give_back"(
+    p_owner uuid,
+    p_error text default null,
+    out given       integer,
+    out left_locked integer
+)
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -1821,12 +1843,14 @@ declare
                             from "windlass"."outbox_job_run" m
                            where m.status = 1 and m.locked_until > clock_timestamp() and m.owner_token = p_owner);
 begin
-    if cardinality(v_ids) = 0 then
-        return 0;
+    given := 0;
+    left_locked := 0;
+    if cardinality(v_ids) > 0 then
+        select s.changed, cardinality(s.locked)
+          into given, left_locked
+          from "windlass"."outbox_job_run_settle"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
+                                       p_errors => case when p_error is not null then array[p_error] end) s;
     end if;
-    return (select s.changed
-              from "windlass"."outbox_job_run_settle"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
-                                           p_errors => case when p_error is not null then array[p_error] end) s);
 end
 $sql$;
 
@@ -5331,8 +5355,14 @@ end
 $sql$;
 
 -- Gives back all that a claim took whose answer was lost or could not be read: to ready, without counting an attempt, or, with
--- a reason why it cannot be read, as failed. Returns how many; none may mean that the claim is not committed yet.
-create or replace function "windlass"."inbox_give_back"(p_owner uuid, p_error text default null) returns integer
+-- a reason why it cannot be read, as failed. Tells how many, and how many are left because somebody has them locked: ask for
+-- them again. None at all may mean that the claim is not committed yet.
+create or replace function "windlass"."inbox_give_back"(
+    p_owner uuid,
+    p_error text default null,
+    out given       integer,
+    out left_locked integer
+)
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -5344,12 +5374,14 @@ declare
                             from "windlass"."inbox" m
                            where m.status = 1 and m.locked_until > clock_timestamp() and m.owner_token = p_owner);
 begin
-    if cardinality(v_ids) = 0 then
-        return 0;
+    given := 0;
+    left_locked := 0;
+    if cardinality(v_ids) > 0 then
+        select s.changed, cardinality(s.locked)
+          into given, left_locked
+          from "windlass"."inbox_settle"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
+                                       p_errors => case when p_error is not null then array[p_error] end) s;
     end if;
-    return (select s.changed
-              from "windlass"."inbox_settle"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
-                                           p_errors => case when p_error is not null then array[p_error] end) s);
 end
 $sql$;
 

@@ -11,6 +11,7 @@ import dev.windlass.runtime.Claimed;
 import dev.windlass.runtime.Handling;
 import dev.windlass.runtime.Telemetry;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,6 +23,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.postgresql.util.PSQLException;
@@ -78,6 +80,52 @@ final class LostClaimTest {
         assertThat(handled).hasSize(10);
         assertThat(limits.get(1)).as("the next is smaller").isEqualTo(limits.get(0) / 2);
         assertThat(limits.get(2)).isEqualTo(limits.get(0) / 4);
+    }
+
+    /** One of its messages is locked by somebody for longer than the node needs to look twice. */
+    @Test
+    void whatIsLockedOfALostClaimIsGivenBackOnceItIsFree() throws Exception {
+        enqueue(3);
+        CompletableFuture<UUID> first = new CompletableFuture<>();
+        AtomicInteger looks = new AtomicInteger();
+        try (Connection holder = database.owner().getConnection()) {
+            holder.setAutoCommit(false);
+            HinderedStore store = new HinderedStore(database) {
+                @Override
+                public List<Claimed<OutboxMessage>> claim(
+                        Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
+                        throws SQLException {
+                    List<Claimed<OutboxMessage>> claimed = super.claim(connection, owner, lease, limit, bytes, demands);
+                    if (first.complete(owner)) {
+                        lock(holder, claimed.get(0).id());
+                        throw lostAnswer();
+                    }
+                    return claimed;
+                }
+
+                @Override
+                public GivenBack giveBack(Connection connection, UUID owner, @Nullable String problem)
+                        throws SQLException {
+                    GivenBack back = super.giveBack(connection, owner, problem);
+                    looks.incrementAndGet();
+                    return back;
+                }
+            };
+            try (HinderedNode node = node(store)) {
+                eventually().until(() -> looks.get() >= 3);
+                assertThat(database.count("status = 2")).isEqualTo(2);
+                holder.rollback();
+                eventually().until(() -> database.count("status = 2 and " + BLAMELESS) == 3);
+            }
+        }
+    }
+
+    private static void lock(Connection holder, UUID id) throws SQLException {
+        try (PreparedStatement lock =
+                holder.prepareStatement("select 1 from \"" + database.schema() + "\".outbox where id = ? for update")) {
+            lock.setObject(1, id);
+            lock.execute();
+        }
     }
 
     /** That nothing was found at first proves nothing. */
