@@ -156,7 +156,15 @@ public final class Database {
             SQLException safe = noConnection(e, Duration.ofNanos(System.nanoTime() - before));
             note(safe);
             throw safe;
+        } catch (RuntimeException e) {
+            throw noted(e);
         }
+    }
+
+    private SQLException noted(RuntimeException e) {
+        SQLException safe = SafeCopies.unwrapped(e, dialect);
+        note(safe);
+        return safe;
     }
 
     /**
@@ -201,6 +209,8 @@ public final class Database {
         } catch (SQLException e) {
             note(e);
             throw safe(e);
+        } catch (RuntimeException e) {
+            throw noted(e);
         }
     }
 
@@ -384,6 +394,10 @@ public final class Database {
         } catch (SQLException e) {
             note(e);
             SQLException safe = safe(e);
+            discard(connection, safe);
+            throw safe;
+        } catch (RuntimeException e) {
+            SQLException safe = noted(e);
             discard(connection, safe);
             throw safe;
         } finally {
