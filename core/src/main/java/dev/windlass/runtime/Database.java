@@ -200,6 +200,24 @@ public final class Database {
         });
     }
 
+    /** The same, which may be several statements, and waits for locks of others no longer than this. */
+    public <T> T once(Duration lockPatience, Work<T> work) throws SQLException {
+        return once(connection -> {
+            connection.setAutoCommit(false);
+            T result;
+            try {
+                dialect.limitLockWaits(connection, lockPatience);
+                result = work.run(connection);
+                connection.commit();
+            } catch (SQLException | RuntimeException e) {
+                undo(connection, true, e);
+                throw e;
+            }
+            connection.setAutoCommit(true);
+            return result;
+        });
+    }
+
     private <T> T once(Work<T> work, Work<T> joined) throws SQLException {
         try (Connection connection = connect()) {
             if (isInTransaction(connection)) {

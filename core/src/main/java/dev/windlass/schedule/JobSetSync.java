@@ -13,6 +13,7 @@ import org.slf4j.LoggerFactory;
 final class JobSetSync {
     private static final Logger log = LoggerFactory.getLogger(JobSet.class);
 
+    /** Whoever starts waits for this. */
     private static final Duration LOCK_PATIENCE = Duration.ofSeconds(2);
 
     private final Database database;
@@ -29,14 +30,17 @@ final class JobSetSync {
 
     void run() throws SQLException {
         for (Job job : single) {
-            boolean changed = once(connection -> store.save(
-                    connection, JobColumns.of(job.complete(), store.now(connection), Lengths.partOf(job.jitter()))));
+            boolean changed = database.once(
+                    LOCK_PATIENCE,
+                    connection -> store.save(
+                            connection,
+                            JobColumns.of(job.complete(), store.now(connection), Lengths.partOf(job.jitter()))));
             if (changed) {
                 log.info("[{}] brought along {}", database.name(), job);
             }
         }
         for (JobSet set : sets) {
-            report(set, once(connection -> {
+            report(set, database.once(LOCK_PATIENCE, connection -> {
                 Instant now = store.now(connection);
                 List<JobColumns> jobs = set.jobs().stream()
                         .map(job -> JobColumns.of(job, now, Lengths.partOf(job.jitter())))
@@ -44,24 +48,6 @@ final class JobSetSync {
                 return store.sync(connection, set, jobs);
             }));
         }
-    }
-
-    /** In a transaction that waits for locks of others for a moment only: whoever starts waits for this. */
-    private <T> T once(Database.Work<T> work) throws SQLException {
-        return database.once(connection -> {
-            connection.setAutoCommit(false);
-            T result;
-            try {
-                database.dialect().limitLockWaits(connection, LOCK_PATIENCE);
-                result = work.run(connection);
-                connection.commit();
-            } catch (SQLException | RuntimeException e) {
-                database.undo(connection, true, e);
-                throw e;
-            }
-            connection.setAutoCommit(true);
-            return result;
-        });
     }
 
     private void report(JobSet set, Synced synced) {
