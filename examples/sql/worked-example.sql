@@ -166,8 +166,8 @@ truncate hand;
 -- tag::give-back
 select count(*) from windlass.outbox_claim('6f9619ff-8b86-4011-b42d-00c04fc964ff', '30 s', 10); -- the answer is lost
 --> 1
-select windlass.outbox_give_back(p_owner => '6f9619ff-8b86-4011-b42d-00c04fc964ff');
---> 1
+select given, left_locked from windlass.outbox_give_back(p_owner => '6f9619ff-8b86-4011-b42d-00c04fc964ff');
+--> 1 | 0
 -- end::give-back
 
 -- tag::cancel

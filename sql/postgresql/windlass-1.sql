@@ -410,6 +410,9 @@ create index "outbox_job_run_failures" on "windlass"."outbox_job_run_failure" (m
 -- later claim from the old bound reaches past P in a snapshot with xmin > F, all of those transactions had ended in that
 -- snapshot, and the claim has seen what they committed. What a claim itself makes ready, and takes, has a later stamp than
 -- it can prove: it gets the time that the claim has read before it had its number.
+--
+-- With p_each it takes them one by one, and leaves those that a constraint or a trigger of the user's refuses; up to a thousand
+-- of each topic. If all are refused, it fails as the last one did.
 create or replace function "windlass"."outbox_claim"(
     p_owner     uuid,
     p_lease     interval,
@@ -418,7 +421,8 @@ create or replace function "windlass"."outbox_claim"(
     p_places    integer[] default null,
     p_after_ats timestamptz[] default null,
     p_after_ids uuid[] default null,
-    p_bytes     bigint default null
+    p_bytes     bigint default null,
+    p_each      boolean default false
 ) returns setof "windlass"."outbox"
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -432,6 +436,12 @@ declare
     v_bytes  bigint := coalesce(p_bytes, 9223372036854775807);
     v_paused text[] := array(select p.topic from "windlass"."outbox_pause" p);
     v_topics text[];
+    v_found  record;
+    v_topic  text;
+    v_here   integer;
+    v_size   bigint := 0;
+    v_taken  uuid[] := '{}';
+    v_state  text;
 begin
     perform "windlass".windlass_check_lease(p_lease);
     if p_topics is not null then
@@ -443,6 +453,48 @@ begin
         v_now := clock_timestamp();
     end if;
     v_topics := coalesce(p_topics, array(select t from "windlass"."outbox_ready_topics"() t order by random()));
+    if p_each then
+        for v_found in
+            select f.id, f.size, want.topic, want.places
+              from unnest(v_topics, p_places, p_after_ats, p_after_ids) as want (topic, places, after_at, after_id)
+             cross join lateral (
+                   select r.id, octet_length(r.payload) as size
+                     from "windlass"."outbox" r
+                    where r.status = 0
+                      and r.topic = want.topic
+                      and r.next_attempt_at <= v_now
+                      and (r.next_attempt_at, r.id) > (coalesce(want.after_at, '-infinity'),
+                                                       coalesce(want.after_id, '00000000-0000-0000-0000-000000000000'))
+                      and (r.expires_at is null or r.expires_at > v_now)
+                    order by r.next_attempt_at, r.id
+                    limit coalesce(want.places, p_limit)::bigint + 1000
+                      for update skip locked) f
+             where want.topic <> all (v_paused)
+        loop
+            exit when cardinality(v_taken) >= p_limit or v_size >= v_bytes;
+            if v_topic is distinct from v_found.topic then
+                v_topic := v_found.topic;
+                v_here := 0;
+            end if;
+            continue when v_here >= v_found.places;
+            begin
+                update "windlass"."outbox" m
+                   set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,
+                       next_attempt_at = least(m.next_attempt_at, v_proved)
+                 where m.id = v_found.id;
+                v_taken := v_taken || v_found.id;
+                v_here := v_here + 1;
+                v_size := v_size + v_found.size;
+            exception when others then
+                v_state := sqlstate;
+            end;
+        end loop;
+        if cardinality(v_taken) = 0 and v_state is not null then
+            raise exception 'no message can be claimed: each is refused' using errcode = v_state;
+        end if;
+        return query select m.* from "windlass"."outbox" m where m.id = any (v_taken);
+        return;
+    end if;
     return query
     update "windlass"."outbox" m
        set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,
@@ -727,8 +779,14 @@ end
 $sql$;
 
 -- Gives back all that a claim took whose answer was lost or could not be read: to ready, without counting an attempt, or, with
--- a reason why it cannot be read, as failed. Returns how many; none may mean that the claim is not committed yet.
-create or replace function "windlass"."outbox_give_back"(p_owner uuid, p_error text default null) returns integer
+-- a reason why it cannot be read, as failed. Tells how many, and how many are left because somebody has them locked: ask for
+-- them again. None at all may mean that the claim is not committed yet.
+create or replace function "windlass"."outbox_give_back"(
+    p_owner uuid,
+    p_error text default null,
+    out given       integer,
+    out left_locked integer
+)
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -740,12 +798,14 @@ declare
                             from "windlass"."outbox" m
                            where m.status = 1 and m.locked_until > clock_timestamp() and m.owner_token = p_owner);
 begin
-    if cardinality(v_ids) = 0 then
-        return 0;
+    given := 0;
+    left_locked := 0;
+    if cardinality(v_ids) > 0 then
+        select s.changed, cardinality(s.locked)
+          into given, left_locked
+          from "windlass"."outbox_settle"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
+                                       p_errors => case when p_error is not null then array[p_error] end) s;
     end if;
-    return (select s.changed
-              from "windlass"."outbox_settle"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
-                                           p_errors => case when p_error is not null then array[p_error] end) s);
 end
 $sql$;
 
@@ -1335,8 +1395,14 @@ end
 $sql$;
 
 -- Gives back all that a claim took whose answer was lost or could not be read: to ready, without counting an attempt, or, with
--- a reason why it cannot be read, as failed. Returns how many; none may mean that the claim is not committed yet.
-create or replace function "windlass"."outbox_timer_give_back"(p_owner uuid, p_error text default null) returns integer
+-- a reason why it cannot be read, as failed. Tells how many, and how many are left because somebody has them locked: ask for
+-- them again. None at all may mean that the claim is not committed yet.
+create or replace function "windlass"."outbox_timer_give_back"(
+    p_owner uuid,
+    p_error text default null,
+    out given       integer,
+    out left_locked integer
+)
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -1348,12 +1414,14 @@ declare
                             from "windlass"."outbox_timer" m
                            where m.status = 1 and m.locked_until > clock_timestamp() and m.owner_token = p_owner);
 begin
-    if cardinality(v_ids) = 0 then
-        return 0;
+    given := 0;
+    left_locked := 0;
+    if cardinality(v_ids) > 0 then
+        select s.changed, cardinality(s.locked)
+          into given, left_locked
+          from "windlass"."outbox_timer_settle"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
+                                       p_errors => case when p_error is not null then array[p_error] end) s;
     end if;
-    return (select s.changed
-              from "windlass"."outbox_timer_settle"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
-                                           p_errors => case when p_error is not null then array[p_error] end) s);
 end
 $sql$;
 
@@ -1943,8 +2011,14 @@ end
 $sql$;
 
 -- Gives back all that a claim took whose answer was lost or could not be read: to ready, without counting an attempt, or, with
--- a reason why it cannot be read, as failed. Returns how many; none may mean that the claim is not committed yet.
-create or replace function "windlass"."outbox_job_run_give_back"(p_owner uuid, p_error text default null) returns integer
+-- a reason why it cannot be read, as failed. Tells how many, and how many are left because somebody has them locked: ask for
+-- them again. None at all may mean that the claim is not committed yet.
+create or replace function "windlass"."outbox_job_run_give_back"(
+    p_owner uuid,
+    p_error text default null,
+    out given       integer,
+    out left_locked integer
+)
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -1956,12 +2030,14 @@ declare
                             from "windlass"."outbox_job_run" m
                            where m.status = 1 and m.locked_until > clock_timestamp() and m.owner_token = p_owner);
 begin
-    if cardinality(v_ids) = 0 then
-        return 0;
+    given := 0;
+    left_locked := 0;
+    if cardinality(v_ids) > 0 then
+        select s.changed, cardinality(s.locked)
+          into given, left_locked
+          from "windlass"."outbox_job_run_settle"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
+                                       p_errors => case when p_error is not null then array[p_error] end) s;
     end if;
-    return (select s.changed
-              from "windlass"."outbox_job_run_settle"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
-                                           p_errors => case when p_error is not null then array[p_error] end) s);
 end
 $sql$;
 
@@ -5351,6 +5427,9 @@ create table "windlass"."inbox_pause" (
 -- later claim from the old bound reaches past P in a snapshot with xmin > F, all of those transactions had ended in that
 -- snapshot, and the claim has seen what they committed. What a claim itself makes ready, and takes, has a later stamp than
 -- it can prove: it gets the time that the claim has read before it had its number.
+--
+-- With p_each it takes them one by one, and leaves those that a constraint or a trigger of the user's refuses; up to a thousand
+-- of each topic. If all are refused, it fails as the last one did.
 create or replace function "windlass"."inbox_claim"(
     p_owner     uuid,
     p_lease     interval,
@@ -5359,7 +5438,8 @@ create or replace function "windlass"."inbox_claim"(
     p_places    integer[] default null,
     p_after_ats timestamptz[] default null,
     p_after_ids uuid[] default null,
-    p_bytes     bigint default null
+    p_bytes     bigint default null,
+    p_each      boolean default false
 ) returns setof "windlass"."inbox"
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -5373,6 +5453,12 @@ declare
     v_bytes  bigint := coalesce(p_bytes, 9223372036854775807);
     v_paused text[] := array(select p.topic from "windlass"."inbox_pause" p);
     v_topics text[];
+    v_found  record;
+    v_topic  text;
+    v_here   integer;
+    v_size   bigint := 0;
+    v_taken  uuid[] := '{}';
+    v_state  text;
 begin
     perform "windlass".windlass_check_lease(p_lease);
     if p_topics is not null then
@@ -5380,6 +5466,48 @@ begin
                                                 cardinality(p_after_ids));
     end if;
     v_topics := coalesce(p_topics, array(select t from "windlass"."inbox_ready_topics"() t order by random()));
+    if p_each then
+        for v_found in
+            select f.id, f.size, want.topic, want.places
+              from unnest(v_topics, p_places, p_after_ats, p_after_ids) as want (topic, places, after_at, after_id)
+             cross join lateral (
+                   select r.id, octet_length(r.payload) as size
+                     from "windlass"."inbox" r
+                    where r.status = 0
+                      and r.topic = want.topic
+                      and r.next_attempt_at <= v_now
+                      and (r.next_attempt_at, r.id) > (coalesce(want.after_at, '-infinity'),
+                                                       coalesce(want.after_id, '00000000-0000-0000-0000-000000000000'))
+                      and (r.expires_at is null or r.expires_at > v_now)
+                    order by r.next_attempt_at, r.id
+                    limit coalesce(want.places, p_limit)::bigint + 1000
+                      for update skip locked) f
+             where want.topic <> all (v_paused)
+        loop
+            exit when cardinality(v_taken) >= p_limit or v_size >= v_bytes;
+            if v_topic is distinct from v_found.topic then
+                v_topic := v_found.topic;
+                v_here := 0;
+            end if;
+            continue when v_here >= v_found.places;
+            begin
+                update "windlass"."inbox" m
+                   set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,
+                       next_attempt_at = least(m.next_attempt_at, v_proved)
+                 where m.id = v_found.id;
+                v_taken := v_taken || v_found.id;
+                v_here := v_here + 1;
+                v_size := v_size + v_found.size;
+            exception when others then
+                v_state := sqlstate;
+            end;
+        end loop;
+        if cardinality(v_taken) = 0 and v_state is not null then
+            raise exception 'no message can be claimed: each is refused' using errcode = v_state;
+        end if;
+        return query select m.* from "windlass"."inbox" m where m.id = any (v_taken);
+        return;
+    end if;
     return query
     update "windlass"."inbox" m
        set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,
@@ -5661,8 +5789,14 @@ end
 $sql$;
 
 -- Gives back all that a claim took whose answer was lost or could not be read: to ready, without counting an attempt, or, with
--- a reason why it cannot be read, as failed. Returns how many; none may mean that the claim is not committed yet.
-create or replace function "windlass"."inbox_give_back"(p_owner uuid, p_error text default null) returns integer
+-- a reason why it cannot be read, as failed. Tells how many, and how many are left because somebody has them locked: ask for
+-- them again. None at all may mean that the claim is not committed yet.
+create or replace function "windlass"."inbox_give_back"(
+    p_owner uuid,
+    p_error text default null,
+    out given       integer,
+    out left_locked integer
+)
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -5674,12 +5808,14 @@ declare
                             from "windlass"."inbox" m
                            where m.status = 1 and m.locked_until > clock_timestamp() and m.owner_token = p_owner);
 begin
-    if cardinality(v_ids) = 0 then
-        return 0;
+    given := 0;
+    left_locked := 0;
+    if cardinality(v_ids) > 0 then
+        select s.changed, cardinality(s.locked)
+          into given, left_locked
+          from "windlass"."inbox_settle"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
+                                       p_errors => case when p_error is not null then array[p_error] end) s;
     end if;
-    return (select s.changed
-              from "windlass"."inbox_settle"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
-                                           p_errors => case when p_error is not null then array[p_error] end) s);
 end
 $sql$;
 

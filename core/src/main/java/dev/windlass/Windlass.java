@@ -60,6 +60,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class Windlass implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Windlass.class);
+    private static final Duration JOBS_AGAIN = Duration.ofSeconds(1);
     private static final int MOST_NAMED = 20;
 
     /** To claim, and to write outcomes. */
@@ -80,6 +81,7 @@ public final class Windlass implements AutoCloseable {
     private final Thread hook = new Thread(this::close, "windlass-shutdown");
     private final Duration shutdownGrace;
     private final Loop starter;
+    private volatile boolean jobsLate;
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile boolean running;
 
@@ -208,9 +210,14 @@ public final class Windlass implements AutoCloseable {
     /** A schema that is missing or does not fit is an error now; a database that is away is not. */
     private Windlass start() {
         try {
-            startFeatures();
+            if (!startFeatures().equals(Loop.PARKED)) {
+                starter.start();
+            }
         } catch (SQLException | WindlassException e) {
             startLater(e);
+        } catch (RuntimeException e) {
+            close();
+            throw e;
         }
         if (closeOnShutdown) {
             Runtime.getRuntime().addShutdownHook(hook);
@@ -241,12 +248,41 @@ public final class Windlass implements AutoCloseable {
         starter.start();
     }
 
+    /** Nothing of a node that has begun waits for its jobs, which somebody may have locked. Returns when to go on. */
     private Duration startFeatures() throws SQLException {
+        if (!hasBegun()) {
+            beginNode();
+        }
+        return closed.get() ? Loop.PARKED : bringJobs();
+    }
+
+    private Duration bringJobs() throws SQLException {
+        try {
+            schedule.bringJobs();
+            if (jobsLate) {
+                log.info("[{}] the jobs of this program have been saved", database.name());
+            }
+            return Loop.PARKED;
+        } catch (SQLException e) {
+            if (!database.dialect().isTransient(e)) {
+                throw e;
+            }
+            if (!jobsLate) {
+                log.warn(
+                        "[{}] the jobs of this program could not be saved yet, trying again: {}",
+                        database.name(),
+                        database.describe(e));
+            }
+            jobsLate = true;
+            return JOBS_AGAIN;
+        }
+    }
+
+    private void beginNode() throws SQLException {
         if (ensureSchema) {
             migrator.migrate();
         }
         migrator.check();
-        schedule.bringJobs();
         if (begin()) {
             log.info(
                     "[{}] Windlass {} started as node {} on schema {}; {}",
@@ -256,7 +292,6 @@ public final class Windlass implements AutoCloseable {
                     database.schema(),
                     topics());
         }
-        return Loop.PARKED;
     }
 
     private static String version() {

@@ -46,7 +46,7 @@ final class QuotedRowsInLoopsTest {
     static Stream<Refusal> refusals() {
         String renewal = "(old.status = 1 and new.status = 1)";
         return Stream.of(
-                new Refusal("outbox", "before update when (new.status = 1)", "[windlass] claiming failed"),
+                new Refusal("outbox", "before update when (new.status = 1)", "[windlass] the database refuses a claim"),
                 new Refusal(
                         "outbox",
                         "before update when (new.status = 2)",
@@ -58,7 +58,10 @@ final class QuotedRowsInLoopsTest {
                         "[windlass] reaping failed"),
                 new Refusal("outbox", "before update when (new.status = 3)", "[windlass] expiring failed"),
                 new Refusal("outbox", "before delete", "[windlass] cleaning failed"),
-                new Refusal("inbox", "before update when (new.status = 1)", "[windlass inbox] claiming failed"),
+                new Refusal(
+                        "inbox",
+                        "before update when (new.status = 1)",
+                        "[windlass inbox] the database refuses a claim"),
                 new Refusal(
                         "inbox",
                         "before update when (new.status = 2)",

@@ -40,17 +40,27 @@ public final class PostgresDialect implements Dialect {
 
     private static final String LOCK_NOT_AVAILABLE = "55P03";
 
+    private static final String CONNECTION_CLASS = "08";
+
+    /** What a server says that ends, or is not yet there. */
+    private static final String SHUTDOWNS = "57P0";
+
+    private static final String TOO_MANY_CONNECTIONS = "53300";
+
     /** Also what a cancelled statement says; the server is there. */
     private static final String STATEMENT_TIMEOUT = "57014";
 
+    /** Also what the driver says if an answer does not fit into the memory of this process. */
+    private static final String OUT_OF_MEMORY = "53200";
+
     /** What a server says that has become a standby in a failover. */
+    private static final String READ_ONLY = "25006";
+
     /** Years before our era, and of more than four digits. */
     private static final DateTimeFormatter FAR_TIME = new DateTimeFormatterBuilder()
             .appendValue(ChronoField.YEAR_OF_ERA, 4, 9, SignStyle.NEVER)
             .appendPattern("-MM-dd HH:mm:ss.SSSSSSSSSX G")
             .toFormatter(Locale.ENGLISH);
-
-    private static final String READ_ONLY = "25006";
 
     @Override
     public String name() {
@@ -203,6 +213,7 @@ public final class PostgresDialect implements Dialect {
         return isOutage(e)
                 || PoolTimeout.is(e)
                 || state.startsWith(ROLLBACK_CLASS)
+                || isLackOfMemory(e)
                 || state.equals(LOCK_NOT_AVAILABLE)
                 || state.equals(STATEMENT_TIMEOUT);
     }
@@ -210,10 +221,29 @@ public final class PostgresDialect implements Dialect {
     @Override
     public boolean isOutage(SQLException e) {
         String state = SqlError.state(e);
+        if (isLackOfMemory(e)) {
+            return false;
+        }
         return state.isEmpty()
                 ? isTransientByType(e) && !PoolTimeout.is(e)
                 : (OUTAGE_CLASSES.contains(state.substring(0, 2)) && !state.equals(STATEMENT_TIMEOUT))
                         || state.equals(READ_ONLY);
+    }
+
+    @Override
+    public boolean isAnswer(SQLException e) {
+        String state = SqlError.state(e);
+        return !state.isEmpty()
+                && !state.startsWith(CONNECTION_CLASS)
+                && !state.startsWith(SHUTDOWNS)
+                && !state.equals(TOO_MANY_CONNECTIONS)
+                && !state.equals(READ_ONLY)
+                && !PoolTimeout.is(e);
+    }
+
+    @Override
+    public boolean isLackOfMemory(SQLException e) {
+        return SqlError.state(e).equals(OUT_OF_MEMORY) || e.getCause() instanceof OutOfMemoryError;
     }
 
     private static boolean isTransientByType(SQLException e) {

@@ -38,6 +38,7 @@ final class PostgresErrors {
             Map.entry("23514", "a check constraint is violated"),
             Map.entry("3F", "a schema is not there"),
             Map.entry("42", "a statement does not fit the tables"),
+            Map.entry("53200", "there is not enough memory"),
             Map.entry("XX", "the server has an internal error"));
 
     /** Reports what RAISE says. */

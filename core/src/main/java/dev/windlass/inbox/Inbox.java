@@ -135,6 +135,8 @@ public interface Inbox {
      *
      * <p>Nobody else gets them until the lease has run out. Take a fresh token for each claim, and {@link #heartbeat} well
      * before the lease ends when the work takes longer.
+     *
+     * <p>If this call fails, it may have taken some all the same: call {@link #release(OwnerToken)}.
      */
     List<InboxMessage> claim(OwnerToken owner, Duration lease, int batchSize);
 
@@ -162,6 +164,13 @@ public interface Inbox {
 
     /** Returns messages to ready at once, without a counted attempt, as when the worker stops. Returns how many it held. */
     int release(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids);
+
+    /**
+     * Returns all messages that this owner holds to ready at once, without a counted attempt: for when {@link #claim} has failed,
+     * and may have taken some all the same. Returns how many. If the answer of the claim is still on its way, it may be none;
+     * call it again a little later.
+     */
+    int release(OwnerToken owner);
 
     /** Gives messages up, with the reason, of which 2,048 characters are kept. Returns how many this owner held. */
     int fail(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids, String error);

@@ -146,6 +146,10 @@ final class Queue {
         return own.release(owner, ids);
     }
 
+    int release(OwnerToken owner) {
+        return own.release(owner);
+    }
+
     int fail(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids, String error) {
         return own.fail(owner, ids, error, FailedHead.IS_SKIPPED);
     }

@@ -178,6 +178,11 @@ final class StoredInbox implements Inbox {
     }
 
     @Override
+    public int release(OwnerToken owner) {
+        return queue.release(owner);
+    }
+
+    @Override
     public int fail(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids, String error) {
         return queue.fail(owner, ids, error);
     }

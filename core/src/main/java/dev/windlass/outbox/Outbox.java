@@ -82,6 +82,8 @@ public interface Outbox {
      * <p>Nobody else gets them until the lease has run out. Take a fresh token for each claim, and {@link #heartbeat} well
      * before the lease ends when the work takes longer.
      *
+     * <p>If this call fails, it may have taken some all the same: call {@link #release(OwnerToken)}.
+     *
      * @return what was claimed; empty when nothing is ready
      */
     List<OutboxMessage> claim(OwnerToken owner, Duration lease, int batchSize);
@@ -100,6 +102,13 @@ public interface Outbox {
 
     /** Returns messages to ready at once, without a counted attempt, as when the worker stops. Returns how many it held. */
     int release(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids);
+
+    /**
+     * Returns all messages that this owner holds to ready at once, without a counted attempt: for when {@link #claim} has failed,
+     * and may have taken some all the same. Returns how many. If the answer of the claim is still on its way, it may be none;
+     * call it again a little later.
+     */
+    int release(OwnerToken owner);
 
     /**
      * Ends messages as failed, with the reason, of which 2,048 characters are kept. What waits behind them under an ordering key

@@ -318,6 +318,11 @@ final class StoredOutbox implements Outbox {
     }
 
     @Override
+    public int release(OwnerToken owner) {
+        return own.release(owner);
+    }
+
+    @Override
     public int fail(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids, String error) {
         return fail(owner, ids, error, FailedHead.BLOCKS);
     }

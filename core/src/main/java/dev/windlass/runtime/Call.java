@@ -137,6 +137,8 @@ public final class Call {
             }
         } catch (SQLException e) {
             throw SafeCopies.of(e, dialect);
+        } catch (RuntimeException e) {
+            throw SafeCopies.unwrapped(e, dialect);
         }
     }
 

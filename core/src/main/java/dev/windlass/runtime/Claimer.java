@@ -16,13 +16,22 @@ import org.slf4j.LoggerFactory;
 /**
  * Takes as much work as there is room for, and knows when to look again.
  *
- * <p>A claim whose answer cannot be read is made again for half as many messages, until the one that is at fault is alone.
+ * <p>A claim whose answer is lost or cannot be read is made again for half as many messages, until the one that is at fault is
+ * alone; after each that succeeds, for twice as many. If the database refuses a claim, one message may be at fault, and for a
+ * while they are taken one by one.
  */
 final class Claimer<M> {
     private static final Logger log = LoggerFactory.getLogger(Claimer.class);
 
     private static final Duration LEARN_EVERY = Duration.ofSeconds(10);
     private static final Duration ASK_EVERY = Duration.ofMillis(100);
+    private static final long ONE_BY_ONE_NANOS = Duration.ofSeconds(10).toNanos();
+
+    /** Refusals with longer pauses between them are told of again. */
+    private static final long QUIET_NANOS = Duration.ofMinutes(10).toNanos();
+
+    /** So often in a row a claim may meet what sounds like trouble of the whole database. */
+    private static final int PATIENCE = 3;
 
     private final Database database;
     private final WorkStore<M> store;
@@ -41,6 +50,9 @@ final class Claimer<M> {
     /** Whether the last claim left what is due, as when somebody has it locked. */
     private boolean blocked;
 
+    private int answeredInVain;
+    private long oneByOneUntil = System.nanoTime();
+    private long lastRefused = System.nanoTime() - QUIET_NANOS;
     private long lastAsked = System.nanoTime() - ASK_EVERY.toNanos();
     private long lastLearnt = System.nanoTime();
     private volatile boolean wantsRoom;
@@ -147,11 +159,42 @@ final class Claimer<M> {
     private Duration claim(List<WorkStore.Demand> demands) throws SQLException {
         int limit = Math.min(hand.limit(demands), mostRows);
         long bytes = hand.bytesLeft();
-        List<Claimed<M>> claimed = take(demands, limit, bytes);
+        boolean oneByOne = System.nanoTime() - oneByOneUntil < 0;
+        List<Claimed<M>> claimed;
+        try {
+            claimed = take(demands, limit, bytes, oneByOne);
+        } catch (SQLException e) {
+            if (!isRefusal(e)) {
+                throw e;
+            }
+            refused(e);
+            return oneByOne ? pace.afterNothing() : Duration.ZERO;
+        }
         if (isCut(claimed, limit, bytes)) {
             return Duration.ZERO;
         }
         return notBeyondDue(demands, claimed.isEmpty() ? pace.afterNothing() : pace.afterWork(), claimed.size());
+    }
+
+    /** Whether one message may be at fault, as when a constraint or a trigger of the user's own refuses its change. */
+    private boolean isRefusal(SQLException e) {
+        return database.dialect().isAnswer(e) && !lacksMemory(e) && (!isTransient(e) || ++answeredInVain > PATIENCE);
+    }
+
+    private void refused(SQLException e) {
+        long now = System.nanoTime();
+        if (now - lastRefused >= QUIET_NANOS) {
+            log.warn(
+                    "[{}] the database refuses a claim ({}); messages are claimed one by one for now, and those that are"
+                            + " refused are left and tried again",
+                    database.name(),
+                    database.describe(e));
+        }
+        lastRefused = now;
+        if (now - oneByOneUntil >= 0) {
+            oneByOneUntil = now + ONE_BY_ONE_NANOS;
+            sweeps.allDue(); // this one may have been meant for it
+        }
     }
 
     /** Whether it may have left what is ready, for lack of room. */
@@ -161,12 +204,14 @@ final class Claimer<M> {
     }
 
     /** Whatever happens between the claim and the hand, nothing that was claimed is forgotten. */
-    private List<Claimed<M>> take(List<WorkStore.Demand> demands, int limit, long bytes) throws SQLException {
+    private List<Claimed<M>> take(List<WorkStore.Demand> demands, int limit, long bytes, boolean oneByOne)
+            throws SQLException {
         LostClaims.Claim claim = lostClaims.begin();
         List<Claimed<M>> claimed = null;
         try {
             long before = System.nanoTime();
-            claimed = ask(claim, limit, bytes, demands);
+            claimed = ask(claim, limit, bytes, demands, oneByOne);
+            answeredInVain = 0;
             hand.advanceBounds(demands, claimed, isCut(claimed, limit, bytes));
             if (!claimed.isEmpty()) {
                 accept(claimed, before + options.lease().toNanos());
@@ -176,21 +221,24 @@ final class Claimer<M> {
             wantsRoom = hand.isFull(demands, claimed);
             return claimed;
         } catch (Throwable e) {
-            boolean unreadable = claimed == null && claim.wasSent() && !isTransient(e);
+            boolean unreadable = claimed == null && claim.wasSent() && (!isTransient(e) || lacksMemory(e));
             lostClaims.lost(claim, unreadable && limit == 1 ? "it cannot be read: " + kind(e) : null);
-            mostRows = unreadable || e instanceof OutOfMemoryError ? Math.max(1, limit / 2) : mostRows;
+            mostRows = claim.wasSent() ? Math.max(1, limit / 2) : mostRows;
             throw e;
         }
     }
 
-    private List<Claimed<M>> ask(LostClaims.Claim claim, int limit, long bytes, List<WorkStore.Demand> demands)
+    private List<Claimed<M>> ask(
+            LostClaims.Claim claim, int limit, long bytes, List<WorkStore.Demand> demands, boolean oneByOne)
             throws SQLException {
         long[] began = {System.nanoTime()};
         try {
             return database.once(connection -> {
                 began[0] = System.nanoTime();
                 claim.sent();
-                return store.claim(connection, claim.owner, options.lease(), limit, bytes, demands);
+                return oneByOne
+                        ? store.claimEach(connection, claim.owner, options.lease(), limit, bytes, demands)
+                        : store.claim(connection, claim.owner, options.lease(), limit, bytes, demands);
             });
         } catch (SQLException e) {
             if (database.dialect().isOutage(e)) {
@@ -206,9 +254,16 @@ final class Claimer<M> {
         return e instanceof SQLException sql && database.dialect().isTransient(sql);
     }
 
+    /** A driver tells of a lack of memory for an answer as of an error of the database. */
+    private boolean lacksMemory(Throwable e) {
+        return e instanceof SQLException sql && database.dialect().isLackOfMemory(sql);
+    }
+
     /** Its message may quote the payload. */
-    private static String kind(Throwable e) {
-        return e.getClass().getName() + (e instanceof SQLException sql ? " (SQLSTATE " + sql.getSQLState() + ")" : "");
+    private String kind(Throwable e) {
+        return e instanceof SQLException sql
+                ? database.describe(sql)
+                : e.getClass().getName();
     }
 
     /**

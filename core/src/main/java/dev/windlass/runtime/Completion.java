@@ -44,6 +44,20 @@ final class Completion {
         return changed;
     }
 
+    /** Gives back all that an owner holds. Returns how many. */
+    static int giveBack(Database database, String noun, UUID owner, OwnedStore store) {
+        long start = System.nanoTime();
+        for (int given = 0; ; ) {
+            WorkStore.GivenBack back =
+                    database.alone("release " + noun + "s", connection -> store.giveBack(connection, owner, null));
+            given += back.given();
+            if (back.leftLocked() == 0) {
+                return given;
+            }
+            pause(database, "release", back.leftLocked() + " " + noun + "s", start);
+        }
+    }
+
     private static void pause(Database database, String verb, String locked, long start) {
         if (System.nanoTime() - start > PATIENCE_NANOS) {
             throw locked(database, verb, locked);

@@ -156,7 +156,15 @@ public final class Database {
             SQLException safe = noConnection(e, Duration.ofNanos(System.nanoTime() - before));
             note(safe);
             throw safe;
+        } catch (RuntimeException e) {
+            throw noted(e);
         }
+    }
+
+    private SQLException noted(RuntimeException e) {
+        SQLException safe = SafeCopies.unwrapped(e, dialect);
+        note(safe);
+        return safe;
     }
 
     /**
@@ -192,6 +200,24 @@ public final class Database {
         });
     }
 
+    /** The same, which may be several statements, and waits for locks of others no longer than this. */
+    public <T> T once(Duration lockPatience, Work<T> work) throws SQLException {
+        return once(connection -> {
+            connection.setAutoCommit(false);
+            T result;
+            try {
+                dialect.limitLockWaits(connection, lockPatience);
+                result = work.run(connection);
+                connection.commit();
+            } catch (SQLException | RuntimeException e) {
+                undo(connection, true, e);
+                throw e;
+            }
+            connection.setAutoCommit(true);
+            return result;
+        });
+    }
+
     private <T> T once(Work<T> work, Work<T> joined) throws SQLException {
         try (Connection connection = connect()) {
             if (isInTransaction(connection)) {
@@ -201,6 +227,8 @@ public final class Database {
         } catch (SQLException e) {
             note(e);
             throw safe(e);
+        } catch (RuntimeException e) {
+            throw noted(e);
         }
     }
 
@@ -384,6 +412,10 @@ public final class Database {
         } catch (SQLException e) {
             note(e);
             SQLException safe = safe(e);
+            discard(connection, safe);
+            throw safe;
+        } catch (RuntimeException e) {
+            SQLException safe = noted(e);
             discard(connection, safe);
             throw safe;
         } finally {

@@ -48,6 +48,12 @@ public interface Dialect {
      */
     boolean isOutage(SQLException e);
 
+    /** Whether the server has looked at this very statement and said no; not if it could not be reached, or takes none. */
+    boolean isAnswer(SQLException e);
+
+    /** Whether there was not enough memory for a statement or its answer, here or at the server: less may fit. */
+    boolean isLackOfMemory(SQLException e);
+
     /** Whether statements of a transaction have been run on this connection, as far as the driver knows without asking. */
     boolean isInTransaction(Connection connection) throws SQLException;
 

@@ -37,7 +37,6 @@ public final class Dispatcher<M> {
     private final Listener listener;
     private Companion companion = Companion.NONE;
     private volatile boolean listening;
-    private volatile boolean marksFail;
 
     /** What else on this node lives by the notifications of this table. */
     public interface Companion {
@@ -284,44 +283,45 @@ public final class Dispatcher<M> {
     private Result result(Attempt<M> attempt) {
         try {
             return mayStart(attempt) ? run(attempt, attempt.claimed.readable()) : new Result.Stopped();
+        } catch (NotStartedException e) {
+            return new Result.Failed(e);
         } catch (Throwable e) {
             log.error("[{}] could not start the handler of {}", database.name(), attempt.claimed.id(), e);
             return new Result.Stopped();
         }
     }
 
-    private boolean mayStart(Attempt<M> attempt) {
+    private boolean mayStart(Attempt<M> attempt) throws NotStartedException {
         return !attempt.isCancelled() && (!attempt.isMarkedAtStart() || (mark(attempt) && !attempt.isCancelled()));
     }
 
-    /** Writes down that the handler starts. What cannot be written down is not started, by this node for now. */
-    private boolean mark(Attempt<M> attempt) {
+    /**
+     * Writes down that the handler starts. What cannot be written down is not started: it waits for a while, or it would be
+     * claimed again at once.
+     */
+    private boolean mark(Attempt<M> attempt) throws NotStartedException {
+        WorkStore.Answer answer;
         try {
-            WorkStore.Answer answer = heartBeat.start(List.of(attempt.held()));
-            marksFail = false;
-            if (!answer.lost().isEmpty()) {
-                attempt.cancel(Attempt.Reason.LEASE_LOST);
-            }
-            return answer.lost().isEmpty() && answer.locked().isEmpty();
+            answer = heartBeat.start(List.of(attempt.held()));
         } catch (SQLException | RuntimeException e) {
-            tellThatMarksFail(attempt, e);
-            return false;
+            if (SqlError.isOutage(e)) {
+                return false;
+            }
+            throw new NotStartedException("its start could not be written down: " + kind(e), database.safe(e));
         }
+        if (!answer.lost().isEmpty()) {
+            attempt.cancel(Attempt.Reason.LEASE_LOST);
+        }
+        if (!answer.locked().isEmpty()) {
+            throw new NotStartedException("its start could not be written down: somebody has it locked", null);
+        }
+        return answer.lost().isEmpty();
     }
 
-    private void tellThatMarksFail(Attempt<M> attempt, Exception cause) {
-        if (!marksFail) {
-            log.warn(
-                    "[{}] could not write down the start of message {} of topic {}, whose lease ran out before ({});"
-                            + " giving it back, and all that this happens to from now on",
-                    database.name(),
-                    attempt.claimed.id(),
-                    attempt.claimed.topic(),
-                    cause instanceof SQLException e
-                            ? e.getSQLState()
-                            : cause.getClass().getName());
-        }
-        marksFail = true;
+    private String kind(Exception e) {
+        return e instanceof SQLException sql
+                ? database.describe(sql)
+                : e.getClass().getName();
     }
 
     private Result run(Attempt<M> attempt, M message) {

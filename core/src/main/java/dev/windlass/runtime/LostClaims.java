@@ -110,12 +110,13 @@ final class LostClaims<M> {
     private void giveBack(Claim claim) {
         try {
             claim.askAt = System.nanoTime() + AGAIN_NANOS * (1 + claims.size() / FEW);
-            int count = database.once(connection -> store.giveBack(connection, claim.owner, claim.problem));
-            report(claim, count);
-            if (count == 0 && claim.found) { // as long as there is something, some of it may have been locked
+            WorkStore.GivenBack back =
+                    database.once(connection -> store.giveBack(connection, claim.owner, claim.problem));
+            report(claim, back.given());
+            if (back.isNothing() && claim.found) {
                 claims.remove(claim);
             }
-            claim.found |= count > 0;
+            claim.found |= !back.isNothing();
         } catch (SQLException | RuntimeException e) {
             log.debug("[{}] could not give back a lost claim yet", database.name(), e);
         }

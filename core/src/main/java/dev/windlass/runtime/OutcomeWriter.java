@@ -23,6 +23,9 @@ final class OutcomeWriter<M> {
     private static final Logger log = LoggerFactory.getLogger(OutcomeWriter.class);
     private static final int MOST_NAMED = 10;
 
+    /** So often in a row a batch, or one outcome after another, may meet what sounds like trouble of the whole database. */
+    private static final int PATIENCE = 3;
+
     private final Database database;
     private final WorkStore<M> store;
     private final Telemetry telemetry;
@@ -30,6 +33,7 @@ final class OutcomeWriter<M> {
     private final LostClaims<M> lostClaims;
     private final Results<M> results;
     private final List<Ended<M>> batch = new ArrayList<>();
+    private int answeredInVain;
 
     /** Who hears of what has been written, and takes the next messages of ordering keys if there is room. */
     interface Results<M> {
@@ -94,13 +98,17 @@ final class OutcomeWriter<M> {
         }
     }
 
-    /** Removes what is settled or put off. */
+    /**
+     * Removes what is settled or put off. What sounds like trouble of the whole database may be that of one outcome, as when a
+     * trigger of the user's raises it.
+     */
     private void write(List<Ended<M>> same) throws SQLException {
         try {
             writeAtOnce(same);
             same.clear();
+            answeredInVain = 0;
         } catch (SQLException | RuntimeException e) {
-            if (isTransient(e)) {
+            if (isTransient(e) && !(isAnswer(e) && ++answeredInVain > PATIENCE)) {
                 throw e;
             }
             writeOneByOne(same, e);
@@ -111,18 +119,24 @@ final class OutcomeWriter<M> {
         return e instanceof SQLException sql && database.dialect().isTransient(sql);
     }
 
+    private boolean isAnswer(Exception e) {
+        return e instanceof SQLException sql && database.dialect().isAnswer(sql);
+    }
+
     /** One outcome that the database refuses must not hold up the others. */
     private void writeOneByOne(List<Ended<M>> same, Exception cause) throws SQLException {
         if (same.size() == 1) {
             refuse(same.remove(0), cause);
             return;
         }
+        int inVain = 0;
         for (Iterator<Ended<M>> each = same.iterator(); each.hasNext(); ) {
             List<Ended<M>> one = List.of(each.next());
             try {
                 writeAtOnce(one);
+                inVain = 0;
             } catch (SQLException | RuntimeException e) {
-                if (isTransient(e)) {
+                if (isTransient(e) && (!isAnswer(e) || ++inVain > PATIENCE)) {
                     throw e;
                 }
                 refuse(one.get(0), e);
@@ -133,7 +147,7 @@ final class OutcomeWriter<M> {
 
     private void refuse(Ended<M> ended, Exception e) {
         boolean first = !ended.isRefused();
-        if (ended.refused(System.nanoTime())) {
+        if (ended.refused(System.nanoTime()) || isTransient(e)) {
             results.putOff(List.of(ended));
             if (first) {
                 log.warn(

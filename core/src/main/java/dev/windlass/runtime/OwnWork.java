@@ -69,7 +69,7 @@ public final class OwnWork<T, I> {
 
     /**
      * Takes what is ready; what cannot be read is set aside, and the rest returned. Not repeated: what a lost answer spoke of
-     * would stay claimed, and the caller would not know.
+     * would stay claimed, and the caller would not know. It can be found by its token.
      */
     public List<T> claim(OwnerToken owner, Duration lease, int batchSize) {
         Require.present("owner token", owner);
@@ -126,6 +126,12 @@ public final class OwnWork<T, I> {
 
     public int release(OwnerToken owner, Collection<I> ids) {
         return complete("release", held(owner, ids), Held::id, store::release);
+    }
+
+    /** All that this owner holds, as after a claim whose answer was lost. */
+    public int release(OwnerToken owner) {
+        Require.present("owner token", owner);
+        return Completion.giveBack(database, kind.noun(), owner.value(), store);
     }
 
     public int fail(OwnerToken owner, Collection<I> ids, String error, FailedHead head) {

@@ -7,6 +7,7 @@ import dev.windlass.FailedHead;
 import dev.windlass.runtime.WorkStore.Answer;
 import dev.windlass.runtime.WorkStore.Ending;
 import dev.windlass.runtime.WorkStore.Failure;
+import dev.windlass.runtime.WorkStore.GivenBack;
 import dev.windlass.runtime.WorkStore.Held;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -42,8 +43,12 @@ public class OwnedStore {
         return database.call(connection, queue + "_" + routine);
     }
 
-    public int giveBack(Connection connection, UUID owner, @Nullable String problem) throws SQLException {
-        return call(connection, "give_back").uuid(owner).text(problem).count();
+    public GivenBack giveBack(Connection connection, UUID owner, @Nullable String problem) throws SQLException {
+        return call(connection, "give_back")
+                .uuid(owner)
+                .text(problem)
+                .list(row -> new GivenBack(row.getInt("given"), row.getInt("left_locked")))
+                .get(0);
     }
 
     /** Takes what is ready, of whatever topic; one that cannot be read comes alone, with the reason. */

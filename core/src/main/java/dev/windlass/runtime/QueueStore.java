@@ -38,6 +38,22 @@ public abstract class QueueStore<M> extends OwnedStore implements WorkStore<M> {
     public List<Claimed<M>> claim(
             Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
             throws SQLException {
+        return claim(connection, owner, lease, limit, demands)
+                .number(bytes)
+                .claimed(rows -> claimed(rows, owner, true));
+    }
+
+    @Override
+    public List<Claimed<M>> claimEach(
+            Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
+            throws SQLException {
+        return claim(connection, owner, lease, limit, demands)
+                .number(bytes)
+                .bool(true)
+                .claimed(rows -> claimed(rows, owner, true));
+    }
+
+    private Call claim(Connection connection, UUID owner, Duration lease, int limit, List<Demand> demands) {
         return call(connection, "claim")
                 .uuid(owner)
                 .duration(lease)
@@ -45,9 +61,7 @@ public abstract class QueueStore<M> extends OwnedStore implements WorkStore<M> {
                 .texts(each(demands, Demand::topic))
                 .integers(each(demands, Demand::places))
                 .instants(each(demands, demand -> demand.after().at()))
-                .uuids(each(demands, demand -> demand.after().id()))
-                .number(bytes)
-                .claimed(rows -> claimed(rows, owner, true));
+                .uuids(each(demands, demand -> demand.after().id()));
     }
 
     /** Of whatever topic there is, for those who work by themselves. */

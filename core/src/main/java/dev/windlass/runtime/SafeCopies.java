@@ -12,6 +12,11 @@ import org.jspecify.annotations.Nullable;
  * are among causes and suppressed ones. What has none in it stays as it is.
  */
 public final class SafeCopies {
+    private static final int DEEP = 10;
+
+    /** An internal error, as the standard has it. */
+    private static final String NO_STATE = "HY000";
+
     private final Dialect dialect;
     private final boolean connecting;
     private final IdentityHashMap<Throwable, Throwable> copies = new IdentityHashMap<>();
@@ -37,6 +42,25 @@ public final class SafeCopies {
         } catch (Throwable e) {
             return new SafeCopy(thrown, thrown.getClass().getName());
         }
+    }
+
+    /**
+     * Of what a data source or its statements have thrown: some throw errors of the database as causes of unchecked exceptions.
+     * Those become what they were.
+     *
+     * @throws RuntimeException the same, if there is no such error in it
+     */
+    static SQLException unwrapped(RuntimeException thrown, Dialect dialect) {
+        if (isSafe(thrown)) {
+            throw thrown;
+        }
+        Throwable cause = thrown;
+        for (int depth = 0; cause != null && depth < DEEP; depth++, cause = cause.getCause()) {
+            if (cause instanceof SQLException e) {
+                return of(e, dialect);
+            }
+        }
+        return new SqlError(thrown.getClass().getName(), NO_STATE);
     }
 
     private static boolean isSafe(Throwable thrown) {
@@ -82,12 +106,16 @@ public final class SafeCopies {
         return connecting && SqlError.state(e).isEmpty() ? String.valueOf(e.getMessage()) : dialect.describe(e);
     }
 
-    /** Of what is behind an error of the database, a failure of the network is told; that of a parser would quote what it read. */
+    /**
+     * Of what is behind an error of the database, a failure of the network is told, and a lack of memory; that of a parser would
+     * quote what it read.
+     */
     private boolean isTold(Throwable cause, Throwable thrown) {
         return connecting
                 || !(thrown instanceof SQLException)
                 || cause instanceof SQLException
-                || cause instanceof IOException;
+                || cause instanceof IOException
+                || cause instanceof OutOfMemoryError;
     }
 
     /** Most exceptions that wrap another repeat its text in theirs. */

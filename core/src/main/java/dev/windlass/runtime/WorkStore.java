@@ -66,12 +66,31 @@ public interface WorkStore<M> {
             Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
             throws SQLException;
 
+    /** The same one by one: those that the database refuses are left. It fails if all are refused. */
+    default List<Claimed<M>> claimEach(
+            Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
+            throws SQLException {
+        return claim(connection, owner, lease, limit, bytes, demands);
+    }
+
     /**
-     * Gives back all that a claim took whose answer was lost or could not be read: to ready, without blame. Returns how many.
+     * Gives back all that a claim took whose answer was lost or could not be read: to ready, without blame.
      *
      * @param problem if given, why it cannot be read: then it ends as failed, with this reason
      */
-    int giveBack(Connection connection, UUID owner, @Nullable String problem) throws SQLException;
+    GivenBack giveBack(Connection connection, UUID owner, @Nullable String problem) throws SQLException;
+
+    /**
+     * What was found of a claim.
+     *
+     * @param given how many are given back
+     * @param leftLocked how many are not, since somebody has them locked: ask again
+     */
+    record GivenBack(int given, int leftLocked) {
+        boolean isNothing() {
+            return given + leftLocked == 0;
+        }
+    }
 
     /** Writes down that the handlers of these start now: if their lease runs out, that is held against them. */
     Answer start(Connection connection, List<Held> held) throws SQLException;

@@ -3,6 +3,7 @@ package dev.windlass.schedule;
 import dev.windlass.runtime.Database;
 import dev.windlass.schedule.JobStore.Synced;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.slf4j.Logger;
@@ -11,6 +12,9 @@ import org.slf4j.LoggerFactory;
 /** Brings along the jobs of a program when it starts. */
 final class JobSetSync {
     private static final Logger log = LoggerFactory.getLogger(JobSet.class);
+
+    /** Whoever starts waits for this. */
+    private static final Duration LOCK_PATIENCE = Duration.ofSeconds(2);
 
     private final Database database;
     private final JobStore store;
@@ -26,14 +30,17 @@ final class JobSetSync {
 
     void run() throws SQLException {
         for (Job job : single) {
-            boolean changed = database.once(connection -> store.save(
-                    connection, JobColumns.of(job.complete(), store.now(connection), Lengths.partOf(job.jitter()))));
+            boolean changed = database.once(
+                    LOCK_PATIENCE,
+                    connection -> store.save(
+                            connection,
+                            JobColumns.of(job.complete(), store.now(connection), Lengths.partOf(job.jitter()))));
             if (changed) {
                 log.info("[{}] brought along {}", database.name(), job);
             }
         }
         for (JobSet set : sets) {
-            report(set, database.once(connection -> {
+            report(set, database.once(LOCK_PATIENCE, connection -> {
                 Instant now = store.now(connection);
                 List<JobColumns> jobs = set.jobs().stream()
                         .map(job -> JobColumns.of(job, now, Lengths.partOf(job.jitter())))

@@ -88,6 +88,8 @@ public interface Jobs {
      *
      * <p>Only where no node hands runs to the outbox ({@link ScheduleOptions#handOff}): others would take them first. Nobody
      * else gets them until the lease has run out. Take a fresh token for each claim.
+     *
+     * <p>If this call fails, it may have taken some all the same: call {@link #releaseRuns(OwnerToken)}.
      */
     List<ClaimedJobRun> claimRuns(OwnerToken owner, Duration lease, int batchSize);
 
@@ -105,6 +107,13 @@ public interface Jobs {
 
     /** Returns runs that were not tried; they can be claimed again at once. Returns how many this owner held. */
     int releaseRuns(OwnerToken owner, Collection<JobRunIdentifier> ids);
+
+    /**
+     * Returns all runs that this owner holds to ready at once, without a counted attempt: for when {@link #claimRuns} has failed,
+     * and may have taken some all the same. Returns how many. If the answer of the claim is still on its way, it may be none;
+     * call it again a little later.
+     */
+    int releaseRuns(OwnerToken owner);
 
     /** Renews the lease, from the database's now. Returns how many this owner holds still; stop working on the others. */
     int heartbeatRuns(OwnerToken owner, Collection<JobRunIdentifier> ids, Duration lease);

@@ -150,7 +150,7 @@ public final class ScheduleNode {
         jobs.committed();
     }
 
-    /** Brings the program's jobs along; before the start. */
+    /** Brings the program's jobs along. Fails after a moment if somebody has some of them locked. */
     public void bringJobs() throws SQLException {
         sets.run();
     }

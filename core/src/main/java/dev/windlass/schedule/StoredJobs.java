@@ -296,6 +296,11 @@ final class StoredJobs implements Jobs {
     }
 
     @Override
+    public int releaseRuns(OwnerToken owner) {
+        return own.release(owner);
+    }
+
+    @Override
     public int heartbeatRuns(OwnerToken owner, Collection<JobRunIdentifier> ids, Duration lease) {
         return own.heartbeat(owner, ids, lease);
     }

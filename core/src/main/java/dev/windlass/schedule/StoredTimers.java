@@ -401,6 +401,11 @@ final class StoredTimers implements Timers {
     }
 
     @Override
+    public int release(OwnerToken owner) {
+        return own.release(owner);
+    }
+
+    @Override
     public int fail(OwnerToken owner, Collection<TimerIdentifier> ids, String error) {
         return own.fail(owner, ids, error, FailedHead.IS_SKIPPED);
     }

@@ -99,6 +99,8 @@ public interface Timers {
      *
      * <p>Only where no node hands timers to the outbox ({@link ScheduleOptions#handOff}): others would take them first. Nobody
      * else gets them until the lease has run out. Take a fresh token for each claim.
+     *
+     * <p>If this call fails, it may have taken some all the same: call {@link #release(OwnerToken)}.
      */
     List<Timer> claim(OwnerToken owner, Duration lease, int batchSize);
 
@@ -116,6 +118,13 @@ public interface Timers {
 
     /** Returns timers that were not tried; they can be claimed again at once. Returns how many this owner held. */
     int release(OwnerToken owner, Collection<TimerIdentifier> ids);
+
+    /**
+     * Returns all timers that this owner holds to ready at once, without a counted attempt: for when {@link #claim} has failed,
+     * and may have taken some all the same. Returns how many. If the answer of the claim is still on its way, it may be none;
+     * call it again a little later.
+     */
+    int release(OwnerToken owner);
 
     /**
      * Gives timers up. They stay, with their error, until they are rescheduled or cancelled. Returns how many this owner held.

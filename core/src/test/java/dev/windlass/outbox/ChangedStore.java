@@ -44,7 +44,7 @@ final class ChangedStore implements WorkStore<OutboxMessage> {
     }
 
     @Override
-    public int giveBack(Connection connection, UUID owner, @Nullable String problem) throws SQLException {
+    public GivenBack giveBack(Connection connection, UUID owner, @Nullable String problem) throws SQLException {
         return real.giveBack(connection, owner, problem);
     }
 

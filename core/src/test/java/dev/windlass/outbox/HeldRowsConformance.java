@@ -11,6 +11,7 @@ import dev.windlass.runtime.WorkStore.Answer;
 import dev.windlass.runtime.WorkStore.Demand;
 import dev.windlass.runtime.WorkStore.Ending;
 import dev.windlass.runtime.WorkStore.Failure;
+import dev.windlass.runtime.WorkStore.GivenBack;
 import dev.windlass.runtime.WorkStore.Held;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -222,6 +223,18 @@ abstract class HeldRowsConformance extends OutboxConformance {
     }
 
     @Test
+    void whatIsLockedIsNotGivenBackAndTold() throws SQLException {
+        List<Held> held = claimMany(3);
+        try (Connection somebody = holding("outbox", "id", held.get(1).id())) {
+            assertThat(giveBackAll(OWNER, null)).isEqualTo(new GivenBack(2, 1));
+            assertThat(giveBackAll(OWNER, null)).isEqualTo(new GivenBack(0, 1));
+            somebody.rollback();
+        }
+        assertThat(giveBackAll(OWNER, null)).isEqualTo(new GivenBack(1, 0));
+        assertThat(giveBackAll(OWNER, null)).isEqualTo(new GivenBack(0, 0));
+    }
+
+    @Test
     void whatCannotBeReadIsSetAsideWithTheReason() throws SQLException {
         claimMany(1);
 
@@ -231,6 +244,10 @@ abstract class HeldRowsConformance extends OutboxConformance {
     }
 
     private int giveBack(OwnerToken owner, @Nullable String problem) throws SQLException {
+        return giveBackAll(owner, problem).given();
+    }
+
+    private GivenBack giveBackAll(OwnerToken owner, @Nullable String problem) throws SQLException {
         return database().routines().once(connection -> store(LEASE).giveBack(connection, owner.value(), problem));
     }
 

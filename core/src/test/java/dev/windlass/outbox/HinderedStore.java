@@ -6,7 +6,6 @@ import dev.windlass.runtime.Claimed;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.WorkStore;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HashSet;
@@ -25,10 +24,7 @@ class HinderedStore implements WorkStore<OutboxMessage> {
     /** These rows are said to be locked. */
     final Set<UUID> locked = ConcurrentHashMap.newKeySet();
 
-    private final TestDatabase database;
-
     HinderedStore(TestDatabase database) {
-        this.database = database;
         this.real = new OutboxStore(routines(database), "outbox", "test", Duration.ofDays(7), () -> false);
     }
 
@@ -47,20 +43,9 @@ class HinderedStore implements WorkStore<OutboxMessage> {
         return real.claim(connection, owner, lease, limit, bytes, demands);
     }
 
-    /** As the routine does it; here until there is one. */
     @Override
-    public int giveBack(Connection connection, UUID owner, @Nullable String problem) throws SQLException {
-        String change = problem == null ? "status = 0" : "status = 3, ended_at = clock_timestamp(), last_error = ?";
-        try (Connection other = database.owner().getConnection();
-                PreparedStatement update = other.prepareStatement("update \"" + database.schema() + "\".outbox set "
-                        + change + ", owner_token = null, locked_until = null, next_attempt_at = clock_timestamp()"
-                        + " where owner_token = ?")) {
-            if (problem != null) {
-                update.setString(1, problem);
-            }
-            update.setObject(problem == null ? 1 : 2, owner);
-            return update.executeUpdate();
-        }
+    public GivenBack giveBack(Connection connection, UUID owner, @Nullable String problem) throws SQLException {
+        return real.giveBack(connection, owner, problem);
     }
 
     @Override

@@ -3,12 +3,15 @@ package dev.windlass.outbox;
 import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
 import dev.windlass.HandlerOptions;
+import dev.windlass.Logs;
 import dev.windlass.TestDatabase;
 import dev.windlass.runtime.Claimed;
 import dev.windlass.runtime.Handling;
 import dev.windlass.runtime.Telemetry;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -20,8 +23,11 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.postgresql.util.PSQLException;
+import org.postgresql.util.PSQLState;
 
 /** Claims that were committed, and of which the node never learned. Their leases are longer than the tests wait. */
 @SuppressWarnings("try") // a node is there to run, not to be called
@@ -54,11 +60,13 @@ final class LostClaimTest {
     @Test
     void whatAClaimTookWhoseAnswerWasLostIsGivenBackAndHandled() throws Exception {
         enqueue(10);
+        List<Integer> limits = new ArrayList<>();
         HinderedStore store = new HinderedStore(database) {
             @Override
             public List<Claimed<OutboxMessage>> claim(
                     Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
                     throws SQLException {
+                limits.add(limit);
                 List<Claimed<OutboxMessage>> claimed = super.claim(connection, owner, lease, limit, bytes, demands);
                 if (lost.incrementAndGet() <= 2) {
                     throw lostAnswer();
@@ -70,6 +78,54 @@ final class LostClaimTest {
             eventually().until(() -> database.count("status = 2 and " + BLAMELESS) == 10);
         }
         assertThat(handled).hasSize(10);
+        assertThat(limits.get(1)).as("the next is smaller").isEqualTo(limits.get(0) / 2);
+        assertThat(limits.get(2)).isEqualTo(limits.get(0) / 4);
+    }
+
+    /** One of its messages is locked by somebody for longer than the node needs to look twice. */
+    @Test
+    void whatIsLockedOfALostClaimIsGivenBackOnceItIsFree() throws Exception {
+        enqueue(3);
+        CompletableFuture<UUID> first = new CompletableFuture<>();
+        AtomicInteger looks = new AtomicInteger();
+        try (Connection holder = database.owner().getConnection()) {
+            holder.setAutoCommit(false);
+            HinderedStore store = new HinderedStore(database) {
+                @Override
+                public List<Claimed<OutboxMessage>> claim(
+                        Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
+                        throws SQLException {
+                    List<Claimed<OutboxMessage>> claimed = super.claim(connection, owner, lease, limit, bytes, demands);
+                    if (first.complete(owner)) {
+                        lock(holder, claimed.get(0).id());
+                        throw lostAnswer();
+                    }
+                    return claimed;
+                }
+
+                @Override
+                public GivenBack giveBack(Connection connection, UUID owner, @Nullable String problem)
+                        throws SQLException {
+                    GivenBack back = super.giveBack(connection, owner, problem);
+                    looks.incrementAndGet();
+                    return back;
+                }
+            };
+            try (HinderedNode node = node(store)) {
+                eventually().until(() -> looks.get() >= 3);
+                assertThat(database.count("status = 2")).isEqualTo(2);
+                holder.rollback();
+                eventually().until(() -> database.count("status = 2 and " + BLAMELESS) == 3);
+            }
+        }
+    }
+
+    private static void lock(Connection holder, UUID id) throws SQLException {
+        try (PreparedStatement lock =
+                holder.prepareStatement("select 1 from \"" + database.schema() + "\".outbox where id = ? for update")) {
+            lock.setObject(1, id);
+            lock.execute();
+        }
     }
 
     /** That nothing was found at first proves nothing. */
@@ -117,6 +173,17 @@ final class LostClaimTest {
         setAside(new IllegalStateException("x13 is secret"), "java.lang.IllegalStateException");
     }
 
+    /** As the driver tells it. */
+    @Test
+    void anAnswerThatDoesNotFitIntoMemoryIsNoOutageAndTreatedAlike() throws Exception {
+        try (Logs logs = Logs.collect(Level.INFO)) {
+            setAside(
+                    new PSQLException("x13", PSQLState.OUT_OF_MEMORY, new OutOfMemoryError("Java heap space")),
+                    "there is not enough memory (SQLSTATE 53200");
+            assertThat(logs.lines()).noneMatch(line -> line.text().contains("is away"));
+        }
+    }
+
     private void setAside(Throwable failure, String reason) throws Exception {
         enqueue(40);
         List<Integer> limits = new ArrayList<>();
@@ -136,9 +203,10 @@ final class LostClaimTest {
         try (HinderedNode node = node(store)) {
             eventually().until(() -> database.count("status = 2 and " + BLAMELESS) == 39);
             eventually()
-                    .until(() -> database.count("status = 3 and payload = 'x13' and last_error = 'it cannot be read: "
-                                    + reason + "'")
-                            == 1);
+                    .until(() ->
+                            database.count("status = 3 and payload = 'x13' and last_error like 'it cannot be read: "
+                                            + reason + "%'")
+                                    == 1);
             enqueue("y", 200);
             eventually().until(() -> handled.size() == 239);
         }

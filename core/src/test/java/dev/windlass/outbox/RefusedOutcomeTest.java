@@ -13,6 +13,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A trigger of the user's own may refuse what Windlass writes. */
 final class RefusedOutcomeTest {
@@ -22,7 +24,7 @@ final class RefusedOutcomeTest {
     private static final String TRIGGER = """
                 create function %s.refuse() returns trigger language plpgsql as $$
                 begin
-                    raise exception 'refused';
+                    raise exception 'refused' using errcode = 'P0001';
                 end $$;
                 create trigger refuse before update on %s.outbox for each row
                     when (new.status = 2 and new.payload = 'bad') execute function %s.refuse()
@@ -54,6 +56,28 @@ final class RefusedOutcomeTest {
             eventually().until(() -> logs.count(Level.ERROR, "refuses the outcome of message") > 0);
             assertThat(logs.at(Level.ERROR)).first().asString().contains("of topic a", "SQLSTATE P0001");
         }
+    }
+
+    /** As trouble of the whole database sounds. */
+    @ParameterizedTest
+    @ValueSource(strings = {"40001", "53400", "57014"})
+    void anOutcomeThatIsRefusedWithAStateThatMayPassHoldsUpNoOtherAndIsWrittenInTheEnd(String state) throws Exception {
+        refuseNone();
+        database.execute(TRIGGER.replace("P0001", state));
+        Windlass windlass = database.start(database.windlass().outboxHandler("a", message -> {}));
+
+        try (Logs logs = Logs.collect(Level.WARN)) {
+            windlass.outbox()
+                    .enqueueAll(IntStream.range(0, 100)
+                            .mapToObj(i -> OutboxEntry.of("a", i == 7 ? "bad" : "good"))
+                            .toList());
+
+            eventually().until(() -> database.count("status = 2") == 99);
+            eventually().until(() -> logs.count(Level.WARN, "refuses the outcome of message") == 1);
+        }
+        database.execute("drop trigger refuse on %s.outbox");
+        eventually().until(() -> database.count("status = 2") == 100);
+        assertThat(database.count("lease_expiries > 0")).isZero();
     }
 
     @Test

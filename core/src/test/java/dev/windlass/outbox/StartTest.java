@@ -8,6 +8,7 @@ import dev.windlass.Deadline;
 import dev.windlass.HandlerOptions;
 import dev.windlass.Logs;
 import dev.windlass.MonotonicClock;
+import dev.windlass.RetryPolicy;
 import dev.windlass.Shows;
 import dev.windlass.TestDatabase;
 import dev.windlass.engine.PostgresDialect;
@@ -78,6 +79,15 @@ final class StartTest {
             Handling.Handler<OutboxMessage> handler,
             Telemetry telemetry,
             int concurrency) {
+        node(change, start, new Handling<>(handler, HandlerOptions.defaults()), telemetry, concurrency);
+    }
+
+    private void node(
+            UnaryOperator<Claimed<OutboxMessage>> change,
+            ChangedStore.Start start,
+            Handling<OutboxMessage> handling,
+            Telemetry telemetry,
+            int concurrency) {
         Database routines = new Database(database.dataSource(), new PostgresDialect(), database.schema(), "outbox");
         OutboxStore store = new OutboxStore(routines, "outbox", "node", Duration.ofDays(1), () -> true);
         dispatcher = new Dispatcher<>(
@@ -85,7 +95,7 @@ final class StartTest {
                 routines,
                 new ChangedStore(store, change, start),
                 Channel.of(database.schema(), "outbox"),
-                Map.of("a", new Handling<>(handler, HandlerOptions.defaults())),
+                Map.of("a", handling),
                 new DispatcherOptions(
                         Duration.ofMillis(20),
                         Duration.ofMillis(100),
@@ -152,8 +162,7 @@ final class StartTest {
         write("x", 1, 2);
         AtomicInteger tries = new AtomicInteger();
         try (Logs logs = Logs.collect(Level.WARN)) {
-            node(
-                    claimed -> claimed,
+            quick(
                     held -> switch (tries.incrementAndGet()) {
                         case 1 -> new WorkStore.Answer(0, Set.of(held.id()), Set.of());
                         case 2 -> new WorkStore.Answer(0, Set.of(), Set.of(held.id()));
@@ -163,11 +172,40 @@ final class StartTest {
                     },
                     (message, cancellation) -> events.add("handled in try " + tries.get()));
             eventually().until(() -> database.count("status = 2") == 1);
-            assertThat(logs.count(Level.WARN, "could not write down the start")).isEqualTo(1);
+            assertThat(logs.lines())
+                    .anyMatch(line -> line.text().contains("could not be written down: somebody has it locked"))
+                    .anyMatch(line -> line.text().contains("could not be written down: java.lang.IllegalState"));
         }
         assertThat(events).containsExactly("handled in try 6");
-        assertThat(database.count("retry_count = 0 and lease_expiries = 2 and last_error is null"))
-                .isEqualTo(1);
+        assertThat(database.count("retry_count = 0 and lease_expiries = 2")).isEqualTo(1);
+    }
+
+    private void quick(ChangedStore.Start start, Handling.Handler<OutboxMessage> handler) {
+        RetryPolicy quick = RetryPolicy.defaults().withBase(Duration.ofMillis(50));
+        node(
+                claimed -> claimed,
+                start,
+                new Handling<>(handler, HandlerOptions.defaults().withRetry(quick)),
+                Telemetry.NONE,
+                16);
+    }
+
+    /** A trigger of the user's refuses it for ever: it is no reason to claim it again and again. */
+    @Test
+    void whatCannotBeMarkedWaitsAsLongAsItsRetryPolicySaysWithAReason() throws Exception {
+        write("x", 1, 2);
+        node(
+                claimed -> claimed,
+                held -> {
+                    throw new SQLException("x is secret", "P0001");
+                },
+                (message, cancellation) -> events.add("handled"));
+        eventually()
+                .until(() -> database.count("status = 0 and retry_count = 0 and next_attempt_at > clock_timestamp()"
+                                + " and last_error like '%its start could not be written down: %P0001%'"
+                                + " and last_error not like '%secret%'")
+                        == 1);
+        assertThat(events).isEmpty();
     }
 
     @Test

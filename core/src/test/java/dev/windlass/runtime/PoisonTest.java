@@ -9,7 +9,6 @@ import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
 import dev.windlass.outbox.OutboxEntry;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.Disabled;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -20,7 +19,6 @@ final class PoisonTest {
     static final TestDatabase database = new TestDatabase();
 
     @Test
-    @Disabled("until the routines count crashes")
     @Shows("OBX-064")
     void aMessageThatKillsItsProcessFailsInTheEndAndItsNeighboursAreHandled() throws Exception {
         database.passive()

@@ -11,6 +11,9 @@
 -- later claim from the old bound reaches past P in a snapshot with xmin > F, all of those transactions had ended in that
 -- snapshot, and the claim has seen what they committed. What a claim itself makes ready, and takes, has a later stamp than
 -- it can prove: it gets the time that the claim has read before it had its number.
+--
+-- With p_each it takes them one by one, and leaves those that a constraint or a trigger of the user's refuses; up to a thousand
+-- of each topic. If all are refused, it fails as the last one did.
 create or replace function {schema}.{queue_claim}(
     p_owner     uuid,
     p_lease     interval,
@@ -19,7 +22,8 @@ create or replace function {schema}.{queue_claim}(
     p_places    integer[] default null,
     p_after_ats timestamptz[] default null,
     p_after_ids uuid[] default null,
-    p_bytes     bigint default null
+    p_bytes     bigint default null,
+    p_each      boolean default false
 ) returns setof {schema}.{queue}
     language plpgsql
 {plan:index}
@@ -30,6 +34,12 @@ declare
     v_bytes  bigint := coalesce(p_bytes, 9223372036854775807);
     v_paused text[] := array(select p.topic from {schema}.{queue_pause} p);
     v_topics text[];
+    v_found  record;
+    v_topic  text;
+    v_here   integer;
+    v_size   bigint := 0;
+    v_taken  uuid[] := '{}';
+    v_state  text;
 begin
     perform {schema}.windlass_check_lease(p_lease);
     if p_topics is not null then
@@ -38,6 +48,48 @@ begin
     end if;
     {slot:claiming}
     v_topics := coalesce(p_topics, array(select t from {schema}.{queue_ready_topics}() t order by random()));
+    if p_each then
+        for v_found in
+            select f.id, f.size, want.topic, want.places
+              from unnest(v_topics, p_places, p_after_ats, p_after_ids) as want (topic, places, after_at, after_id)
+             cross join lateral (
+                   select r.id, octet_length(r.payload) as size
+                     from {schema}.{queue} r
+                    where r.status = 0
+                      and r.topic = want.topic
+                      and r.next_attempt_at <= v_now
+                      and (r.next_attempt_at, r.id) > (coalesce(want.after_at, '-infinity'),
+                                                       coalesce(want.after_id, '00000000-0000-0000-0000-000000000000'))
+                      and (r.expires_at is null or r.expires_at > v_now)
+                    order by r.next_attempt_at, r.id
+                    limit coalesce(want.places, p_limit)::bigint + 1000
+                      for update skip locked) f
+             where want.topic <> all (v_paused)
+        loop
+            exit when cardinality(v_taken) >= p_limit or v_size >= v_bytes;
+            if v_topic is distinct from v_found.topic then
+                v_topic := v_found.topic;
+                v_here := 0;
+            end if;
+            continue when v_here >= v_found.places;
+            begin
+                update {schema}.{queue} m
+                   set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,
+                       next_attempt_at = least(m.next_attempt_at, v_proved)
+                 where m.id = v_found.id;
+                v_taken := v_taken || v_found.id;
+                v_here := v_here + 1;
+                v_size := v_size + v_found.size;
+            exception when others then
+                v_state := sqlstate;
+            end;
+        end loop;
+        if cardinality(v_taken) = 0 and v_state is not null then
+            raise exception 'no message can be claimed: each is refused' using errcode = v_state;
+        end if;
+        return query select m.* from {schema}.{queue} m where m.id = any (v_taken);
+        return;
+    end if;
     return query
     update {schema}.{queue} m
        set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,

@@ -135,8 +135,14 @@ end
 $sql$;
 
 -- Gives back all that a claim took whose answer was lost or could not be read: to ready, without counting an attempt, or, with
--- a reason why it cannot be read, as failed. Returns how many; none may mean that the claim is not committed yet.
-create or replace function {schema}.{queue_give_back}(p_owner uuid, p_error text default null) returns integer
+-- a reason why it cannot be read, as failed. Tells how many, and how many are left because somebody has them locked: ask for
+-- them again. None at all may mean that the claim is not committed yet.
+create or replace function {schema}.{queue_give_back}(
+    p_owner uuid,
+    p_error text default null,
+    out given       integer,
+    out left_locked integer
+)
     language plpgsql
 {plan:index}
 as $sql$
@@ -145,12 +151,14 @@ declare
                             from {schema}.{queue} m
                            where m.status = 1 and m.locked_until > clock_timestamp() and m.owner_token = p_owner);
 begin
-    if cardinality(v_ids) = 0 then
-        return 0;
+    given := 0;
+    left_locked := 0;
+    if cardinality(v_ids) > 0 then
+        select s.changed, cardinality(s.locked)
+          into given, left_locked
+          from {schema}.{queue_settle}(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
+                                       p_errors => case when p_error is not null then array[p_error] end) s;
     end if;
-    return (select s.changed
-              from {schema}.{queue_settle}(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
-                                           p_errors => case when p_error is not null then array[p_error] end) s);
 end
 $sql$;
 
