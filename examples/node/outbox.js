@@ -187,7 +187,7 @@ export class Worker {
     const { lease, keep } = this.options;
     await this.pool.query('select windlass.outbox_reap(p_quiet => $1, p_watched => true)', [`${lease} ms`]);
     await this.pool.query(
-      'select windlass.outbox_expire(), windlass.outbox_clean(p_keep => $1), windlass.outbox_forget()',
+      'select windlass.outbox_expire(), windlass.outbox_clean(p_keep => $1), windlass.outbox_clean_dedup()',
       [keep],
     );
   }

@@ -232,10 +232,10 @@ select count(*) from windlass.outbox_claim(gen_random_uuid(), '30 s', 10);
 truncate hand;
 
 -- tag::dead-letters
-select topic, ordering_key, blocks_key, last_error from windlass.outbox_dead_letters(p_limit => 50);
+select topic, ordering_key, blocks_key, last_error from windlass.outbox_list(p_limit => 50, p_status => 3);
 --> account.changed | account-7 | t | no such account
 select f.attempt, f.error
-  from windlass.outbox_dead_letters(p_limit => 50) d, windlass.outbox_failures(p_id => d.id) f;
+  from windlass.outbox_list(p_limit => 50, p_status => 3) d, windlass.outbox_failures(p_id => d.id) f;
 --> 1 | no such account
 -- end::dead-letters
 

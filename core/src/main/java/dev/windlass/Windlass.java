@@ -662,6 +662,7 @@ public final class Windlass implements AutoCloseable {
                     database,
                     List.of(
                             Component.outbox(outbox.tableName()),
+                            Component.schedule(outbox.tableName()),
                             Component.inbox(inbox.tableName()),
                             Component.lease(leases.tableName())));
         }

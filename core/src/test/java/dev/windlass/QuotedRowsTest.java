@@ -11,7 +11,8 @@ import dev.windlass.inbox.InboxFilter;
 import dev.windlass.inbox.InboxMessage;
 import dev.windlass.inbox.InboxOptions;
 import dev.windlass.inbox.InboxWorkItemIdentifier;
-import dev.windlass.outbox.DeadLetterFilter;
+import dev.windlass.operator.Attempts;
+import dev.windlass.operator.MessageFilter;
 import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
@@ -124,7 +125,7 @@ final class QuotedRowsTest {
         OutboxOperator operator = outbox.operator("me");
         outbox.enqueueAll(List.of(entry(), entry(), entry()));
         outbox.fail(owner, work(outbox.claim(owner, MINUTE, 2)), "broken");
-        List<OutboxMessageIdentifier> failed = operator.deadLetters(DeadLetterFilter.all(), 10).stream()
+        List<OutboxMessageIdentifier> failed = operator.list(MessageFilter.failed(), 10).stream()
                 .map(letter -> letter.id())
                 .toList();
         outbox.claim(owner, MOMENT, 10);
@@ -148,12 +149,12 @@ final class QuotedRowsTest {
             call(() -> outbox.ack(owner, held));
             call(outbox::reapExpired);
             call(() -> outbox.claim(OwnerToken.fresh(), MINUTE, 10));
-            call(() -> operator.requeue(failed, OutboxOperator.Attempts.RESET));
-            call(() -> operator.requeue(DeadLetterFilter.all(), OutboxOperator.Attempts.RESET));
+            call(() -> operator.requeue(failed, Attempts.RESET));
+            call(() -> operator.requeue(MessageFilter.failed(), Attempts.RESET));
             call(() -> operator.skip(failed));
             call(() -> operator.erase(failed));
             call(() -> operator.purge(failed));
-            call(() -> operator.purge(DeadLetterFilter.all()));
+            call(() -> operator.purge(MessageFilter.failed()));
             call(() -> outbox.cancel(ready));
             call(() -> windlass.inTransaction(connection -> outbox.cancel(connection, ready)));
         };

@@ -70,11 +70,11 @@ public final class TestDatabase implements BeforeAllCallback, AfterEachCallback,
     public void afterEach(ExtensionContext context) throws SQLException {
         closeAll();
         execute("""
-                truncate %1$s.outbox, %1$s.outbox_join, %1$s.outbox_key, %1$s.outbox_key_freed, %1$s.outbox_dedup,
-                         %1$s.outbox_failure, %1$s.outbox_pause, %1$s.outbox_action, %1$s.outbox_timer, %1$s.outbox_job,
-                         %1$s.outbox_job_set, %1$s.outbox_job_run, %1$s.outbox_timer_failure, %1$s.outbox_job_run_failure,
-                         %1$s.inbox, %1$s.inbox_failure, %1$s.inbox_pause, %1$s.inbox_redelivery, %1$s.lease,
-                         %1$s.lease_semaphore cascade""".formatted("\"" + schema + "\""));
+                do $$ begin
+                    execute (select 'truncate ' || string_agg(format('%%I.%%I', schemaname, tablename), ', ') || ' cascade'
+                               from pg_tables
+                              where schemaname = '%1$s' and tablename not in ('windlass_version', 'windlass_watch'));
+                end $$""".formatted(schema));
     }
 
     @Override

@@ -1,5 +1,8 @@
 package dev.windlass.cli;
 
+import dev.windlass.operator.FailedAttempt;
+import dev.windlass.operator.OperatorAction;
+import dev.windlass.operator.PausedTopic;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -8,11 +11,8 @@ import dev.windlass.inbox.ContentHash;
 import dev.windlass.inbox.SeenMessage;
 import dev.windlass.lease.LeaseState;
 import dev.windlass.outbox.DeadLetter;
-import dev.windlass.outbox.FailedAttempt;
 import dev.windlass.outbox.ListedMessage;
-import dev.windlass.outbox.OperatorAction;
 import dev.windlass.outbox.OutboxMessage;
-import dev.windlass.outbox.PausedTopic;
 import dev.windlass.schedule.Timer;
 import java.util.List;
 import java.util.Map;

@@ -1,8 +1,8 @@
 package dev.windlass.cli;
 
+import dev.windlass.WorkStatus;
+import dev.windlass.operator.MessageFilter;
 import dev.windlass.outbox.ListedMessage;
-import dev.windlass.outbox.MessageFilter;
-import dev.windlass.outbox.OutboxStatus;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -37,7 +37,7 @@ final class ListCommand implements Callable<Integer> {
             paramLabel = "STATE",
             converter = State.class,
             description = "Only messages that are ready, in-progress, done, failed, waiting or cancelled.")
-    private @Nullable OutboxStatus state;
+    private @Nullable WorkStatus state;
 
     @Option(
             names = "--topic",
@@ -126,10 +126,10 @@ final class ListCommand implements Callable<Integer> {
         page.sayNext(spec, session, access.commandWith(words));
     }
 
-    private static final class State implements ITypeConverter<OutboxStatus> {
+    private static final class State implements ITypeConverter<WorkStatus> {
         @Override
-        public OutboxStatus convert(String value) {
-            return StateName.read(OutboxStatus.class, value);
+        public WorkStatus convert(String value) {
+            return StateName.read(WorkStatus.class, value);
         }
     }
 }

@@ -1,8 +1,8 @@
 package dev.windlass.cli;
 
+import dev.windlass.WorkStatus;
 import dev.windlass.outbox.ListedMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
-import dev.windlass.outbox.OutboxStatus;
 import java.util.Optional;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
@@ -35,7 +35,7 @@ record ListPosition(ListedMessage message) {
             return new ListPosition(new ListedMessage(
                     new OutboxMessageIdentifier(MessageId.uuid("message", parts[1])),
                     "any",
-                    OutboxStatus.READY,
+                    WorkStatus.READY,
                     Optional.empty(),
                     parts.length < 4 ? Optional.empty() : Optional.of(parts[3]),
                     parts.length < 4 ? Optional.empty() : Optional.of(Long.parseLong(parts[2])),

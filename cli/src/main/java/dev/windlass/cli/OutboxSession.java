@@ -1,5 +1,6 @@
 package dev.windlass.cli;
 
+import dev.windlass.WorkStatus;
 import dev.windlass.Windlass;
 import dev.windlass.outbox.DeadLetter;
 import dev.windlass.outbox.DeadLetterFilter;
@@ -7,7 +8,6 @@ import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
 import dev.windlass.outbox.OutboxOperator;
-import dev.windlass.outbox.OutboxStatus;
 import java.io.PrintWriter;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -52,7 +52,7 @@ record OutboxSession(Windlass windlass, Target target, SchemaOptions schema, Pag
     }
 
     Optional<DeadLetter> deadLetter(OutboxMessage message) {
-        if (message.status() != OutboxStatus.FAILED) {
+        if (message.status() != WorkStatus.FAILED) {
             return Optional.empty();
         }
         Instant failedAt = message.endedAt().orElseThrow();

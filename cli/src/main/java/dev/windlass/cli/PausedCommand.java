@@ -1,6 +1,6 @@
 package dev.windlass.cli;
 
-import dev.windlass.outbox.PausedTopic;
+import dev.windlass.operator.PausedTopic;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;

@@ -1,10 +1,10 @@
 package dev.windlass.cli;
 
+import dev.windlass.operator.Attempts;
 import dev.windlass.outbox.DeadLetter;
 import dev.windlass.outbox.DeadLetterFilter;
 import dev.windlass.outbox.OutboxMessageIdentifier;
 import dev.windlass.outbox.OutboxOperator;
-import dev.windlass.outbox.OutboxOperator.Attempts;
 import java.util.Collection;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;

@@ -1,8 +1,8 @@
 package dev.windlass.cli;
 
+import dev.windlass.operator.FailedAttempt;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.windlass.outbox.DeadLetter;
-import dev.windlass.outbox.FailedAttempt;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.windlass.cli;
 
+import dev.windlass.WorkStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.OwnerToken;
@@ -10,7 +11,6 @@ import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
-import dev.windlass.outbox.OutboxStatus;
 import dev.windlass.schedule.Job;
 import dev.windlass.schedule.TimerEntry;
 import java.sql.SQLException;
@@ -336,7 +336,7 @@ final class OutboxCommandTest {
         Ran some = outbox("requeue", text(id), NOBODY, "--as", "anna");
         assertThat(some.exitCode()).isZero();
         assertThat(some.out()).startsWith("requeued 1 of 2 messages; the rest is unknown, not failed, or erased");
-        assertThat(status(id)).isEqualTo(OutboxStatus.READY);
+        assertThat(status(id)).isEqualTo(WorkStatus.READY);
         assertThat(outbox.operator("x").actions(1).get(0).by()).isEqualTo("anna");
         Ran none = outbox("requeue", text(id), NOBODY);
         assertThat(none.exitCode()).isEqualTo(1);
@@ -418,9 +418,9 @@ final class OutboxCommandTest {
         outbox.enqueue(OutboxEntry.of("a", "").withOrderingKey("k"));
         OutboxMessageIdentifier next = outbox.enqueue(OutboxEntry.of("a", "").withOrderingKey("k"));
         OutboxMessageIdentifier head = fail("no");
-        assertThat(status(next)).isEqualTo(OutboxStatus.WAITING);
+        assertThat(status(next)).isEqualTo(WorkStatus.WAITING);
         assertThat(outbox("skip", text(head)).exitCode()).isZero();
-        assertThat(status(next)).isEqualTo(OutboxStatus.READY);
+        assertThat(status(next)).isEqualTo(WorkStatus.READY);
         assertThat(outbox("skip", text(head)).exitCode()).isEqualTo(1);
         assertThat(outbox("skip", "--topic", "a").out().strip()).isEqualTo("skipped 0 dead letters");
     }
@@ -431,7 +431,7 @@ final class OutboxCommandTest {
         Ran ran = outbox("cancel", text(id), text(id), NOBODY);
         assertThat(ran.exitCode()).isZero();
         assertThat(ran.out()).startsWith("cancelled 1 of 2 messages");
-        assertThat(status(id)).isEqualTo(OutboxStatus.CANCELLED);
+        assertThat(status(id)).isEqualTo(WorkStatus.CANCELLED);
         assertThat(outbox("cancel", text(id)).exitCode()).isEqualTo(1);
     }
 
@@ -538,7 +538,7 @@ final class OutboxCommandTest {
         return outbox.claim(owner, Duration.ofMinutes(1), 1).get(0);
     }
 
-    private OutboxStatus status(OutboxMessageIdentifier id) {
+    private WorkStatus status(OutboxMessageIdentifier id) {
         return outbox.find(id).orElseThrow().status();
     }
 

@@ -4,6 +4,7 @@ import dev.windlass.FailedHead;
 import dev.windlass.OwnerToken;
 import dev.windlass.Topic;
 import dev.windlass.WindlassException;
+import dev.windlass.operator.FailedAttempt;
 import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,5 +1,6 @@
 package dev.windlass.outbox;
 
+import dev.windlass.WorkStatus;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
@@ -30,7 +31,7 @@ public record OutboxMessage(
         Instant createdAt,
         Optional<Instant> dueTime,
         Optional<Instant> expiresAt,
-        OutboxStatus status,
+        WorkStatus status,
         int retryCount,
         int leaseExpiries,
         int requeues,
@@ -45,7 +46,7 @@ public record OutboxMessage(
     }
 
     public boolean isProcessed() {
-        return status == OutboxStatus.DONE;
+        return status == WorkStatus.DONE;
     }
 
     /** When it was acknowledged. */

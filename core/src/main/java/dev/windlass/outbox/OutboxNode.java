@@ -7,6 +7,7 @@ import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Dispatcher;
 import dev.windlass.runtime.DispatcherOptions;
 import dev.windlass.runtime.Handling;
+import dev.windlass.runtime.StoredOperator;
 import dev.windlass.runtime.Telemetry;
 import dev.windlass.runtime.Workers;
 import dev.windlass.schema.Channel;
@@ -56,8 +57,11 @@ public final class OutboxNode {
                 announcer,
                 codec,
                 options.lease(),
-                who -> new StoredOperator(
-                        database, options.tableName(), who, dispatcher::committed, dispatcher::pausesChanged));
+                who -> new StoredOutboxOperator(
+                        database,
+                        options.tableName(),
+                        who,
+                        new StoredOperator.Effects(dispatcher::committed, dispatcher::pausesChanged)));
     }
 
     public Outbox outbox() {

@@ -3,6 +3,8 @@ package dev.windlass.outbox;
 import static dev.windlass.runtime.Columns.each;
 import static dev.windlass.runtime.Columns.optional;
 
+import dev.windlass.WorkStatus;
+import dev.windlass.operator.FailedAttempt;
 import dev.windlass.outbox.OutboxEntry.Deduplication;
 import dev.windlass.runtime.Call;
 import dev.windlass.runtime.Claimed;
@@ -127,7 +129,7 @@ final class OutboxStore extends QueueStore<OutboxMessage> {
                 Instants.instant(row, createdAt),
                 Instants.optionalInstant(row, dueAt),
                 Instants.optionalInstant(row, expiresAt),
-                OutboxStatus.IN_PROGRESS,
+                WorkStatus.IN_PROGRESS,
                 row.getInt(retryCount),
                 row.getInt(leaseExpiries),
                 row.getInt(requeues),
@@ -174,7 +176,7 @@ final class OutboxStore extends QueueStore<OutboxMessage> {
 
     @Override
     public int forget(Connection connection, int limit) throws SQLException {
-        return call(connection, "forget").integer(limit).count();
+        return call(connection, "clean_dedup").integer(limit).count();
     }
 
     @Override
@@ -198,7 +200,7 @@ final class OutboxStore extends QueueStore<OutboxMessage> {
                 instant(row, row.findColumn("created_at")).orElseThrow(),
                 instant(row, row.findColumn("due_at")),
                 instant(row, row.findColumn("expires_at")),
-                OutboxStatus.of(row.getInt("status")),
+                WorkStatus.of(row.getInt("status")),
                 row.getInt("retry_count"),
                 row.getInt("lease_expiries"),
                 row.getInt("requeues"),

@@ -4,6 +4,8 @@ import dev.windlass.FailedHead;
 import dev.windlass.OwnerToken;
 import dev.windlass.PayloadCodec;
 import dev.windlass.Topic;
+import dev.windlass.WorkStatus;
+import dev.windlass.operator.FailedAttempt;
 import dev.windlass.runtime.Announcer;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Dispatcher;
@@ -250,7 +252,7 @@ final class StoredOutbox implements Outbox {
     /** By an earlier try, perhaps, whose answer was lost. */
     private boolean isCancelled(Connection connection, UUID id) throws SQLException {
         return store.find(connection, id)
-                .filter(message -> message.status() == OutboxStatus.CANCELLED)
+                .filter(message -> message.status() == WorkStatus.CANCELLED)
                 .isPresent();
     }
 

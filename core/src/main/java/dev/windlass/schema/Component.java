@@ -2,19 +2,20 @@ package dev.windlass.schema;
 
 import dev.windlass.runtime.Require;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A part of the schema with a version of its own: a table, what belongs to it, and its routines.
  *
- * @param name the prefix of its placeholders in the SQL files
+ * @param name what it is known by
+ * @param prefix what its placeholders in the SQL files start with
  * @param tableName the name its tables, indexes and routines start with
  * @param version the version this program brings
  * @param minCompatible the oldest program version that can work with a database of this version
  * @param steps the SQL files, in the order in which they run
  */
-public record Component(String name, String tableName, int version, int minCompatible, List<Step> steps) {
+public record Component(
+        String name, String prefix, String tableName, int version, int minCompatible, List<Step> steps) {
 
     public Component {
         Require.identifier("table name", tableName);
@@ -32,61 +33,82 @@ public record Component(String name, String tableName, int version, int minCompa
     }
 
     /**
-     * A queue: the verbs that all have alike are one file, which is rendered for each.
+     * A queue: what all have alike are files that are rendered for each.
      *
      * @param suffix what its name has in addition to the name of the component's table
      * @param signal what its nodes are told when there may be something to do
      * @param keeps whether what is done is kept, if nobody says otherwise
-     * @param slots whole statements of its own, as files by the name of their place
+     * @param slots the file with the statements of its own, by the name of their place; null if it has none
      */
-    public record Queue(String suffix, String signal, boolean keeps, Map<String, String> slots) {}
+    public record Queue(
+            String suffix,
+            String signal,
+            boolean keeps,
+            @Nullable String slots) {}
 
-    /** The outbox, and what becomes messages of it: timers and jobs. */
+    /** What all the others need. */
+    static Component common() {
+        return first("windlass", "windlass", "windlass", file("windlass.sql"));
+    }
+
     public static Component outbox(String tableName) {
-        Queue messages =
-                new Queue("", "", true, Map.of("claiming", "outbox_claiming.sql", "next_due", "outbox_next_due.sql"));
+        Queue messages = new Queue("", "", true, "outbox_slots.sql");
         return first(
                 "outbox",
+                "outbox",
                 tableName,
+                table(messages),
                 file("outbox_table.sql"),
-                file("outbox_schedule_table.sql"),
                 claims(messages),
                 verbs(messages),
-                verbs(new Queue("_timer", "\u0001timers", false, Map.of())),
-                verbs(new Queue("_job_run", "\u0001jobs", true, Map.of())),
+                operations(messages),
                 file("outbox_routines.sql"),
                 file("outbox_ordering.sql"),
-                file("outbox_dedup.sql"),
-                file("outbox_operations.sql"),
-                file("outbox_timers.sql"),
-                file("outbox_jobs.sql"));
+                file("outbox_dedup.sql"));
     }
 
-    /** Leases, and the permits of semaphores. */
-    public static Component lease(String tableName) {
-        return first("lease", tableName, file("lease_table.sql"), file("lease_routines.sql"));
+    /** Timers and jobs, which become messages of the outbox with this table, and cannot be without it. */
+    public static Component schedule(String outboxTableName) {
+        return first(
+                "schedule",
+                "outbox",
+                outboxTableName,
+                file("schedule_table.sql"),
+                verbs(new Queue("_timer", "\u0001timers", false, null)),
+                verbs(new Queue("_job_run", "\u0001jobs", true, null)),
+                file("schedule_timers.sql"),
+                file("schedule_jobs.sql"));
     }
-
-    private static final Queue INBOX = new Queue("", "", true, Map.of());
 
     public static Component inbox(String tableName) {
+        Queue messages = new Queue("", "", true, null);
         return first(
+                "inbox",
                 "inbox",
                 tableName,
                 file("inbox_table.sql"),
-                claims(INBOX),
-                verbs(INBOX),
+                claims(messages),
+                verbs(messages),
                 file("inbox_routines.sql"),
                 file("inbox_queue.sql"),
                 file("inbox_operations.sql"));
     }
 
-    private static Component first(String name, String tableName, Step... steps) {
-        return new Component(name, tableName, 1, 1, List.of(steps));
+    /** Leases, and the permits of semaphores. */
+    public static Component lease(String tableName) {
+        return first("lease", "lease", tableName, file("lease_table.sql"), file("lease_routines.sql"));
+    }
+
+    private static Component first(String name, String prefix, String tableName, Step... steps) {
+        return new Component(name, prefix, tableName, 1, 1, List.of(steps));
     }
 
     private static Step file(String name) {
         return new Step(1, name);
+    }
+
+    private static Step table(Queue queue) {
+        return new Step(1, "queue_table.sql", queue);
     }
 
     private static Step claims(Queue queue) {
@@ -95,5 +117,9 @@ public record Component(String name, String tableName, int version, int minCompa
 
     private static Step verbs(Queue queue) {
         return new Step(1, "queue_verbs.sql", queue);
+    }
+
+    private static Step operations(Queue queue) {
+        return new Step(1, "queue_operations.sql", queue);
     }
 }

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,7 +39,8 @@ public final class Migrator {
 
     public Migrator(Database database, List<Component> components) {
         this.database = database;
-        this.components = List.copyOf(components);
+        this.components = Stream.concat(Stream.of(Component.common()), components.stream())
+                .toList();
         this.template = new Template(database.dialect(), database.schema());
     }
 
@@ -99,7 +101,7 @@ public final class Migrator {
     private String pendingSql(Connection connection) throws SQLException {
         checkServer(connection);
         boolean fresh = !database.dialect().tableExists(connection, database.schema(), VERSION_TABLE);
-        StringBuilder sql = new StringBuilder(fresh ? template.render("version.sql") : "");
+        StringBuilder sql = new StringBuilder();
         for (Component component : components) {
             int from = fresh
                     ? 0
@@ -111,7 +113,7 @@ public final class Migrator {
 
     /** The whole SQL for an empty database, for people who run it by other means. */
     public String fullSql() {
-        return template.render("version.sql") + upgradeSql(0);
+        return upgradeSql(0);
     }
 
     /** The SQL that brings a database of this version up to date, for people who run it by other means. */
@@ -123,7 +125,7 @@ public final class Migrator {
     public String grants(String role) {
         Require.identifier("role", role);
         return components.stream()
-                .map(component -> template.render(component.name() + "_grants.sql", component, role))
+                .map(component -> template.grants(component, role))
                 .collect(Collectors.joining());
     }
 

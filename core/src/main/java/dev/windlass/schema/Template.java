@@ -5,10 +5,10 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.util.Map;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +20,8 @@ import org.jspecify.annotations.Nullable;
 final class Template {
     private static final Pattern SLOT = Pattern.compile("(?m)^ *\\{slot:(\\w+)}\\n");
     private static final Pattern PLAN = Pattern.compile("(?m)^\\{plan:(\\w+)}\\n");
+    private static final Pattern ROUTINE =
+            Pattern.compile("(?m)^create or replace function (\\{schema}\\.[\\w{}]+)\\(");
     private static final Pattern PLACEHOLDER = Pattern.compile("\\{(\\w+)}");
     private static final String QUEUE = "queue";
 
@@ -36,28 +38,44 @@ final class Template {
         this.schema = schema;
     }
 
-    /** A file that belongs to no component. */
-    String render(String file) {
-        return fill(read(file), new Names("", "", "", null));
-    }
-
     String render(Component.Step step, Component component) {
-        Component.Queue queue = step.queue();
-        String text = queue == null ? read(step.file()) : fillSlots(read(step.file()), queue.slots());
-        return fill(fillPlans(text), new Names(component.name(), component.tableName(), "", queue));
+        return fill(fillPlans(text(step)), names(component, "", step.queue()));
     }
 
-    String render(String file, Component component, String role) {
-        return fill(read(file), new Names(component.name(), component.tableName(), role, null));
+    /** What a role needs for the tables of a component, and for each of its routines. */
+    String grants(Component component, String role) {
+        String tables = fill(read(component.name() + "_grants.sql"), names(component, role, null));
+        String routines = component.steps().stream()
+                .flatMap(step -> ROUTINE.matcher(text(step))
+                        .results()
+                        .map(match -> fill(match.group(1), names(component, role, step.queue()))))
+                .distinct()
+                .collect(Collectors.joining(",\n      "));
+        return tables + "grant execute\n   on function " + routines + "\n   to " + dialect.quote(role) + ";\n";
+    }
+
+    private static Names names(Component component, String role, Component.@Nullable Queue queue) {
+        return new Names(component.prefix(), component.tableName(), role, queue);
+    }
+
+    /** A file with the statements that a queue has of its own. */
+    private String text(Component.Step step) {
+        String text = read(step.file());
+        return step.queue() == null ? text : fillSlots(text, step.queue().slots());
     }
 
     private record Names(String component, String table, String role, Component.@Nullable Queue queue) {}
 
-    private String fillSlots(String text, Map<String, String> slots) {
-        return SLOT.matcher(text).replaceAll(match -> {
-            String file = slots.get(match.group(1));
-            return file == null ? "" : Matcher.quoteReplacement(read(file));
-        });
+    private String fillSlots(String text, @Nullable String slots) {
+        String own = slots == null ? "" : read(slots);
+        return SLOT.matcher(text).replaceAll(match -> Matcher.quoteReplacement(slot(own, match.group(1))));
+    }
+
+    /** The statements that stand below the name of their place, up to the next. */
+    private static String slot(String own, String name) {
+        Matcher statements = Pattern.compile("(?ms)^-- \\{slot:" + name + "}[^\\n]*\\n(.*?)(?=^-- \\{slot:|\\z)")
+                .matcher(own);
+        return statements.find() ? statements.group(1) : "";
     }
 
     private String fillPlans(String text) {
@@ -106,7 +124,10 @@ final class Template {
         if (queue != null && key.startsWith(QUEUE)) {
             return dialect.quote(names.table + queue.suffix() + key.substring(QUEUE.length()));
         }
-        if (names.component.isEmpty() || !key.startsWith(names.component)) {
+        if (key.equals(names.component + "_name")) {
+            return dialect.literal(names.table);
+        }
+        if (!key.startsWith(names.component)) {
             throw new IllegalStateException("unknown placeholder {" + key + "}");
         }
         return dialect.quote(names.table + key.substring(names.component.length()));

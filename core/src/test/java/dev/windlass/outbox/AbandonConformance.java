@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.OwnerToken;
 import dev.windlass.Shows;
+import dev.windlass.WorkStatus;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -24,7 +25,7 @@ abstract class AbandonConformance extends OutboxConformance {
 
         assertThat(outbox.abandon(owner, List.of(id))).isEqualTo(1);
 
-        assertThat(stored(id).status()).isEqualTo(OutboxStatus.READY);
+        assertThat(stored(id).status()).isEqualTo(WorkStatus.READY);
         assertThat(stored(id).retryCount()).isEqualTo(1);
         assertThat(stored(id).leaseExpiries()).isZero();
         assertThat(count("owner_token is null and locked_until is null")).isEqualTo(1);
@@ -94,7 +95,7 @@ abstract class AbandonConformance extends OutboxConformance {
         assertThat(outbox.abandon(OwnerToken.fresh(), List.of(id))).isZero();
         assertThat(outbox.abandon(OwnerToken.fresh(), List.of(id), Duration.ZERO, "no"))
                 .isZero();
-        assertThat(stored(id).status()).isEqualTo(OutboxStatus.IN_PROGRESS);
+        assertThat(stored(id).status()).isEqualTo(WorkStatus.IN_PROGRESS);
         assertThat(stored(id).retryCount()).isZero();
     }
 

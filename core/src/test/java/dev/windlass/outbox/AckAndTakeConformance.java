@@ -4,7 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.FailedHead;
 import dev.windlass.OwnerToken;
-import dev.windlass.outbox.OutboxOperator.Attempts;
+import dev.windlass.WorkStatus;
+import dev.windlass.operator.Attempts;
 import dev.windlass.runtime.Claimed;
 import dev.windlass.runtime.WorkStore.Acked;
 import dev.windlass.runtime.WorkStore.Held;
@@ -36,9 +37,9 @@ abstract class AckAndTakeConformance extends OutboxConformance {
         assertThat(acked.taken()).extracting(Claimed::id).containsExactly(next.value());
         assertThat(acked.taken().get(0).owner()).isEqualTo(TAKER.owner());
         assertThat(acked.taken().get(0).readable().payload()).isEqualTo("{}");
-        assertThat(stored(first).status()).isEqualTo(OutboxStatus.DONE);
-        assertThat(stored(next).status()).isEqualTo(OutboxStatus.IN_PROGRESS);
-        assertThat(stored(third).status()).isEqualTo(OutboxStatus.WAITING);
+        assertThat(stored(first).status()).isEqualTo(WorkStatus.DONE);
+        assertThat(stored(next).status()).isEqualTo(WorkStatus.IN_PROGRESS);
+        assertThat(stored(third).status()).isEqualTo(WorkStatus.WAITING);
         assertThat(claim(OwnerToken.fresh(), 10)).isEmpty();
     }
 
@@ -83,7 +84,7 @@ abstract class AckAndTakeConformance extends OutboxConformance {
         OutboxWorkItemIdentifier next = workItem(enqueue(ordered("topic").withDelay(Duration.ofHours(1))));
         claim(OWNER, 10);
         assertThat(ackAndTake(first).taken()).isEmpty();
-        assertThat(stored(next).status()).isEqualTo(OutboxStatus.READY);
+        assertThat(stored(next).status()).isEqualTo(WorkStatus.READY);
         assertThat(time("next_attempt_at", next)).isAfter(Instant.now().plusSeconds(3000));
     }
 

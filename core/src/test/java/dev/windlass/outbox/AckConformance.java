@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.OwnerToken;
 import dev.windlass.Shows;
+import dev.windlass.WorkStatus;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -23,7 +24,7 @@ abstract class AckConformance extends OutboxConformance {
         assertThat(outbox.ack(owner, List.of(id))).isEqualTo(1);
 
         OutboxMessage stored = stored(id);
-        assertThat(stored.status()).isEqualTo(OutboxStatus.DONE);
+        assertThat(stored.status()).isEqualTo(WorkStatus.DONE);
         assertThat(stored.isProcessed()).isTrue();
         assertThat(stored.processedAt().orElseThrow())
                 .isBetween(before, database().now());
@@ -37,7 +38,7 @@ abstract class AckConformance extends OutboxConformance {
         OutboxWorkItemIdentifier id = claimed(OwnerToken.fresh());
 
         assertThat(outbox.ack(OwnerToken.fresh(), List.of(id))).isZero();
-        assertThat(stored(id).status()).isEqualTo(OutboxStatus.IN_PROGRESS);
+        assertThat(stored(id).status()).isEqualTo(WorkStatus.IN_PROGRESS);
     }
 
     @Test
@@ -52,8 +53,8 @@ abstract class AckConformance extends OutboxConformance {
         assertThat(outbox.ack(owner, List.of(unknown, others, mine, ready))).isEqualTo(1);
 
         assertThat(stored(mine).isProcessed()).isTrue();
-        assertThat(stored(others).status()).isEqualTo(OutboxStatus.IN_PROGRESS);
-        assertThat(stored(ready).status()).isEqualTo(OutboxStatus.READY);
+        assertThat(stored(others).status()).isEqualTo(WorkStatus.IN_PROGRESS);
+        assertThat(stored(ready).status()).isEqualTo(WorkStatus.READY);
     }
 
     @Test
@@ -97,7 +98,7 @@ abstract class AckConformance extends OutboxConformance {
         outbox.reapExpired();
 
         assertThat(outbox.ack(slow, List.of(id))).isZero();
-        assertThat(stored(id).status()).isEqualTo(OutboxStatus.READY);
+        assertThat(stored(id).status()).isEqualTo(WorkStatus.READY);
 
         OwnerToken next = OwnerToken.fresh();
         assertThat(claim(next, 10)).containsExactly(id);
@@ -114,6 +115,6 @@ abstract class AckConformance extends OutboxConformance {
 
         assertThat(deleting.ack(owner, List.of(mine, others))).isEqualTo(1);
         assertThat(count("1 = 1")).isEqualTo(1);
-        assertThat(stored(others).status()).isEqualTo(OutboxStatus.IN_PROGRESS);
+        assertThat(stored(others).status()).isEqualTo(WorkStatus.IN_PROGRESS);
     }
 }

@@ -6,7 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.OwnerToken;
 import dev.windlass.Topic;
-import dev.windlass.outbox.OutboxOperator.Attempts;
+import dev.windlass.operator.Attempts;
+import dev.windlass.operator.MessageFilter;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -22,7 +23,7 @@ import org.junit.jupiter.api.Test;
 abstract class BadOperationsConformance extends OutboxConformance {
     private static final OutboxEntry GOOD = OutboxEntry.of("topic", "");
     private static final Duration HOUR = Duration.ofHours(1);
-    private static final DeadLetterFilter ALL = DeadLetterFilter.all();
+    private static final MessageFilter ALL = MessageFilter.failed();
 
     private final OutboxMessageIdentifier id = new OutboxMessageIdentifier(UUID.randomUUID());
     private OutboxOperator anna;
@@ -35,7 +36,7 @@ abstract class BadOperationsConformance extends OutboxConformance {
     @AfterEach
     void nothingWasWritten() {
         assertThat(count("1 = 1")).isZero();
-        assertThat(database().value(Long.class, "select count(*) from %s.outbox_action"))
+        assertThat(database().value(Long.class, "select count(*) from %s.windlass_action"))
                 .isZero();
         assertThat(database().value(Long.class, "select count(*) from %s.outbox_dedup"))
                 .isZero();
@@ -89,9 +90,9 @@ abstract class BadOperationsConformance extends OutboxConformance {
         refused(() -> ALL.withTopic(" "), "expected a topic, got blank text");
         refused(() -> ALL.withTopic("t".repeat(256)), "topic of at most 255 characters");
         refused(() -> ALL.withTopic("\0"), "topic without NUL characters");
-        refused(() -> ALL.withFailedFrom(Instant.MIN), "time between the years 1 and 9999");
-        refused(() -> ALL.withFailedBefore(Instant.MAX), "time between the years 1 and 9999");
-        refused(() -> ALL.withFailedFrom(time).withFailedBefore(time), "a time that begins before it ends");
+        refused(() -> ALL.withFrom(Instant.MIN), "time between the years 1 and 9999");
+        refused(() -> ALL.withUntil(Instant.MAX), "time between the years 1 and 9999");
+        refused(() -> ALL.withFrom(time).withUntil(time), "a time that begins before it ends");
         refused(() -> ALL.withError(""), "expected an error text, got blank text");
         refused(() -> ALL.withError("e".repeat(2049)), "error text of at most 2048 characters, got 2049");
         refused(() -> ALL.withError("\0"), "error text without NUL characters");
@@ -99,10 +100,10 @@ abstract class BadOperationsConformance extends OutboxConformance {
 
     @Test
     void listsRefuseLimitsOfNothingAndMissingPages() {
-        refused(() -> anna.deadLetters(nothing(), 1), "filter, got null");
-        refused(() -> anna.deadLetters(ALL, 0), "expected a positive limit, got 0");
-        refused(() -> anna.deadLetters(ALL, -1), "expected a positive limit, got -1");
-        refused(() -> anna.deadLetters(ALL, 1, nothing()), "dead letter, got null");
+        refused(() -> anna.list(nothing(), 1), "filter, got null");
+        refused(() -> anna.list(ALL, 0), "expected a positive limit, got 0");
+        refused(() -> anna.list(ALL, -1), "expected a positive limit, got -1");
+        refused(() -> anna.list(ALL, 1, nothing()), "dead letter, got null");
         refused(() -> anna.actions(0), "expected a positive limit, got 0");
         refused(() -> anna.actions(-5), "expected a positive limit, got -5");
         refused(() -> anna.actions(1, nothing()), "action, got null");
@@ -111,7 +112,7 @@ abstract class BadOperationsConformance extends OutboxConformance {
     @Test
     void changesRefuseMissingIdsFiltersAndChoices() {
         List<OutboxMessageIdentifier> none = nothing();
-        DeadLetterFilter noFilter = nothing();
+        MessageFilter noFilter = nothing();
         for (List<OutboxMessageIdentifier> bad : Arrays.asList(none, Arrays.asList(id, nothing()))) {
             String message =
                     "expected a collection of message identifiers, got " + (bad == null ? "null" : "one with a null");

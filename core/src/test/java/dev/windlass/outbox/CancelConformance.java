@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.OwnerToken;
 import dev.windlass.Windlass;
+import dev.windlass.WorkStatus;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -27,7 +28,7 @@ abstract class CancelConformance extends OutboxConformance {
 
         for (OutboxMessageIdentifier id : List.of(ready, delayed, waiting)) {
             assertThat(outbox.cancel(id)).isTrue();
-            assertThat(stored(workItem(id)).status()).isEqualTo(OutboxStatus.CANCELLED);
+            assertThat(stored(workItem(id)).status()).isEqualTo(WorkStatus.CANCELLED);
             assertThat(stored(workItem(id)).endedAt()).isPresent();
             assertThat(stored(workItem(id)).processedAt()).isEmpty();
         }
@@ -79,7 +80,7 @@ abstract class CancelConformance extends OutboxConformance {
             connection.commit();
         }
         assertThat(claim(owner, 10)).isEmpty();
-        assertThat(stored(workItem(cancelled)).status()).isEqualTo(OutboxStatus.CANCELLED);
+        assertThat(stored(workItem(cancelled)).status()).isEqualTo(WorkStatus.CANCELLED);
     }
 
     @Test
@@ -124,7 +125,7 @@ abstract class CancelConformance extends OutboxConformance {
             // A cancel that finds the row claimed lets it be; one that holds it makes the claims skip it.
             assertThat(cancelled.get() + claimed.get()).isEqualTo(1);
             assertThat(stored(workItem(id)).status())
-                    .isEqualTo(cancelled.get() == 1 ? OutboxStatus.CANCELLED : OutboxStatus.DONE);
+                    .isEqualTo(cancelled.get() == 1 ? WorkStatus.CANCELLED : WorkStatus.DONE);
         }
         assertThat(count("status in (2, 5)")).isEqualTo(60);
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.OwnerToken;
 import dev.windlass.Shows;
+import dev.windlass.WorkStatus;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -26,7 +27,7 @@ abstract class ClaimConformance extends OutboxConformance {
         OutboxWorkItemIdentifier id = claimed(owner);
 
         assertThat(column(UUID.class, "owner_token", id)).isEqualTo(owner.value());
-        assertThat(stored(id).status()).isEqualTo(OutboxStatus.IN_PROGRESS);
+        assertThat(stored(id).status()).isEqualTo(WorkStatus.IN_PROGRESS);
     }
 
     @Test
@@ -117,7 +118,7 @@ abstract class ClaimConformance extends OutboxConformance {
 
         assertThat(claim(OwnerToken.fresh(), 10)).containsExactly(free);
         assertThat(claim(OwnerToken.fresh(), 10)).isEmpty();
-        assertThat(stored(held).status()).isEqualTo(OutboxStatus.IN_PROGRESS);
+        assertThat(stored(held).status()).isEqualTo(WorkStatus.IN_PROGRESS);
     }
 
     @Test

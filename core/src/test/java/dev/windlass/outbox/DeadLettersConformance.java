@@ -2,6 +2,8 @@ package dev.windlass.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.operator.MessageFilter;
+import dev.windlass.operator.OperatorAction;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -20,12 +22,12 @@ abstract class DeadLettersConformance extends OutboxConformance {
         anna = outbox.operator("anna");
     }
 
-    private List<OutboxMessageIdentifier> list(DeadLetterFilter filter) {
-        return ids(anna.deadLetters(filter, 100));
+    private List<OutboxMessageIdentifier> list(MessageFilter filter) {
+        return ids(anna.list(filter, 100));
     }
 
-    private static List<OutboxMessageIdentifier> ids(List<DeadLetter> letters) {
-        return letters.stream().map(DeadLetter::id).toList();
+    private static List<OutboxMessageIdentifier> ids(List<ListedMessage> letters) {
+        return letters.stream().map(ListedMessage::id).toList();
     }
 
     private void failedAt(OutboxMessageIdentifier id, String time) {
@@ -39,8 +41,8 @@ abstract class DeadLettersConformance extends OutboxConformance {
         enqueue("a");
         outbox.cancel(enqueue("a"));
 
-        assertThat(list(DeadLetterFilter.all())).containsExactly(second, first);
-        assertThat(ids(anna.deadLetters(DeadLetterFilter.all(), 1))).containsExactly(second);
+        assertThat(list(MessageFilter.failed())).containsExactly(second, first);
+        assertThat(ids(anna.list(MessageFilter.failed(), 1))).containsExactly(second);
     }
 
     @Test
@@ -50,7 +52,7 @@ abstract class DeadLettersConformance extends OutboxConformance {
         fail("the printer is on fire");
         OutboxMessage message = stored(workItem(id));
 
-        DeadLetter letter = anna.deadLetters(DeadLetterFilter.all(), 10).get(0);
+        ListedMessage letter = anna.list(MessageFilter.failed(), 10).get(0);
 
         assertThat(letter.id()).isEqualTo(id);
         assertThat(letter.topic()).isEqualTo("a");
@@ -58,14 +60,13 @@ abstract class DeadLettersConformance extends OutboxConformance {
         assertThat(letter.orderingKey()).contains("key");
         assertThat(letter.blocksKey()).isTrue();
         assertThat(letter.createdAt()).isEqualTo(message.createdAt());
-        assertThat(letter.failedAt()).isEqualTo(message.endedAt().orElseThrow());
-        assertThat(letter.failedOn()).contains("node-1");
-        assertThat(letter.error()).contains("the printer is on fire");
+        assertThat(letter.at()).isEqualTo(message.endedAt().orElseThrow());
+        assertThat(letter.endedBy()).contains("node-1");
+        assertThat(letter.lastError()).contains("the printer is on fire");
         assertThat(letter.isErased()).isFalse();
         assertThat(letter.toString()).doesNotContain("printer");
         anna.erase(List.of(id));
-        assertThat(anna.deadLetters(DeadLetterFilter.all(), 10).get(0).isErased())
-                .isTrue();
+        assertThat(anna.list(MessageFilter.failed(), 10).get(0).isErased()).isTrue();
     }
 
     @Test
@@ -74,8 +75,8 @@ abstract class DeadLettersConformance extends OutboxConformance {
         failed("Topic", "x");
         failed("topic.more", "x");
 
-        assertThat(list(DeadLetterFilter.all().withTopic("topic"))).containsExactly(id);
-        assertThat(list(DeadLetterFilter.all().withTopic("%"))).isEmpty();
+        assertThat(list(MessageFilter.failed().withTopic("topic"))).containsExactly(id);
+        assertThat(list(MessageFilter.failed().withTopic("%"))).isEmpty();
     }
 
     @Test
@@ -87,12 +88,12 @@ abstract class DeadLettersConformance extends OutboxConformance {
         failedAt(at, "2025-01-01T10:00:00Z");
         failedAt(end, "2025-01-01T11:00:00Z");
         Instant ten = Instant.parse("2025-01-01T10:00:00Z");
-        DeadLetterFilter from = DeadLetterFilter.all().withFailedFrom(ten);
+        MessageFilter from = MessageFilter.failed().withFrom(ten);
 
-        for (DeadLetterFilter filter : List.of(from, from.withTopic("a"))) {
+        for (MessageFilter filter : List.of(from, from.withTopic("a"))) {
             assertThat(list(filter)).containsExactly(end, at);
-            assertThat(list(filter.withFailedBefore(ten.plusSeconds(3600)))).containsExactly(at);
-            assertThat(list(filter.withFailedFrom(null).withFailedBefore(ten))).containsExactly(before);
+            assertThat(list(filter.withUntil(ten.plusSeconds(3600)))).containsExactly(at);
+            assertThat(list(filter.withFrom(null).withUntil(ten))).containsExactly(before);
         }
     }
 
@@ -100,7 +101,7 @@ abstract class DeadLettersConformance extends OutboxConformance {
     void aFilterTakesAPartOfTheErrorInWhateverCase() {
         OutboxMessageIdentifier timeout = failed("a", "java.net.SocketTimeoutException: Read timed out");
         failed("a", "refused");
-        DeadLetterFilter filter = DeadLetterFilter.all().withError("sockettimeout");
+        MessageFilter filter = MessageFilter.failed().withError("sockettimeout");
 
         assertThat(list(filter)).containsExactly(timeout);
         assertThat(list(filter.withTopic("a"))).containsExactly(timeout);
@@ -115,10 +116,10 @@ abstract class DeadLettersConformance extends OutboxConformance {
         OutboxMessageIdentifier backslash = failed("a", "C:\\temp [x] (y)* .?");
         failed("a", "plain axb");
 
-        assertThat(list(DeadLetterFilter.all().withError("0 % f"))).containsExactly(percent);
-        assertThat(list(DeadLetterFilter.all().withError("%"))).containsExactly(percent);
-        assertThat(list(DeadLetterFilter.all().withError("a_b"))).containsExactly(underscore);
-        assertThat(list(DeadLetterFilter.all().withError("c:\\TEMP [x] (Y)* .?")))
+        assertThat(list(MessageFilter.failed().withError("0 % f"))).containsExactly(percent);
+        assertThat(list(MessageFilter.failed().withError("%"))).containsExactly(percent);
+        assertThat(list(MessageFilter.failed().withError("a_b"))).containsExactly(underscore);
+        assertThat(list(MessageFilter.failed().withError("c:\\TEMP [x] (Y)* .?")))
                 .containsExactly(backslash);
     }
 
@@ -129,11 +130,11 @@ abstract class DeadLettersConformance extends OutboxConformance {
         all.add(failed("a", "later"));
 
         for (int size : List.of(1, 4, 36, 50)) {
-            assertThat(pages(DeadLetterFilter.all(), size, () -> {}))
+            assertThat(pages(MessageFilter.failed(), size, () -> {}))
                     .doesNotHaveDuplicates()
                     .containsExactlyInAnyOrderElementsOf(all);
         }
-        assertThat(pages(DeadLetterFilter.all().withTopic("a"), 7, () -> {})).hasSize(26);
+        assertThat(pages(MessageFilter.failed().withTopic("a"), 7, () -> {})).hasSize(26);
     }
 
     @Test
@@ -141,7 +142,7 @@ abstract class DeadLettersConformance extends OutboxConformance {
         List<OutboxMessageIdentifier> all = failed("a", 40);
         Collection<OutboxMessageIdentifier> purged = new ArrayList<>();
 
-        List<OutboxMessageIdentifier> seen = pages(DeadLetterFilter.all(), 5, () -> {
+        List<OutboxMessageIdentifier> seen = pages(MessageFilter.failed(), 5, () -> {
             failed("a", "new");
             OutboxMessageIdentifier next = all.get(purged.size());
             anna.purge(List.of(next));
@@ -155,14 +156,14 @@ abstract class DeadLettersConformance extends OutboxConformance {
         assertThat(all).as("what failed after the first page is on none").containsAll(seen);
     }
 
-    private List<OutboxMessageIdentifier> pages(DeadLetterFilter filter, int size, Runnable between) {
+    private List<OutboxMessageIdentifier> pages(MessageFilter filter, int size, Runnable between) {
         List<OutboxMessageIdentifier> seen = new ArrayList<>();
-        List<DeadLetter> page = anna.deadLetters(filter, size);
+        List<ListedMessage> page = anna.list(filter, size);
         while (!page.isEmpty()) {
             assertThat(page).hasSizeLessThanOrEqualTo(size);
             seen.addAll(ids(page));
             between.run();
-            page = anna.deadLetters(filter, size, page.get(page.size() - 1));
+            page = anna.list(filter, size, page.get(page.size() - 1));
         }
         return seen;
     }

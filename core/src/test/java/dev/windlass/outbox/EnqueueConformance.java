@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import dev.windlass.OwnerToken;
 import dev.windlass.Shows;
 import dev.windlass.WindlassException;
+import dev.windlass.WorkStatus;
 import dev.windlass.runtime.Position;
 import dev.windlass.runtime.WorkStore;
 import java.sql.Connection;
@@ -51,7 +52,7 @@ abstract class EnqueueConformance extends OutboxConformance {
         assertThat(stored.headers()).isEqualTo(Map.of("trace", "abc"));
         assertThat(stored.dueTime()).contains(due);
         assertThat(stored.expiresAt()).contains(expiry);
-        assertThat(stored.status()).isEqualTo(OutboxStatus.READY);
+        assertThat(stored.status()).isEqualTo(WorkStatus.READY);
     }
 
     @Test

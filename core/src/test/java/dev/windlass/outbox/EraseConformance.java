@@ -3,7 +3,10 @@ package dev.windlass.outbox;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.OwnerToken;
-import dev.windlass.outbox.OutboxOperator.Attempts;
+import dev.windlass.WorkStatus;
+import dev.windlass.operator.Attempts;
+import dev.windlass.operator.MessageFilter;
+import dev.windlass.operator.OperatorAction;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -43,7 +46,7 @@ abstract class EraseConformance extends OutboxConformance {
         assertThat(message.payload()).isEmpty();
         assertThat(message.headers()).isEmpty();
         assertThat(message.erasedAt()).isPresent();
-        assertThat(message.status()).isEqualTo(OutboxStatus.FAILED);
+        assertThat(message.status()).isEqualTo(WorkStatus.FAILED);
         assertThat(message.correlationId()).contains("order 7");
         assertThat(message.lastError()).contains("broken");
         assertThat(outbox.failures(id)).hasSize(2);
@@ -96,7 +99,7 @@ abstract class EraseConformance extends OutboxConformance {
         anna.erase(List.of(id));
 
         assertThat(anna.requeue(List.of(id), Attempts.RESET)).isZero();
-        assertThat(anna.requeue(DeadLetterFilter.all(), Attempts.KEEP)).isZero();
+        assertThat(anna.requeue(MessageFilter.failed(), Attempts.KEEP)).isZero();
         assertThat(claim(owner, 10)).isEmpty();
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.OwnerToken;
 import dev.windlass.Shows;
+import dev.windlass.WorkStatus;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -20,7 +21,7 @@ abstract class FailConformance extends OutboxConformance {
         assertThat(outbox.fail(owner, List.of(id), "the customer is gone")).isEqualTo(1);
 
         OutboxMessage stored = stored(id);
-        assertThat(stored.status()).isEqualTo(OutboxStatus.FAILED);
+        assertThat(stored.status()).isEqualTo(WorkStatus.FAILED);
         assertThat(stored.lastError()).contains("the customer is gone");
         assertThat(stored.isProcessed()).isFalse();
         assertThat(stored.processedAt()).isEmpty();
@@ -44,7 +45,7 @@ abstract class FailConformance extends OutboxConformance {
         OutboxWorkItemIdentifier id = claimed(OwnerToken.fresh());
 
         assertThat(outbox.fail(OwnerToken.fresh(), List.of(id), "no")).isZero();
-        assertThat(stored(id).status()).isEqualTo(OutboxStatus.IN_PROGRESS);
+        assertThat(stored(id).status()).isEqualTo(WorkStatus.IN_PROGRESS);
         assertThat(stored(id).lastError()).isEmpty();
     }
 
@@ -63,7 +64,7 @@ abstract class FailConformance extends OutboxConformance {
                 .isEqualTo(1);
         assertThat(outbox.fail(OwnerToken.fresh(), List.of(mine), "no")).isZero();
         assertThat(outbox.fail(owner, List.of(), "no")).isZero();
-        assertThat(stored(others).status()).isEqualTo(OutboxStatus.IN_PROGRESS);
+        assertThat(stored(others).status()).isEqualTo(WorkStatus.IN_PROGRESS);
     }
 
     @Test
@@ -81,7 +82,7 @@ abstract class FailConformance extends OutboxConformance {
         assertThat(outbox.heartbeat(owner, List.of(done), LEASE))
                 .as("its owner has ended it, and has lost nothing")
                 .isEqualTo(1);
-        assertThat(stored(done).status()).isEqualTo(OutboxStatus.DONE);
-        assertThat(stored(failed).status()).isEqualTo(OutboxStatus.FAILED);
+        assertThat(stored(done).status()).isEqualTo(WorkStatus.DONE);
+        assertThat(stored(failed).status()).isEqualTo(WorkStatus.FAILED);
     }
 }

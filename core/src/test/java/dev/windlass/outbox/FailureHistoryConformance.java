@@ -3,7 +3,9 @@ package dev.windlass.outbox;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.OwnerToken;
-import dev.windlass.outbox.OutboxOperator.Attempts;
+import dev.windlass.operator.Attempts;
+import dev.windlass.operator.FailedAttempt;
+import dev.windlass.operator.MessageFilter;
 import dev.windlass.runtime.WorkStore.Held;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -123,7 +125,7 @@ abstract class FailureHistoryConformance extends OutboxConformance {
         assertThat(rows()).isZero();
 
         failed("topic", "broken");
-        outbox.operator("anna").requeue(DeadLetterFilter.all(), Attempts.RESET);
+        outbox.operator("anna").requeue(MessageFilter.failed(), Attempts.RESET);
         deleting.ack(owner, claim(owner, 10));
         assertThat(rows()).isZero();
     }

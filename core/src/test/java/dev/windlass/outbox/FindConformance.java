@@ -3,6 +3,7 @@ package dev.windlass.outbox;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.OwnerToken;
+import dev.windlass.WorkStatus;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -31,7 +32,7 @@ abstract class FindConformance extends OutboxConformance {
                 workItem(outbox.enqueue(OutboxEntry.of("topic", "").withOrderingKey("key")));
 
         List<OutboxWorkItemIdentifier> all = List.of(ready, held, done, failed, waiting, workItem(cancelled));
-        assertThat(all).extracting(id -> stored(id).status()).containsExactly(OutboxStatus.values());
+        assertThat(all).extracting(id -> stored(id).status()).containsExactly(WorkStatus.values());
         assertThat(all).extracting(id -> stored(id).id()).isEqualTo(all);
     }
 

@@ -3,6 +3,7 @@ package dev.windlass.outbox;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.OwnerToken;
+import dev.windlass.WorkStatus;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -34,8 +35,8 @@ abstract class HeartbeatConformance extends OutboxConformance {
         assertThat(outbox.heartbeat(owner, List.of(lost, held), LEASE)).isEqualTo(1);
 
         assertThat(outbox.reapExpired()).isEqualTo(1);
-        assertThat(stored(lost).status()).isEqualTo(OutboxStatus.READY);
-        assertThat(stored(held).status()).isEqualTo(OutboxStatus.IN_PROGRESS);
+        assertThat(stored(lost).status()).isEqualTo(WorkStatus.READY);
+        assertThat(stored(held).status()).isEqualTo(WorkStatus.IN_PROGRESS);
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.windlass.OwnerToken;
 import dev.windlass.Shows;
 import dev.windlass.WindlassException;
+import dev.windlass.WorkStatus;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -112,7 +113,7 @@ abstract class JoinCountConformance extends OutboxConformance {
                 .isInstanceOf(WindlassException.class)
                 .hasMessageContaining("could not ack 1 messages"));
 
-        assertThat(stored(id).status()).isEqualTo(OutboxStatus.IN_PROGRESS);
+        assertThat(stored(id).status()).isEqualTo(WorkStatus.IN_PROGRESS);
         assertThat(outbox.ack(owner, List.of(id))).isEqualTo(1);
         assertThat(steps("completed_steps", join)).isEqualTo(1);
     }
@@ -127,7 +128,7 @@ abstract class JoinCountConformance extends OutboxConformance {
         whileJoinsCannotBeCounted(() ->
                 assertThatThrownBy(() -> outbox.fail(owner, List.of(id), "no")).isInstanceOf(WindlassException.class));
 
-        assertThat(stored(id).status()).isEqualTo(OutboxStatus.IN_PROGRESS);
+        assertThat(stored(id).status()).isEqualTo(WorkStatus.IN_PROGRESS);
         assertThat(outbox.fail(owner, List.of(id), "no")).isEqualTo(1);
         assertThat(steps("failed_steps", join)).isEqualTo(1);
     }

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.windlass.OwnerToken;
+import dev.windlass.WorkStatus;
+import dev.windlass.operator.MessageFilter;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +23,7 @@ abstract class ListConformance extends OutboxConformance {
         anna = outbox.operator("anna");
     }
 
-    private static MessageFilter of(OutboxStatus status) {
+    private static MessageFilter of(WorkStatus status) {
         return MessageFilter.all().withStatus(status);
     }
 
@@ -40,14 +42,14 @@ abstract class ListConformance extends OutboxConformance {
     }
 
     /** Five of a state, two of them of topic b. */
-    private List<OutboxMessageIdentifier> five(OutboxStatus status) {
+    private List<OutboxMessageIdentifier> five(WorkStatus status) {
         List<OutboxMessageIdentifier> ids = new ArrayList<>();
-        if (status == OutboxStatus.WAITING) {
+        if (status == WorkStatus.WAITING) {
             outbox.enqueue(OutboxEntry.of("a", "").withOrderingKey("k"));
         }
         for (int i = 0; i < 5; i++) {
             OutboxEntry entry = OutboxEntry.of(i < 3 ? "a" : "b", "secret");
-            ids.add(outbox.enqueue(status == OutboxStatus.WAITING ? entry.withOrderingKey("k") : entry));
+            ids.add(outbox.enqueue(status == WorkStatus.WAITING ? entry.withOrderingKey("k") : entry));
         }
         OwnerToken owner = OwnerToken.fresh();
         switch (status) {
@@ -62,12 +64,12 @@ abstract class ListConformance extends OutboxConformance {
 
     @ParameterizedTest
     @EnumSource
-    void messagesOfAStateAreListedAlsoPageByPageAndOthersAreNot(OutboxStatus status) {
+    void messagesOfAStateAreListedAlsoPageByPageAndOthersAreNot(WorkStatus status) {
         List<OutboxMessageIdentifier> five = five(status);
-        for (OutboxStatus other : OutboxStatus.values()) {
+        for (WorkStatus other : WorkStatus.values()) {
             if (other == status) {
                 assertThat(list(of(other))).containsExactlyInAnyOrderElementsOf(five);
-            } else if (status != OutboxStatus.WAITING) {
+            } else if (status != WorkStatus.WAITING) {
                 assertThat(list(of(other))).isEmpty();
             }
         }
@@ -83,7 +85,7 @@ abstract class ListConformance extends OutboxConformance {
 
     @ParameterizedTest
     @EnumSource
-    void aTimeNarrowsTheListOfAState(OutboxStatus status) {
+    void aTimeNarrowsTheListOfAState(WorkStatus status) {
         five(status);
         Instant at = anna.list(of(status), 1).get(0).at();
         assertThat(list(of(status).withFrom(at.minusSeconds(60)).withUntil(at.plusSeconds(60))))
@@ -98,16 +100,16 @@ abstract class ListConformance extends OutboxConformance {
         OutboxMessageIdentifier later = outbox.enqueue(OutboxEntry.of("a", "").withDueTime(noon.plusSeconds(2)));
         OutboxMessageIdentifier next = outbox.enqueue(OutboxEntry.of("b", "").withDueTime(noon));
         OutboxMessageIdentifier between = outbox.enqueue(OutboxEntry.of("c", "").withDueTime(noon.plusSeconds(1)));
-        assertThat(paged(of(OutboxStatus.READY), 1)).containsExactly(next, between, later);
-        assertThat(anna.list(of(OutboxStatus.READY), 1).get(0).at()).isEqualTo(noon);
+        assertThat(paged(of(WorkStatus.READY), 1)).containsExactly(next, between, later);
+        assertThat(anna.list(of(WorkStatus.READY), 1).get(0).at()).isEqualTo(noon);
     }
 
     @Test
     void aMessageThatIsNeverDueIsListedToo() {
         OutboxMessageIdentifier never = enqueue("a");
         database().update("update %s.outbox set next_attempt_at = 'infinity' where id = ?", never.value());
-        assertThat(list(of(OutboxStatus.READY))).containsExactly(never);
-        assertThat(list(of(OutboxStatus.READY).withUntil(Instant.parse("2999-01-01T00:00:00Z"))))
+        assertThat(list(of(WorkStatus.READY))).containsExactly(never);
+        assertThat(list(of(WorkStatus.READY).withUntil(Instant.parse("2999-01-01T00:00:00Z"))))
                 .isEmpty();
     }
 
@@ -115,7 +117,7 @@ abstract class ListConformance extends OutboxConformance {
     void endedMessagesComeTheLatestFirst() {
         OutboxMessageIdentifier first = failed("a", "one");
         OutboxMessageIdentifier second = failed("b", "two");
-        assertThat(list(of(OutboxStatus.FAILED))).containsExactly(second, first);
+        assertThat(list(of(WorkStatus.FAILED))).containsExactly(second, first);
     }
 
     @Test
@@ -124,12 +126,12 @@ abstract class ListConformance extends OutboxConformance {
         for (String key : List.of("x", "y", "x", "y", "x")) {
             ids.add(outbox.enqueue(OutboxEntry.of("a", "").withOrderingKey(key)));
         }
-        assertThat(paged(of(OutboxStatus.WAITING), 1)).containsExactly(ids.get(2), ids.get(4), ids.get(3));
+        assertThat(paged(of(WorkStatus.WAITING), 1)).containsExactly(ids.get(2), ids.get(4), ids.get(3));
     }
 
     @Test
     void aPageAlsoBeginsAfterAMessageThatIsGone() {
-        for (OutboxStatus status : OutboxStatus.values()) {
+        for (WorkStatus status : WorkStatus.values()) {
             five(status);
             ListedMessage last = anna.list(of(status), 1).get(0);
             database().update("delete from %s.outbox where id = ?", last.id().value());

@@ -4,7 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.FailedHead;
 import dev.windlass.OwnerToken;
-import dev.windlass.outbox.OutboxOperator.Attempts;
+import dev.windlass.WorkStatus;
+import dev.windlass.operator.Attempts;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -135,7 +136,7 @@ abstract class OrderingConformance extends OutboxConformance {
         assertThat(claim(OWNER, 10)).containsExactly(second);
 
         outbox.operator("anna").requeue(List.of(stored(first).messageId()), Attempts.RESET);
-        assertThat(stored(first).status()).isEqualTo(OutboxStatus.WAITING);
+        assertThat(stored(first).status()).isEqualTo(WorkStatus.WAITING);
         outbox.ack(OWNER, List.of(second));
         assertThat(claim(OWNER, 10)).as("it was written before the third").containsExactly(first);
         outbox.ack(OWNER, List.of(first));
@@ -177,8 +178,8 @@ abstract class OrderingConformance extends OutboxConformance {
                         .routines()
                         .<Integer>once(connection -> store(LEASE).expire(connection, 10)))
                 .isEqualTo(2);
-        assertThat(stored(expired).status()).isEqualTo(OutboxStatus.FAILED);
-        assertThat(stored(waitingExpired).status()).isEqualTo(OutboxStatus.FAILED);
+        assertThat(stored(expired).status()).isEqualTo(WorkStatus.FAILED);
+        assertThat(stored(waitingExpired).status()).isEqualTo(WorkStatus.FAILED);
         assertThat(outbox.cancel(stored(cancelled).messageId())).isTrue();
         assertThat(claim(OWNER, 10)).containsExactly(last);
         outbox.ack(OWNER, List.of(last));

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.FailedHead;
 import dev.windlass.OwnerToken;
-import dev.windlass.outbox.OutboxOperator.Attempts;
+import dev.windlass.operator.Attempts;
 import dev.windlass.runtime.Claimed;
 import dev.windlass.runtime.WorkStore.Acked;
 import dev.windlass.runtime.WorkStore.Held;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.FailedHead;
 import dev.windlass.OwnerToken;
-import dev.windlass.outbox.OutboxOperator.Attempts;
+import dev.windlass.operator.Attempts;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.WorkStore.Answer;
 import dev.windlass.runtime.WorkStore.Ending;

@@ -3,6 +3,8 @@ package dev.windlass.outbox;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.OwnerToken;
+import dev.windlass.operator.OperatorAction;
+import dev.windlass.operator.PausedTopic;
 import dev.windlass.runtime.Position;
 import dev.windlass.runtime.WorkStore.Demand;
 import java.sql.Connection;

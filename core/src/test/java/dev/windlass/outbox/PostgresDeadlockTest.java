@@ -11,6 +11,7 @@ import dev.windlass.PermanentFailure;
 import dev.windlass.RetryPolicy;
 import dev.windlass.Shows;
 import dev.windlass.TestDatabase;
+import dev.windlass.operator.Attempts;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -63,7 +64,7 @@ final class PostgresDeadlockTest {
             statement.execute("set local deadlock_timeout = '10 min'"); // so that the other one is the victim
             lock(statement, ids.get(1));
             CompletableFuture<Integer> requeued =
-                    CompletableFuture.supplyAsync(() -> operator.requeue(failed, OutboxOperator.Attempts.RESET));
+                    CompletableFuture.supplyAsync(() -> operator.requeue(failed, Attempts.RESET));
             eventually().until(PostgresDeadlockTest::somebodyWaitsForALock);
             lock(statement, ids.get(0));
             intruder.commit();

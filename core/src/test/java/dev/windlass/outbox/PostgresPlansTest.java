@@ -98,7 +98,7 @@ final class PostgresPlansTest {
         enqueue("b", 20);
         String tables = "select sum(seq_scan + coalesce(idx_scan, 0))::bigint from pg_stat_xact_user_tables"
                 + " where schemaname = '" + database.schema() + "' and relname in ('outbox_key', 'outbox_dedup',"
-                + " 'outbox_failure', 'outbox_action')";
+                + " 'outbox_failure', 'windlass_action')";
         connection.setAutoCommit(false);
         try {
             long before = number(tables);
@@ -138,9 +138,9 @@ final class PostgresPlansTest {
                 "10, 3, 'b'",
                 "10, 4",
                 "10, 5",
-                "10, 2, null, null, now() - interval '1 hour'",
-                "10, 0, null, now() + interval '1 hour'",
-                "10, 2, null, null, null, now() - interval '1 hour', gen_random_uuid()")) {
+                "10, 2, null, null, null, now() - interval '1 hour'",
+                "10, 0, null, null, now() + interval '1 hour'",
+                "10, 2, null, null, null, null, null, now() - interval '1 hour', gen_random_uuid()")) {
             buffers("outbox_list(" + page + ")");
             assertThat(buffers("outbox_list(" + page + ")")).as(page).isLessThan(150);
         }
@@ -244,7 +244,7 @@ final class PostgresPlansTest {
         buffers.put("reap", buffers("outbox_reap('0', 10)"));
         buffers.put("expire", buffers("outbox_expire(10)"));
         buffers.put("clean", buffers("outbox_clean('1 day', 10)"));
-        buffers.put("forget", buffers("outbox_forget(10)"));
+        buffers.put("clean_dedup", buffers("outbox_clean_dedup(10)"));
         String one = "'"
                 + database.value(String.class, "select min(id::text) from %s.outbox where topic = 'b' and status = 0")
                 + "'";

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.windlass.OwnerToken;
 import dev.windlass.TestDatabase;
+import dev.windlass.operator.PausedTopic;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -129,7 +130,7 @@ final class PostgresSqlOperationsTest {
         refused(call + "('anna', p_all => true, p_action => 42)", "of a " + verb + " by anna that is recorded, got 42");
 
         assertThat(database.count("status = 3 and requeues = 0")).isEqualTo(1);
-        assertThat(rows("outbox_action")).isZero();
+        assertThat(rows("windlass_action")).isZero();
     }
 
     @Test
@@ -144,7 +145,7 @@ final class PostgresSqlOperationsTest {
         database.execute("select %s.outbox_requeue('anna', p_topic => 'topic', p_action => " + action + ")");
 
         assertThat(database.count("status = 0")).isEqualTo(2);
-        assertThat(database.value(Integer.class, "select messages from %s.outbox_action"))
+        assertThat(database.value(Integer.class, "select messages from %s.windlass_action"))
                 .isEqualTo(2);
     }
 
@@ -178,8 +179,7 @@ final class PostgresSqlOperationsTest {
     @Test
     void limitsThatAreNegativeAreRefused() {
         for (String call :
-                new String[] {"outbox_dead_letters(-1)", "outbox_actions(-1)", "outbox_expire(-1)", "outbox_forget(-1)"
-                }) {
+                new String[] {"outbox_list(-1)", "outbox_actions(-1)", "outbox_expire(-1)", "outbox_clean_dedup(-1)"}) {
             assertThatThrownBy(() -> database.execute("select %s." + call))
                     .hasMessageContaining("LIMIT must not be negative");
         }
@@ -192,7 +192,7 @@ final class PostgresSqlOperationsTest {
         refused("outbox_pause_topic('anna', null)", "expected a topic, got null");
         refused("outbox_pause_topic('anna', ' ')", "expected a topic, got blank text");
         refused("outbox_resume_topic('', 'topic')", "expected the name of the operator, got blank text");
-        assertThat(rows("outbox_pause") + rows("outbox_action")).isZero();
+        assertThat(rows("windlass_pause") + rows("windlass_action")).isZero();
 
         outbox.enqueue(OutboxEntry.of("topic", ""));
         database.execute("select %s.outbox_pause_topic('anna', 'topic')");

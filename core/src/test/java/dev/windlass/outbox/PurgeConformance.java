@@ -3,7 +3,9 @@ package dev.windlass.outbox;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.OwnerToken;
-import dev.windlass.outbox.OutboxOperator.Attempts;
+import dev.windlass.operator.Attempts;
+import dev.windlass.operator.MessageFilter;
+import dev.windlass.operator.OperatorAction;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -61,7 +63,7 @@ abstract class PurgeConformance extends OutboxConformance {
         assertThat(anna.purge(List.of(unknown, cancelled, done, held, ready, failed, failed)))
                 .isEqualTo(1);
         assertThat(count("1 = 1")).isEqualTo(4);
-        assertThat(anna.purge(DeadLetterFilter.all())).isZero();
+        assertThat(anna.purge(MessageFilter.failed())).isZero();
         assertThat(count("1 = 1")).isEqualTo(4);
     }
 
@@ -71,10 +73,10 @@ abstract class PurgeConformance extends OutboxConformance {
         OutboxMessageIdentifier other = failed("b", "Connection refused");
         OutboxMessageIdentifier broken = failed("a", "broken");
 
-        assertThat(anna.purge(DeadLetterFilter.all().withTopic("a").withError("REFUSED")))
+        assertThat(anna.purge(MessageFilter.failed().withTopic("a").withError("REFUSED")))
                 .isEqualTo(1);
-        assertThat(anna.deadLetters(DeadLetterFilter.all(), 10))
-                .extracting(DeadLetter::id)
+        assertThat(anna.list(MessageFilter.failed(), 10))
+                .extracting(ListedMessage::id)
                 .containsExactly(broken, other);
     }
 
@@ -84,7 +86,7 @@ abstract class PurgeConformance extends OutboxConformance {
         failed("b", MANY);
 
         assertThat(anna.purge(ids)).isEqualTo(MANY);
-        assertThat(outbox.operator("bert").purge(DeadLetterFilter.all())).isEqualTo(MANY);
+        assertThat(outbox.operator("bert").purge(MessageFilter.failed())).isEqualTo(MANY);
 
         assertThat(count("1 = 1")).isZero();
         assertThat(history()).isZero();
@@ -100,7 +102,7 @@ abstract class PurgeConformance extends OutboxConformance {
         AtomicInteger racer = new AtomicInteger();
 
         List<Integer> counts = RaceConformance.race(
-                () -> racer.incrementAndGet() % 2 == 0 ? anna.purge(DeadLetterFilter.all()) : anna.purge(ids));
+                () -> racer.incrementAndGet() % 2 == 0 ? anna.purge(MessageFilter.failed()) : anna.purge(ids));
 
         assertThat(counts.stream().mapToInt(i -> i).sum()).isEqualTo(MANY);
         assertThat(count("1 = 1")).isZero();
@@ -117,8 +119,8 @@ abstract class PurgeConformance extends OutboxConformance {
         RaceConformance.race(() -> switch (racer.incrementAndGet() % 4) {
             case 0 -> purged.addAndGet(anna.purge(ids));
             case 1 -> requeued.addAndGet(anna.requeue(ids, Attempts.KEEP));
-            case 2 -> purged.addAndGet(anna.purge(DeadLetterFilter.all()));
-            default -> requeued.addAndGet(anna.requeue(DeadLetterFilter.all(), Attempts.KEEP));
+            case 2 -> purged.addAndGet(anna.purge(MessageFilter.failed()));
+            default -> requeued.addAndGet(anna.requeue(MessageFilter.failed(), Attempts.KEEP));
         });
 
         assertThat(requeued.get() + purged.get()).isEqualTo(MANY);
@@ -133,7 +135,7 @@ abstract class PurgeConformance extends OutboxConformance {
         UUID join = join(List.of(id));
         outbox.fail(owner, List.of(id), "broken");
 
-        anna.purge(DeadLetterFilter.all());
+        anna.purge(MessageFilter.failed());
 
         assertThat(steps("failed_steps", join)).isEqualTo(1);
     }

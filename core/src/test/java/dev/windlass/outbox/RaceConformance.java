@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.windlass.FailedHead;
 import dev.windlass.OwnerToken;
 import dev.windlass.Shows;
+import dev.windlass.WorkStatus;
 import dev.windlass.runtime.WorkStore;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -218,11 +219,11 @@ abstract class RaceConformance extends OutboxConformance {
                 .as("after %s", winner)
                 .isEqualTo(
                         switch (winner) {
-                            case "ack" -> OutboxStatus.DONE;
-                            case "fail" -> OutboxStatus.FAILED;
-                            default -> cancelled ? OutboxStatus.CANCELLED : OutboxStatus.READY;
+                            case "ack" -> WorkStatus.DONE;
+                            case "fail" -> WorkStatus.FAILED;
+                            default -> cancelled ? WorkStatus.CANCELLED : WorkStatus.READY;
                         });
-        assertThat(cancelled && message.status() != OutboxStatus.CANCELLED).isFalse();
+        assertThat(cancelled && message.status() != WorkStatus.CANCELLED).isFalse();
         assertThat(message.retryCount()).isEqualTo(winner.equals("abandon") ? 1 : 0);
         assertThat(message.leaseExpiries()).isEqualTo(winner.equals("reap") ? 1 : 0);
     }

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.windlass.OwnerToken;
 import dev.windlass.Shows;
+import dev.windlass.WorkStatus;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -23,10 +24,10 @@ abstract class ReapConformance extends OutboxConformance {
 
         assertThat(outbox.reapExpired()).isEqualTo(1);
 
-        assertThat(stored(lost).status()).isEqualTo(OutboxStatus.READY);
+        assertThat(stored(lost).status()).isEqualTo(WorkStatus.READY);
         assertThat(count("owner_token is null and locked_until is null")).isEqualTo(1);
         assertThat(claim(OwnerToken.fresh(), 10)).containsExactly(lost);
-        assertThat(stored(held).status()).isEqualTo(OutboxStatus.IN_PROGRESS);
+        assertThat(stored(held).status()).isEqualTo(WorkStatus.IN_PROGRESS);
     }
 
     @Test

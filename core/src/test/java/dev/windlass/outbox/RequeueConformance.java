@@ -7,7 +7,10 @@ import dev.windlass.HandlerOptions;
 import dev.windlass.OwnerToken;
 import dev.windlass.RetryPolicy;
 import dev.windlass.Windlass;
-import dev.windlass.outbox.OutboxOperator.Attempts;
+import dev.windlass.WorkStatus;
+import dev.windlass.operator.Attempts;
+import dev.windlass.operator.MessageFilter;
+import dev.windlass.operator.OperatorAction;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -52,7 +55,7 @@ abstract class RequeueConformance extends OutboxConformance {
         assertThat(anna.requeue(List.of(id), Attempts.RESET)).isEqualTo(1);
 
         OutboxMessage message = stored(workItem(id));
-        assertThat(message.status()).isEqualTo(OutboxStatus.READY);
+        assertThat(message.status()).isEqualTo(WorkStatus.READY);
         assertThat(message.requeues()).isEqualTo(1);
         assertThat(message.endedAt()).isEmpty();
         assertThat(message.processedBy()).isEmpty();
@@ -89,7 +92,7 @@ abstract class RequeueConformance extends OutboxConformance {
         eventually().until(() -> count("status = 3 and requeues = 1") == 1);
         assertThat(attempts).containsExactly(0, 1, 2, 2);
 
-        anna.requeue(DeadLetterFilter.all(), Attempts.RESET);
+        anna.requeue(MessageFilter.failed(), Attempts.RESET);
         eventually().until(() -> count("status = 3 and requeues = 2") == 1);
         assertThat(attempts).containsExactly(0, 1, 2, 2, 0, 1, 2);
     }
@@ -147,10 +150,10 @@ abstract class RequeueConformance extends OutboxConformance {
         anna.erase(List.of(erased));
 
         assertThat(anna.requeue(List.of(erased), Attempts.RESET)).isZero();
-        assertThat(anna.requeue(DeadLetterFilter.all(), Attempts.RESET)).isEqualTo(1);
+        assertThat(anna.requeue(MessageFilter.failed(), Attempts.RESET)).isEqualTo(1);
 
-        assertThat(stored(workItem(erased)).status()).isEqualTo(OutboxStatus.FAILED);
-        assertThat(stored(workItem(whole)).status()).isEqualTo(OutboxStatus.READY);
+        assertThat(stored(workItem(erased)).status()).isEqualTo(WorkStatus.FAILED);
+        assertThat(stored(workItem(whole)).status()).isEqualTo(WorkStatus.READY);
     }
 
     @Test
@@ -178,9 +181,9 @@ abstract class RequeueConformance extends OutboxConformance {
                         Attempts.RESET))
                 .isEqualTo(1);
         assertThat(anna.requeue(List.of(failed), Attempts.RESET)).isZero();
-        assertThat(stored(held).status()).isEqualTo(OutboxStatus.IN_PROGRESS);
-        assertThat(stored(done).status()).isEqualTo(OutboxStatus.DONE);
-        assertThat(stored(workItem(cancelled)).status()).isEqualTo(OutboxStatus.CANCELLED);
+        assertThat(stored(held).status()).isEqualTo(WorkStatus.IN_PROGRESS);
+        assertThat(stored(done).status()).isEqualTo(WorkStatus.DONE);
+        assertThat(stored(workItem(cancelled)).status()).isEqualTo(WorkStatus.CANCELLED);
     }
 
     @Test
@@ -189,7 +192,7 @@ abstract class RequeueConformance extends OutboxConformance {
         failed("b", "Connection refused");
         failed("a", "broken");
 
-        assertThat(anna.requeue(DeadLetterFilter.all().withTopic("a").withError("REFUSED"), Attempts.RESET))
+        assertThat(anna.requeue(MessageFilter.failed().withTopic("a").withError("REFUSED"), Attempts.RESET))
                 .isEqualTo(1);
         assertThat(claim(OwnerToken.fresh(), 10)).containsExactly(workItem(fits));
     }
@@ -201,7 +204,7 @@ abstract class RequeueConformance extends OutboxConformance {
 
         assertThat(anna.requeue(ids, Attempts.RESET)).isEqualTo(MANY);
         fail("again");
-        assertThat(outbox.operator("bert").requeue(DeadLetterFilter.all().withTopic("a"), Attempts.KEEP))
+        assertThat(outbox.operator("bert").requeue(MessageFilter.failed().withTopic("a"), Attempts.KEEP))
                 .isEqualTo(MANY);
 
         List<OperatorAction> actions = anna.actions(10);
@@ -229,7 +232,7 @@ abstract class RequeueConformance extends OutboxConformance {
                 HandlerOptions.defaults().withRetry(RetryPolicy.defaults().withMaxAttempts(1));
         database().start(database().windlass().outboxHandler("topic", once, broken));
 
-        assertThat(anna.requeue(DeadLetterFilter.all(), Attempts.RESET)).isEqualTo(MANY);
+        assertThat(anna.requeue(MessageFilter.failed(), Attempts.RESET)).isEqualTo(MANY);
 
         eventually().until(() -> count("status = 3 and requeues = 1") == MANY);
         assertThat(calls).hasValue(MANY);
@@ -241,12 +244,12 @@ abstract class RequeueConformance extends OutboxConformance {
         AtomicInteger racer = new AtomicInteger();
 
         List<Integer> counts = RaceConformance.race(() -> racer.incrementAndGet() % 2 == 0
-                ? anna.requeue(DeadLetterFilter.all(), Attempts.RESET)
+                ? anna.requeue(MessageFilter.failed(), Attempts.RESET)
                 : outbox.operator("bert").requeue(ids, Attempts.RESET));
 
         assertThat(counts.stream().mapToInt(i -> i).sum()).isEqualTo(MANY);
         assertThat(count("status = 0 and requeues = 1")).isEqualTo(MANY);
-        assertThat(database().value(Long.class, "select sum(messages) from %s.outbox_action"))
+        assertThat(database().value(Long.class, "select sum(messages) from %s.windlass_action"))
                 .isEqualTo(MANY);
     }
 
@@ -256,9 +259,9 @@ abstract class RequeueConformance extends OutboxConformance {
         OutboxWorkItemIdentifier fails = claimed(owner);
         UUID first = join(List.of(fails));
         outbox.fail(owner, List.of(fails), "broken");
-        anna.requeue(DeadLetterFilter.all(), Attempts.RESET);
+        anna.requeue(MessageFilter.failed(), Attempts.RESET);
         fail("broken again");
-        anna.requeue(DeadLetterFilter.all(), Attempts.RESET);
+        anna.requeue(MessageFilter.failed(), Attempts.RESET);
         outbox.ack(owner, claim(owner, 10));
 
         assertThat(steps("failed_steps", first)).isEqualTo(1);

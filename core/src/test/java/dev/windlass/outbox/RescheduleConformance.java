@@ -4,6 +4,7 @@ import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.OwnerToken;
+import dev.windlass.WorkStatus;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -52,7 +53,7 @@ abstract class RescheduleConformance extends OutboxConformance {
         OutboxMessageIdentifier second = outbox.enqueue(ordered);
 
         assertThat(outbox.reschedule(second, FAR)).isTrue();
-        assertThat(stored(workItem(second)).status()).isEqualTo(OutboxStatus.WAITING);
+        assertThat(stored(workItem(second)).status()).isEqualTo(WorkStatus.WAITING);
         claim(owner, 10);
         outbox.ack(owner, List.of(workItem(first)));
         assertThat(claim(owner, 10)).isEmpty();

@@ -3,6 +3,7 @@ package dev.windlass.outbox;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.OwnerToken;
+import dev.windlass.WorkStatus;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -23,10 +24,10 @@ abstract class RetentionConformance extends OutboxConformance {
 
         assertThat(expire(10)).isEqualTo(1);
 
-        assertThat(stored(old).status()).isEqualTo(OutboxStatus.FAILED);
+        assertThat(stored(old).status()).isEqualTo(WorkStatus.FAILED);
         assertThat(stored(old).lastError()).contains("expired before it was handled");
-        assertThat(stored(young).status()).isEqualTo(OutboxStatus.READY);
-        assertThat(stored(ageless).status()).isEqualTo(OutboxStatus.READY);
+        assertThat(stored(young).status()).isEqualTo(WorkStatus.READY);
+        assertThat(stored(ageless).status()).isEqualTo(WorkStatus.READY);
     }
 
     @Test
@@ -47,7 +48,7 @@ abstract class RetentionConformance extends OutboxConformance {
         OwnerToken owner = OwnerToken.fresh();
 
         assertThat(claim(owner, 10)).containsExactly(young);
-        assertThat(stored(old).status()).isEqualTo(OutboxStatus.READY);
+        assertThat(stored(old).status()).isEqualTo(WorkStatus.READY);
         outbox.abandon(owner, List.of(young), Duration.ZERO, "not now");
         database().update("update %s.outbox set expires_at = created_at where id = ?", young.value());
         assertThat(claim(owner, 10)).isEmpty();
@@ -104,7 +105,7 @@ abstract class RetentionConformance extends OutboxConformance {
         assertThat(outbox.find(new OutboxMessageIdentifier(old.value()))).isEmpty();
         assertThat(List.of(stored(recent), stored(failed), stored(held), stored(ready)))
                 .extracting(OutboxMessage::status)
-                .containsExactly(OutboxStatus.DONE, OutboxStatus.FAILED, OutboxStatus.IN_PROGRESS, OutboxStatus.READY);
+                .containsExactly(WorkStatus.DONE, WorkStatus.FAILED, WorkStatus.IN_PROGRESS, WorkStatus.READY);
     }
 
     @Test

@@ -10,6 +10,7 @@ import dev.windlass.Logs;
 import dev.windlass.Shows;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
+import dev.windlass.WorkStatus;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -72,7 +73,7 @@ final class RoutingTest {
         assertThat(message.dueTime()).hasValue(due);
         assertThat(message.expiresAt()).hasValue(expiry);
         assertThat(message.createdAt()).isAfter(due);
-        assertThat(message.status()).isEqualTo(OutboxStatus.IN_PROGRESS);
+        assertThat(message.status()).isEqualTo(WorkStatus.IN_PROGRESS);
         assertThat(message.retryCount()).isZero();
         assertThat(message.lastError()).isEqualTo(Optional.empty());
         assertThat(call.cancellation().isCancelled()).isFalse();

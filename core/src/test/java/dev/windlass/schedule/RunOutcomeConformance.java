@@ -9,8 +9,8 @@ import dev.windlass.OwnerToken;
 import dev.windlass.PermanentFailure;
 import dev.windlass.RetryPolicy;
 import dev.windlass.Windlass;
+import dev.windlass.operator.Attempts;
 import dev.windlass.outbox.OutboxMessageIdentifier;
-import dev.windlass.outbox.OutboxOperator;
 import dev.windlass.outbox.OutboxOptions;
 import dev.windlass.outbox.OutboxWorkItemIdentifier;
 import java.sql.Connection;
@@ -87,7 +87,7 @@ abstract class RunOutcomeConformance extends JobsConformance {
         assertThat(read(run).status()).isEqualTo(JobRunStatus.FAILED);
         assertThat(read(run).lastError()).contains("broken");
         assertThat(read(run).endedAt()).isPresent();
-        assertThat(windlass.outbox().operator("me").requeue(List.of(message(run)), OutboxOperator.Attempts.RESET))
+        assertThat(windlass.outbox().operator("me").requeue(List.of(message(run)), Attempts.RESET))
                 .isEqualTo(1);
         assertThat(read(run).status()).isEqualTo(JobRunStatus.READY);
         assertThat(read(run).endedAt()).isEmpty();

@@ -20,7 +20,7 @@ final class NextVersion {
     }
 
     static Component outbox(int minCompatible) {
-        return new Component("outbox", "outbox", NUMBER, minCompatible, steps());
+        return new Component("outbox", "outbox", "outbox", NUMBER, minCompatible, steps());
     }
 
     private static List<Step> steps() {

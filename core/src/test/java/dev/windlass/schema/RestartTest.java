@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.Shows;
 import dev.windlass.Windlass;
+import dev.windlass.WorkStatus;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessageIdentifier;
-import dev.windlass.outbox.OutboxStatus;
 import org.junit.jupiter.api.Test;
 
 /** A server that dies right after a message was written. */
@@ -28,7 +28,7 @@ final class RestartTest {
             }
             assertThat(builder.migrator().pendingSql()).isEmpty();
             try (Windlass windlass = builder.start()) {
-                assertThat(windlass.outbox().find(id).orElseThrow().status()).isEqualTo(OutboxStatus.READY);
+                assertThat(windlass.outbox().find(id).orElseThrow().status()).isEqualTo(WorkStatus.READY);
             }
         }
     }

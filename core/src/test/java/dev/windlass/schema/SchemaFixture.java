@@ -137,6 +137,6 @@ final class SchemaFixture implements BeforeEachCallback, AfterEachCallback {
 
     /** The tables whose version is recorded. */
     List<String> installed() throws SQLException {
-        return list("select table_name from %s.windlass_version");
+        return list("select table_name || ' ' || component from %s.windlass_version");
     }
 }

@@ -1,5 +1,6 @@
 package dev.windlass.examples;
 
+import dev.windlass.WorkStatus;
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
 import dev.windlass.OwnerToken;
@@ -12,7 +13,6 @@ import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
 import dev.windlass.outbox.OutboxOptions;
-import dev.windlass.outbox.OutboxStatus;
 import dev.windlass.outbox.OutboxWorkItemIdentifier;
 import java.io.IOException;
 import java.time.Duration;
@@ -172,8 +172,8 @@ public final class ClaimLoop implements Runnable {
     }
 
     private static boolean hasEnded(Outbox outbox, OutboxMessageIdentifier id) {
-        OutboxStatus status = outbox.find(id).orElseThrow().status();
-        return status == OutboxStatus.DONE || status == OutboxStatus.FAILED;
+        WorkStatus status = outbox.find(id).orElseThrow().status();
+        return status == WorkStatus.DONE || status == WorkStatus.FAILED;
     }
 
     /** What happens to a worker that stood still for longer than its lease. */

@@ -1,5 +1,6 @@
 package dev.windlass.examples;
 
+import dev.windlass.operator.Attempts;
 import dev.windlass.Circuit;
 import dev.windlass.FailedHead;
 import dev.windlass.HandlerOptions;
@@ -8,13 +9,12 @@ import dev.windlass.Overtime;
 import dev.windlass.RetryPolicy;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassOptions;
-import dev.windlass.outbox.DeadLetter;
-import dev.windlass.outbox.DeadLetterFilter;
+import dev.windlass.outbox.ListedMessage;
+import dev.windlass.operator.MessageFilter;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
 import dev.windlass.outbox.OutboxOperator;
-import dev.windlass.outbox.OutboxOperator.Attempts;
 import dev.windlass.outbox.OutboxOptions;
 import dev.windlass.schema.Migrator;
 import java.nio.file.Files;
@@ -120,11 +120,11 @@ final class Recipes {
     static int deadLetters(Windlass windlass) {
         // tag::dead-letters
         OutboxOperator anna = windlass.outbox().operator("anna");
-        DeadLetterFilter timeouts =
-                DeadLetterFilter.all().withTopic("invoice.wanted").withError("timed out");
+        MessageFilter timeouts =
+                MessageFilter.failed().withTopic("invoice.wanted").withError("timed out");
 
-        for (DeadLetter letter : anna.deadLetters(timeouts, 50)) {
-            System.out.println(letter.failedAt() + " " + letter.error().orElse(""));
+        for (ListedMessage letter : anna.list(timeouts, 50)) {
+            System.out.println(letter.at() + " " + letter.error().orElse(""));
             windlass.outbox().failures(letter.id()).forEach(attempt -> System.out.println("  " + attempt.at()));
         }
         int requeued = anna.requeue(timeouts, Attempts.RESET);

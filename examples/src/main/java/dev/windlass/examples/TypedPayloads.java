@@ -1,5 +1,6 @@
 package dev.windlass.examples;
 
+import dev.windlass.WorkStatus;
 import dev.windlass.HandlerOptions;
 import dev.windlass.PermanentFailure;
 import dev.windlass.RetryAfter;
@@ -9,7 +10,6 @@ import dev.windlass.Windlass;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
-import dev.windlass.outbox.OutboxStatus;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -82,7 +82,7 @@ public final class TypedPayloads {
     private static OutboxMessage ended(Windlass windlass, OutboxMessageIdentifier id) throws InterruptedException {
         while (true) {
             OutboxMessage message = windlass.outbox().find(id).orElseThrow();
-            if (message.status() == OutboxStatus.DONE || message.status() == OutboxStatus.FAILED) {
+            if (message.status() == WorkStatus.DONE || message.status() == WorkStatus.FAILED) {
                 return message;
             }
             TimeUnit.MILLISECONDS.sleep(20);

@@ -1,5 +1,6 @@
 package dev.windlass.examples;
 
+import dev.windlass.WorkStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -11,7 +12,6 @@ import dev.windlass.examples.KafkaBroker.Arrived;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
-import dev.windlass.outbox.OutboxStatus;
 import dev.windlass.testkit.WindlassExtension;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -145,7 +145,7 @@ final class KafkaRelayTest {
             database.drain();
             assertThat(Stored.waitsAfter(windlass, ids.get(0))).contains("Topic in-order not present");
             assertThat(windlass.outbox().find(ids.get(1)).orElseThrow().status())
-                    .isEqualTo(OutboxStatus.WAITING);
+                    .isEqualTo(WorkStatus.WAITING);
 
             broker.createTopic("in-order", Map.of());
             awaitDone(windlass, ids.get(1));

@@ -1,5 +1,6 @@
 package dev.windlass.examples;
 
+import dev.windlass.WorkStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.PermanentFailure;
@@ -7,7 +8,6 @@ import dev.windlass.Windlass;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
-import dev.windlass.outbox.OutboxStatus;
 import dev.windlass.testkit.WindlassExtension;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -93,7 +93,7 @@ final class RecipesTest {
         assertThat(database.messages("report.wanted")).allMatch(OutboxMessage::isProcessed);
         assertThat(database.messages("line-up.announced"))
                 .extracting(OutboxMessage::status)
-                .containsExactly(OutboxStatus.FAILED);
+                .containsExactly(WorkStatus.FAILED);
     }
 
     @Test
@@ -119,7 +119,7 @@ final class RecipesTest {
         Windlass windlass = database.start(database.windlass());
         OutboxMessageIdentifier reminder = Recipes.alone(windlass);
         assertThat(Recipes.cancel(windlass, reminder, Instant.now())).isTrue();
-        assertThat(windlass.outbox().find(reminder).orElseThrow().status()).isEqualTo(OutboxStatus.CANCELLED);
+        assertThat(windlass.outbox().find(reminder).orElseThrow().status()).isEqualTo(WorkStatus.CANCELLED);
     }
 
     @Test
@@ -133,7 +133,7 @@ final class RecipesTest {
         OutboxMessageIdentifier id = Recipes.once(windlass);
         database.drain();
         broken.set(false);
-        assertThat(Recipes.deadLetters(windlass)).isEqualTo(1);
+        assertThat(Recipes.list(windlass)).isEqualTo(1);
         assertThat(Recipes.pause(windlass)).isTrue();
         database.drain();
         assertThat(database.messages("invoice.wanted")).allMatch(OutboxMessage::isProcessed);

@@ -1,11 +1,11 @@
 package dev.windlass.examples;
 
+import dev.windlass.WorkStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.Windlass;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
-import dev.windlass.outbox.OutboxStatus;
 
 /** What has become of a message. */
 final class Stored {
@@ -19,7 +19,7 @@ final class Stored {
     /** Returns why its first attempt failed, after which it waits for a second. */
     static String waitsAfter(Windlass windlass, OutboxMessageIdentifier id) {
         OutboxMessage message = message(windlass, id);
-        assertThat(message.status()).isEqualTo(OutboxStatus.READY);
+        assertThat(message.status()).isEqualTo(WorkStatus.READY);
         assertThat(message.retryCount()).isEqualTo(1);
         return message.lastError().orElseThrow();
     }
@@ -27,7 +27,7 @@ final class Stored {
     /** Returns why it has failed for good, in its first attempt. */
     static String hasFailedFor(Windlass windlass, OutboxMessageIdentifier id) {
         OutboxMessage message = message(windlass, id);
-        assertThat(message.status()).isEqualTo(OutboxStatus.FAILED);
+        assertThat(message.status()).isEqualTo(WorkStatus.FAILED);
         assertThat(message.retryCount()).isZero();
         return message.lastError().orElseThrow();
     }

@@ -1,5 +1,6 @@
 package dev.windlass.testkit;
 
+import dev.windlass.WorkStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -13,7 +14,6 @@ import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxOptions;
-import dev.windlass.outbox.OutboxStatus;
 import dev.windlass.schema.Channel;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -108,7 +108,7 @@ final class AdvanceTest {
         assertThat(handled).isEmpty();
         assertThat(database.messages("a"))
                 .singleElement()
-                .satisfies(message -> assertThat(message.status()).isEqualTo(OutboxStatus.FAILED));
+                .satisfies(message -> assertThat(message.status()).isEqualTo(WorkStatus.FAILED));
     }
 
     @Test

@@ -1,5 +1,6 @@
 package dev.windlass.testkit;
 
+import dev.windlass.WorkStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -15,7 +16,6 @@ import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxOptions;
-import dev.windlass.outbox.OutboxStatus;
 import dev.windlass.schedule.ScheduleOptions;
 import dev.windlass.schedule.TimerEntry;
 import java.time.Duration;
@@ -138,7 +138,7 @@ final class DrainTest {
 
         assertThat(handled).hasValue(1);
         assertThat(database.messages("a")).singleElement().satisfies(m -> {
-            assertThat(m.status()).isEqualTo(OutboxStatus.READY);
+            assertThat(m.status()).isEqualTo(WorkStatus.READY);
             assertThat(m.retryCount()).isEqualTo(1);
         });
     }
@@ -187,7 +187,7 @@ final class DrainTest {
         assertThat(handled).hasValue(0);
         assertThat(database.messages("a"))
                 .singleElement()
-                .satisfies(m -> assertThat(m.status()).isEqualTo(OutboxStatus.FAILED));
+                .satisfies(m -> assertThat(m.status()).isEqualTo(WorkStatus.FAILED));
     }
 
     @Test

@@ -144,7 +144,7 @@ public final class TimersBench {
         double none = look(bench);
         bench.execute(
                 "insert into windlass_bench.outbox_timer (id, created_at, due_at, next_attempt_at, topic, payload)"
-                        + " select windlass_bench.outbox_new_id(), now(), now() + n * interval '1 s' + interval '1 day',"
+                        + " select windlass_bench.windlass_new_id(), now(), now() + n * interval '1 s' + interval '1 day',"
                         + " now() + n * interval '1 s' + interval '1 day', 'later', repeat('x', "
                         + settings.payloadBytes()
                         + ") from generate_series(1, " + settings.pending() + ") n");

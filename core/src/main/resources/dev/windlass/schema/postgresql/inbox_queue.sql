@@ -1,17 +1,6 @@
 -- The inbox as a queue: messages are stored with a topic, and the dispatcher hands them to handlers. The verbs, and what is
 -- said about their plans and their clock, are those of a queue.
 
--- A new id, time-ordered (version 7): 48 bits of time, the rest random.
-create or replace function {schema}.{inbox_new_id}() returns uuid
-    language plpgsql
-as $sql$
-begin
-    return encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
-               placing substring(int8send(floor(extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
-               52, 1), 53, 1), 'hex')::uuid;
-end
-$sql$;
-
 -- Writes one message for the queue, unless the inbox knows it. Returns whether it was new, and whether its hash differs from
 -- that of the first arrival. It waits for the commit of whoever is enqueueing the same key, and for nobody else.
 create or replace function {schema}.{inbox_enqueue}(
@@ -75,7 +64,7 @@ begin
           where e.due_at is not null and e.delay is not null;
     end if;
     perform pg_current_xact_id();
-    v_ids := coalesce(p_ids, array(select {schema}.{inbox_new_id}() as id from unnest(p_topics) order by id));
+    v_ids := coalesce(p_ids, array(select {schema}.windlass_new_id() as id from unnest(p_topics) order by id));
     loop
         v_now := clock_timestamp();
         insert into {schema}.{inbox}
@@ -305,19 +294,5 @@ begin
         perform pg_notify({channel}, '');
     end if;
     return v_count;
-end
-$sql$;
-
--- Nothing waits for the end of an inbox message yet.
-create or replace function {schema}.{inbox_ended}(
-    p_ids      uuid[],
-    p_status   smallint,
-    p_blocking uuid[],
-    p_pass_on  boolean,
-    p_notify   boolean
-) returns void
-    language plpgsql
-as $sql$
-begin
 end
 $sql$;

@@ -67,7 +67,7 @@ create index {inbox_leased} on {schema}.{inbox} (locked_until) where status = 1 
 create index {inbox_begun} on {schema}.{inbox} (claimed_at) where status = 1 and id is null;
 create index {inbox_done} on {schema}.{inbox} (ended_at) where status = 2;
 create index {inbox_dead} on {schema}.{inbox} (ended_at, source, message_id) where status = 3;
-create index {inbox_expiring} on {schema}.{inbox} (expires_at) where status = 0 and expires_at is not null;
+create index {inbox_expiring} on {schema}.{inbox} (expires_at) where status in (0, 4) and expires_at is not null;
 create index {inbox_cancelled} on {schema}.{inbox} (ended_at) where status = 5;
 
 create index {inbox_resting} on {schema}.{inbox} (next_attempt_at) where status = 0 and id is null;
@@ -98,12 +98,3 @@ create table {schema}.{inbox_failure} (
     error      varchar(2048)
 );
 create index {inbox_failure_message} on {schema}.{inbox_failure} (message_id, failed_at);
-
--- Topics that nobody claims.
-create table {schema}.{inbox_pause} (
-    topic     varchar(255) collate "C" not null,
-    paused_at timestamptz  not null,
-    paused_by varchar(255) not null,
-    reason    varchar(2048),
-    constraint {inbox_pause_pk} primary key (topic)
-);

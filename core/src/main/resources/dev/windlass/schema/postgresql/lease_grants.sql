@@ -1,6 +1,3 @@
 -- What a program that uses leases needs, and no more: run this as the owner of the schema, after the migration.
-grant usage on schema {schema} to {role};
-grant select on {schema}.windlass_version to {role};
 grant select, insert, update, delete on {schema}.{lease}, {schema}.{lease_semaphore} to {role};
 grant usage on sequence {schema}.{lease_token} to {role};
-grant execute on all functions in schema {schema} to {role};

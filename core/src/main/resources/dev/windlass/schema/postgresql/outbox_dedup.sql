@@ -22,7 +22,7 @@ $sql$;
 
 -- Takes a deduplication key for p_window. Returns null, or the id of the message that has it. Of several at once, one takes
 -- it and the others wait for its commit.
-create or replace function {schema}.{outbox_first}(
+create or replace function {schema}.{outbox_take_dedup_key}(
     p_topic  text,
     p_key    text,
     p_id     uuid,
@@ -62,7 +62,7 @@ $sql$;
 --
 -- Keys are new more often than not, and an INSERT that need not look out for conflicts costs two thirds of one that does: so
 -- that is tried first.
-create or replace function {schema}.{outbox_firsts}(
+create or replace function {schema}.{outbox_take_dedup_keys}(
     p_topics  text[],
     p_keys    text[],
     p_ids     uuid[],
@@ -126,7 +126,7 @@ end
 $sql$;
 
 -- Deletes deduplication keys whose window is over. Returns how many.
-create or replace function {schema}.{outbox_forget}(p_limit integer default 1000) returns integer
+create or replace function {schema}.{outbox_clean_dedup}(p_limit integer default 1000) returns integer
     language plpgsql
 {plan:each}
 as $sql$

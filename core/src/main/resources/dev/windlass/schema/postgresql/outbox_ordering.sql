@@ -77,8 +77,11 @@ as $sql$
 declare
     v_left text[];
 begin
+    if cardinality(p_keys) = 0 then
+        return;
+    end if;
     begin
-        v_left := {schema}.{outbox_hand_over}(p_keys, p_notify);
+        v_left := {schema}.{outbox_pass_on_now}(p_keys, p_notify);
     exception
         when others then -- the next of one is refused, by a trigger of the user's perhaps: that must not undo the end of this one
             v_left := p_keys;
@@ -95,7 +98,7 @@ $sql$;
 --
 -- Who writes to a key holds its row. So what is seen to wait can be promoted without the row, which under a key that is
 -- always being written to is never free; but that nothing waits is known only to who has locked it.
-create or replace function {schema}.{outbox_hand_over}(p_keys text[], p_notify boolean) returns text[]
+create or replace function {schema}.{outbox_pass_on_now}(p_keys text[], p_notify boolean) returns text[]
     language plpgsql
 {plan:each}
 as $sql$
@@ -185,7 +188,7 @@ $sql$;
 
 -- Passes on the keys that pass_on() had to leave. Some of many, at random: those at the front may be the ones that cannot be
 -- passed on yet.
-create or replace function {schema}.{outbox_settle_keys}() returns void
+create or replace function {schema}.{outbox_pass_on_freed}() returns void
     language plpgsql
 as $sql$
 declare
@@ -198,14 +201,14 @@ declare
     v_key  text;
 begin
     begin
-        v_left := {schema}.{outbox_hand_over}(v_keys, true);
+        v_left := {schema}.{outbox_pass_on_now}(v_keys, true);
     exception
         when others then -- the next of one is refused: some one by one, the others are looked at later
             v_keys := v_keys[1:20];
             v_left := '{}';
             foreach v_key in array v_keys loop
                 begin
-                    v_left := v_left || {schema}.{outbox_hand_over}(array[v_key], true);
+                    v_left := v_left || {schema}.{outbox_pass_on_now}(array[v_key], true);
                 exception
                     when others then
                         v_left := v_left || v_key;
@@ -216,5 +219,86 @@ begin
      where f.ordering_key = any (v_keys)
        and (f.ordering_key <> all (v_left)
             or not exists (select from {schema}.{outbox_key} k where k.ordering_key = f.ordering_key));
+end
+$sql$;
+
+-- The place of failed messages under their ordering keys when they are made ready again: the first of each key takes it, if
+-- nobody holds it. Returns those that have to wait; the caller has locked them.
+create or replace function {schema}.{outbox_enter_keys}(p_ids uuid[]) returns uuid[]
+    language plpgsql
+{plan:index}
+as $sql$
+declare
+    v_token   uuid := gen_random_uuid();
+    v_holders uuid[];
+    v_waiting uuid[];
+begin
+    with entry as (
+        select m.ordering_key, (array_agg(m.id order by m.ordering_sequence))[1] as head
+          from {schema}.{outbox} m
+         where m.id = any (p_ids) and m.ordering_key is not null and not m.blocks_key
+         group by m.ordering_key
+         order by m.ordering_key),
+    held as (
+        insert into {schema}.{outbox_key} as k (ordering_key, last_sequence, taken_by)
+        select entry.ordering_key, floor(extract(epoch from clock_timestamp()) * 1000000)::bigint, v_token from entry
+        on conflict (ordering_key) do update set last_sequence = k.last_sequence
+        returning k.ordering_key, k.taken_by = v_token as free)
+    select coalesce(array_agg(entry.head), '{}') into v_holders
+      from entry join held on held.ordering_key = entry.ordering_key
+     where held.free;
+    v_waiting := array(select m.id
+                         from {schema}.{outbox} m
+                        where m.id = any (p_ids) and m.ordering_key is not null and not m.blocks_key and m.id <> all (v_holders));
+    update {schema}.{outbox} m set blocks_key = false where m.id = any (p_ids) and m.blocks_key;
+    return v_waiting;
+end
+$sql$;
+
+-- Lets the messages behind failed ones go on; those stay failed. Otherwise as requeue.
+create or replace function {schema}.{outbox_skip}(
+    p_by     text,
+    p_ids    uuid[] default null,
+    p_topic  text default null,
+    p_source text default null,
+    p_from   timestamptz default null,
+    p_until  timestamptz default null,
+    p_error  text default null,
+    p_limit  integer default 1000,
+    p_action bigint default null,
+    p_all    boolean default false
+) returns table (action bigint, messages integer, reached timestamptz)
+    language plpgsql
+{plan:index}
+as $sql$
+declare
+    v_from  timestamptz := coalesce(p_from, '-infinity');
+    v_until timestamptz := {schema}.windlass_action_until(p_action, p_until);
+    v_ids   uuid[];
+    v_keys  text[];
+begin
+    perform {schema}.windlass_check_choice(p_by, p_ids, coalesce(p_topic, p_source, p_from::text, p_until::text, p_error) is not null,
+                                           p_limit, p_all);
+    v_ids := case when p_ids is not null then {schema}.{outbox_lock}(p_ids, array[3])
+                  else array(select m.id
+                               from {schema}.{outbox} m
+                              where m.status = 3 and m.ended_at >= v_from and m.ended_at < v_until and m.blocks_key
+                                and (p_topic is null or m.topic = p_topic)
+                                and (p_source is null or m.source = p_source)
+                                and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+                              order by m.ended_at, m.id
+                              limit p_limit
+                                for update skip locked) end;
+    with passed as (
+        update {schema}.{outbox} m
+           set blocks_key = false
+         where m.id = any (v_ids) and m.blocks_key
+        returning m.ordering_key, m.ended_at)
+    select coalesce(array_agg(passed.ordering_key), '{}'), max(passed.ended_at) into v_keys, reached from passed;
+    perform {schema}.{outbox_pass_on}(v_keys, true);
+    messages := cardinality(v_keys);
+    action := {schema}.windlass_record({outbox_name}, p_action, p_by, 'skip', messages, p_ids,
+                  jsonb_build_object('topic', p_topic, 'source', p_source, 'from', p_from, 'until', p_until, 'error', p_error));
+    return next;
 end
 $sql$;

@@ -23,17 +23,17 @@ create or replace function {schema}.{outbox_enqueue}(
 as $sql$
 declare
     v_now      timestamptz;
-    v_id       uuid := coalesce(p_id, {schema}.{outbox_new_id}());
+    v_id       uuid := coalesce(p_id, {schema}.windlass_new_id());
     v_first    uuid;
     v_sequence bigint;
     v_head     boolean;
 begin
     if p_due_at is not null and p_delay is not null or p_expires_at is not null then
-        perform {schema}.{outbox_check_times}(p_due_at, p_delay, p_expires_at);
+        perform {schema}.windlass_check_times(p_due_at, p_delay, p_expires_at);
     end if;
     perform pg_current_xact_id();
     if p_dedup_key is not null then
-        v_first := {schema}.{outbox_first}(p_topic, p_dedup_key, v_id, p_dedup_window);
+        v_first := {schema}.{outbox_take_dedup_key}(p_topic, p_dedup_key, v_id, p_dedup_window);
         if v_first is not null then
             return v_first;
         end if;
@@ -70,21 +70,6 @@ begin
 end
 $sql$;
 
--- Refuses a message that is due twice, or that expires before it is due.
-create or replace function {schema}.{outbox_check_times}(p_due_at timestamptz, p_delay interval, p_expires_at timestamptz)
-    returns void
-    language plpgsql
-as $sql$
-begin
-    if p_due_at is not null and p_delay is not null then
-        perform {schema}.windlass_refuse('a due time or a delay', 'both', 'Leave one of them out.');
-    elsif p_expires_at <= coalesce(p_due_at, clock_timestamp() + p_delay) then
-        perform {schema}.windlass_refuse('a message that expires after it is due', 'one that nobody could ever handle',
-                                         'Give a later p_expires_at, or leave it out.');
-    end if;
-end
-$sql$;
-
 -- Writes many messages in one round trip, in the order of the arrays. An array of optional values may be null as a whole.
 -- Returns the ids, in the same order; under deduplication keys that are taken, the ids of the messages that took them.
 create or replace function {schema}.{outbox_enqueue_all}(
@@ -105,7 +90,7 @@ create or replace function {schema}.{outbox_enqueue_all}(
 as $sql$
 declare
     v_now       timestamptz;
-    v_ids       uuid[] := coalesce(p_ids, array(select {schema}.{outbox_new_id}() from unnest(p_topics)));
+    v_ids       uuid[] := coalesce(p_ids, array(select {schema}.windlass_new_id() from unnest(p_topics)));
     v_firsts    uuid[];
     v_heads     boolean[];
     v_sequences bigint[];
@@ -115,12 +100,12 @@ begin
         cardinality(p_headers), cardinality(p_due_ats), cardinality(p_delays), cardinality(p_expires_ats),
         cardinality(p_ordering_keys), cardinality(p_dedup_keys), nullif(cardinality(p_dedup_windows), 1)); -- one for all
     if p_due_ats is not null and p_delays is not null or p_expires_ats is not null then
-        perform {schema}.{outbox_check_times}(e.due_at, e.delay, e.expires_at)
+        perform {schema}.windlass_check_times(e.due_at, e.delay, e.expires_at)
            from unnest(p_due_ats, p_delays, p_expires_ats) as e (due_at, delay, expires_at);
     end if;
     perform pg_current_xact_id();
     if p_dedup_keys is not null then
-        v_firsts := {schema}.{outbox_firsts}(p_topics, p_dedup_keys, v_ids, p_dedup_windows);
+        v_firsts := {schema}.{outbox_take_dedup_keys}(p_topics, p_dedup_keys, v_ids, p_dedup_windows);
     elsif p_dedup_windows is not null then
         perform {schema}.{outbox_check_dedup}(null, w) from unnest(p_dedup_windows) w where w is not null;
     end if;
@@ -153,21 +138,9 @@ begin
 end
 $sql$;
 
--- A new id, time-ordered (version 7): 48 bits of time, the rest random.
-create or replace function {schema}.{outbox_new_id}() returns uuid
-    language plpgsql
-as $sql$
-begin
-    return encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
-               placing substring(int8send(floor(extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
-               52, 1), 53, 1), 'hex')::uuid;
-end
-$sql$;
-
--- Does what has to be done when messages end, in the same transaction: their joins and runs learn of it, and the keys they
--- held are passed on, unless p_pass_on says that the caller does that. Those of p_blocking go on to hold theirs. Called
--- after their rows have been changed, or locked and not deleted yet.
-create or replace function {schema}.{outbox_ended}(
+-- What has to be done when messages end, in the same transaction: their joins and runs learn of it, and the keys they
+-- held are passed on, unless p_pass_on says that the caller does that. Those of p_blocking go on to hold theirs.
+create or replace function {schema}.{outbox_message_ended}(
     p_ids      uuid[],
     p_status   smallint,
     p_blocking uuid[],
@@ -183,7 +156,7 @@ declare
     v_keys   text[];
     v_blocks uuid[];
 begin
-    select array_agg(m.id) filter (where m.joined), array_agg(m.id) filter (where m.run),
+    select array_agg(m.id) filter (where m.joined), array_agg(m.id) filter (where m.source = 'job'),
            array_agg(m.ordering_key) filter (where m.ordering_key is not null and m.id <> all (p_blocking)),
            array_agg(m.id) filter (where m.ordering_key is not null and m.id = any (p_blocking))
       into v_joined, v_runs, v_keys, v_blocks
@@ -259,7 +232,7 @@ begin
       from {schema}.{outbox} m
      where m.id = any (p_ids) and m.ordering_key is not null;
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from {schema}.{outbox_settle}(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners,
+      from {schema}.{outbox_change_held}(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners,
                                     p_processed_by => p_processed_by, p_again => false, p_pass_on => false) s;
     if cardinality(locked) + cardinality(lost) > 0 then
         v_keys := array(select k.ordering_key
@@ -271,7 +244,7 @@ begin
         return next;
         return;
     end if;
-    v_topics := array(select unnest(p_topics) except select p.topic from {schema}.{outbox_pause} p);
+    v_topics := array(select unnest(p_topics) except select p.topic from {schema}.windlass_pause p where p.queue = {outbox_name});
     v_ids := {schema}.{outbox_first_waiting}(v_keys);
     v_now := clock_timestamp();
     select array_agg(s.id), coalesce(array_agg(s.ordering_key), '{}') into v_ids, v_taken
@@ -303,17 +276,6 @@ begin
     if not found then
         return next;
     end if;
-end
-$sql$;
-
--- One message, in whatever state.
-create or replace function {schema}.{outbox_find}(p_id uuid) returns setof {schema}.{outbox}
-    language plpgsql
-    stable
-{plan:index}
-as $sql$
-begin
-    return query select m.* from {schema}.{outbox} m where m.id = p_id;
 end
 $sql$;
 

@@ -1,79 +1,27 @@
--- The outbox. One state machine:
---
---   4 waiting --(its turn has come)--> 0 ready --claim--> 1 in progress --ack--> 2 done
---                                        ^  |                |   |
---                                        |  +---- expire ----|---+--fail--> 3 failed
---                                        +--abandon, release, reap
---
---   0 ready, 4 waiting --cancel--> 5 cancelled          4 waiting --expire--> 3 failed
---
--- The check constraints are the invariants: a message has a lease exactly while it is in progress, and an end exactly when
--- it has ended. The token of the last owner stays with a message that has ended: who repeats an ack whose answer was lost is
--- told that it holds.
+-- The outbox: a queue whose messages may have an order, and may be members of joins.
 --
 -- An ordering key is held by one message at most: the one that is ready or in progress, or that failed and keeps its successors
 -- waiting. All others of that key wait, outside the index that claims read.
-create table {schema}.{outbox} (
-    id                uuid         not null,             -- time-ordered, so that the index grows at one end
-    created_at        timestamptz  not null,
-    next_attempt_at   timestamptz  not null,             -- never earlier than the moment the message became ready
-    due_at            timestamptz,                       -- as the user wrote it; retries move next_attempt_at only
-    expires_at        timestamptz,
-    claimed_at        timestamptz,                       -- when the attempt began that is going on, or was the last
-    locked_until      timestamptz,
-    ended_at          timestamptz,
-    erased_at         timestamptz,
-    ordering_sequence bigint,
-    owner_token       uuid,
-    retry_count       integer      not null default 0,
-    lease_expiries    integer      not null default 0,   -- apart from retries: a neighbour may have killed the process
-    crashes           smallint     not null default 0,   -- leases that ran out after the start of the handler was written down
-    requeues          smallint     not null default 0,
-    status            smallint     not null default 0,
-    started           boolean      not null default false, -- the start of its handler was written down, in this attempt
-    awaited           boolean      not null default false, -- something has to be done when it ends; others pay nothing for it
-    blocks_key        boolean      not null default false, -- it failed, and others of its key wait until somebody decides
-    joined            boolean      not null default false, -- a member of a join
-    run               boolean      not null default false, -- a run of a job
-    topic             varchar(255) collate "C" not null, -- byte order: cheap to compare, and case-sensitive everywhere
-    ordering_key      varchar(255) collate "C",
-    correlation_id    varchar(255),
-    processed_by      varchar(100),
-    last_error        varchar(2048),
-    headers           jsonb,
-    payload           text         not null,
-    constraint {outbox_pk} primary key (id),
-    constraint {outbox_topic_check} check (btrim(topic, {blanks}) <> '' and topic = rtrim(topic)),
-    constraint {outbox_headers_check} check (jsonb_typeof(headers) = 'object'), -- or no claim that meets it can be read
-    constraint {outbox_headers_size_check} check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
-    constraint {outbox_times_check} check (isfinite(claimed_at) and isfinite(locked_until) and isfinite(ended_at)),
-    constraint {outbox_counts_check} check (retry_count >= 0 and lease_expiries >= 0 and crashes >= 0 and requeues >= 0),
-    constraint {outbox_lease_check} check ((status = 1) = (locked_until is not null)
-                                       and (status <> 1 or owner_token is not null)
-                                       and (owner_token is null or status not in (0, 4))),
-    constraint {outbox_end_check} check ((status in (2, 3, 5)) = (ended_at is not null) and status between 0 and 5),
-    constraint {outbox_key_check} check ((ordering_key is null) = (ordering_sequence is null)
-                                     and (ordering_key is not null or status <> 4)
-                                     and (ordering_key is null and not run and not joined or awaited)
-                                     and (not blocks_key or status = 3 and ordering_key is not null))
-) with (
-    -- Every message leaves two or three dead rows behind; the default (a fifth of the table) comes too late for a queue.
-    autovacuum_vacuum_scale_factor = 0.02,
-    autovacuum_vacuum_insert_scale_factor = 0.1,
-    autovacuum_analyze_scale_factor = 0.05
-);
+alter table {schema}.{outbox}
+    add column ordering_sequence bigint,
+    add column blocks_key        boolean not null default false, -- it failed, and others of its key wait until somebody decides
+    add column joined            boolean not null default false, -- a member of a join
+    add column ordering_key      varchar(255) collate "C",
+    add constraint {outbox_status_check} check (status between 0 and 5),
+    add constraint {outbox_source_check} check (source in ('timer', 'job')), -- null: it was enqueued
+    add constraint {outbox_key_check} check ((ordering_key is null) = (ordering_sequence is null)
+                                         and (ordering_key is not null or status <> 4)
+                                         and (not blocks_key or status = 3 and ordering_key is not null)),
+    add constraint {outbox_awaited_check} check (awaited or ordering_key is null and not joined and source is distinct from 'job');
 
--- Ready messages by topic, then by time: a node looks only at topics it has a handler and room for, so a paused, saturated
--- or unknown topic with any backlog costs the others nothing.
-create index {outbox_ready} on {schema}.{outbox} (topic, next_attempt_at, id) where status = 0;
-create index {outbox_leased} on {schema}.{outbox} (locked_until) where status = 1;
 create index {outbox_waiting} on {schema}.{outbox} (ordering_key, ordering_sequence) where status = 4;
-create index {outbox_expiring} on {schema}.{outbox} (expires_at) where status = 0 and expires_at is not null;
-create index {outbox_waiting_expiring} on {schema}.{outbox} (expires_at) where status = 4 and expires_at is not null;
-create index {outbox_done} on {schema}.{outbox} (ended_at) where status = 2;
-create index {outbox_failed} on {schema}.{outbox} (ended_at, id) where status = 3;
-create index {outbox_failed_topic} on {schema}.{outbox} (topic, ended_at, id) where status = 3;
-create index {outbox_cancelled} on {schema}.{outbox} (ended_at) where status = 5;
+
+-- Messages as they are listed: without their content.
+create view {schema}.{outbox_listed} with (security_invoker = true) as
+select m.id, m.topic, m.source, m.status, m.correlation_id, m.ordering_key, m.ordering_sequence, m.blocks_key, m.created_at, m.due_at,
+       m.next_attempt_at, m.expires_at, m.claimed_at, m.locked_until, m.ended_at, m.erased_at, m.processed_by, m.retry_count,
+       m.lease_expiries, m.requeues, m.last_error
+  from {schema}.{outbox} m;
 
 -- Joins: ack and fail of a message count its memberships in the same transaction.
 create table {schema}.{outbox_join} (
@@ -131,33 +79,3 @@ create table {schema}.{outbox_dedup} (
     constraint {outbox_dedup_pk} primary key (topic, dedup_key)
 );
 create index {outbox_dedup_expiring} on {schema}.{outbox_dedup} (expires_at);
-
--- Attempts that failed. Successes write nothing here. No foreign key: it would cost every deleted message a look.
-create table {schema}.{outbox_failure} (
-    message_id uuid          not null,
-    failed_at  timestamptz   not null,
-    attempt    integer       not null,
-    node       varchar(100),                           -- unknown when a lease ran out
-    error      varchar(2048)
-);
-create index {outbox_failure_message} on {schema}.{outbox_failure} (message_id, failed_at);
-
-create table {schema}.{outbox_pause} (
-    topic     varchar(255) collate "C" not null,
-    paused_at timestamptz  not null,
-    paused_by varchar(255) not null,
-    reason    varchar(2048),
-    constraint {outbox_pause_pk} primary key (topic)
-);
-
--- What operators did: who, when, what, and to how many messages.
-create table {schema}.{outbox_action} (
-    id       bigint       generated always as identity,
-    acted_at timestamptz  not null,
-    messages integer      not null,
-    acted_by varchar(255) not null,
-    verb     varchar(32)  not null,
-    detail   jsonb        not null,
-    constraint {outbox_action_pk} primary key (id),
-    constraint {outbox_action_by_check} check (btrim(acted_by) <> '')
-);

@@ -32,7 +32,7 @@ declare
     v_now    timestamptz := clock_timestamp();
     v_proved timestamptz := v_now;
     v_bytes  bigint := coalesce(p_bytes, 9223372036854775807);
-    v_paused text[] := array(select p.topic from {schema}.{queue_pause} p);
+    v_paused text[] := array(select p.topic from {schema}.windlass_pause p where p.queue = {queue_name});
     v_topics text[];
     v_found  record;
     v_topic  text;
@@ -166,7 +166,7 @@ begin
                   and (m.expires_at is null or m.expires_at > v_now)
                 order by m.next_attempt_at, m.id
                 limit 1) f
-         where not exists (select from {schema}.{queue_pause} p where p.topic = want.topic));
+         where not exists (select from {schema}.windlass_pause p where p.queue = {queue_name} and p.topic = want.topic));
     {slot:next_due}
     return v_due;
 end
@@ -183,17 +183,11 @@ declare
 begin
     v_ids := array(select r.id
                      from {schema}.{queue} r
-                    where r.status = 0 and r.expires_at is not null and r.expires_at <= v_now
+                    where r.status in (0, 4) and r.expires_at is not null and r.expires_at <= v_now
                     order by r.expires_at
                     limit p_limit
                       for update skip locked);
-    v_ids := v_ids || array(select r.id
-                              from {schema}.{queue} r
-                             where r.status = 4 and r.expires_at is not null and r.expires_at <= v_now
-                             order by r.expires_at
-                             limit p_limit - cardinality(v_ids)
-                               for update skip locked);
-    return {schema}.{queue_tend}('expire', v_ids);
+    return {schema}.{queue_maintain}('expire', v_ids);
 end
 $sql$;
 
@@ -218,6 +212,6 @@ begin
                              order by r.ended_at
                              limit p_limit - cardinality(v_ids)
                                for update skip locked);
-    return {schema}.{queue_tend}('clean', v_ids);
+    return {schema}.{queue_maintain}('clean', v_ids);
 end
 $sql$;

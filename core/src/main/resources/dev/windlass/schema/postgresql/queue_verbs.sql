@@ -31,7 +31,7 @@ create or replace function {schema}.{queue_ack}(
 as $sql$
 begin
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from {schema}.{queue_settle}(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners, p_processed_by => p_processed_by,
+      from {schema}.{queue_change_held}(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners, p_processed_by => p_processed_by,
                                    p_notify => p_notify, p_again => p_again) s;
 end
 $sql$;
@@ -54,7 +54,7 @@ as $sql$
 begin
     perform {schema}.windlass_check_lengths(cardinality(p_ids), cardinality(p_delays), cardinality(p_errors), cardinality(p_counted));
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from {schema}.{queue_settle}('abandon', p_ids, p_owners, p_processed_by => p_processed_by, p_delays => p_delays,
+      from {schema}.{queue_change_held}('abandon', p_ids, p_owners, p_processed_by => p_processed_by, p_delays => p_delays,
                                    p_errors => p_errors, p_flags => p_counted) s;
 end
 $sql$;
@@ -73,7 +73,7 @@ create or replace function {schema}.{queue_release}(
 as $sql$
 begin
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from {schema}.{queue_settle}('release', p_ids, p_owners, p_delays => array[p_delay]) s;
+      from {schema}.{queue_change_held}('release', p_ids, p_owners, p_delays => array[p_delay]) s;
 end
 $sql$;
 
@@ -95,7 +95,7 @@ as $sql$
 begin
     perform {schema}.windlass_check_lengths(cardinality(p_ids), cardinality(p_errors), cardinality(p_block));
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from {schema}.{queue_settle}('fail', p_ids, p_owners, p_processed_by => p_processed_by, p_errors => p_errors,
+      from {schema}.{queue_change_held}('fail', p_ids, p_owners, p_processed_by => p_processed_by, p_errors => p_errors,
                                    p_flags => p_block, p_notify => p_notify) s;
 end
 $sql$;
@@ -114,7 +114,7 @@ as $sql$
 begin
     perform {schema}.windlass_check_lease(p_lease);
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from {schema}.{queue_settle}('heartbeat', p_ids, p_owners, p_delays => array[p_lease]) s;
+      from {schema}.{queue_change_held}('heartbeat', p_ids, p_owners, p_delays => array[p_lease]) s;
 end
 $sql$;
 
@@ -130,7 +130,7 @@ create or replace function {schema}.{queue_start}(
 as $sql$
 begin
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from {schema}.{queue_settle}('start', p_ids, p_owners) s;
+      from {schema}.{queue_change_held}('start', p_ids, p_owners) s;
 end
 $sql$;
 
@@ -156,7 +156,7 @@ begin
     if cardinality(v_ids) > 0 then
         select s.changed, cardinality(s.locked)
           into given, left_locked
-          from {schema}.{queue_settle}(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
+          from {schema}.{queue_change_held}(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
                                        p_errors => case when p_error is not null then array[p_error] end) s;
     end if;
 end
@@ -164,7 +164,7 @@ $sql$;
 
 -- One of the verbs above, on all rows at once; and if somebody holds one of them, on those that nobody holds. Whatever else has
 -- to be changed along with a message (the next one under its key, a join, a run) may be held by somebody too: then one by one.
-create or replace function {schema}.{queue_settle}(
+create or replace function {schema}.{queue_change_held}(
     p_verb         text,
     p_ids          uuid[],
     p_owners       uuid[],
@@ -194,7 +194,7 @@ begin
             using errcode = 'invalid_parameter_value', hint = 'Give the owner tokens in the order of the ids.';
     end if;
     begin
-        v_done := {schema}.{queue_change}(p_verb, p_ids, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags, p_notify,
+        v_done := {schema}.{queue_change_all}(p_verb, p_ids, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags, p_notify,
                                           p_pass_on);
     exception
         when others then
@@ -204,7 +204,7 @@ begin
             end if;
             v_free := array(select m.id from {schema}.{queue} m where m.id = any (p_ids) order by m.id for update skip locked);
             begin
-                v_done := {schema}.{queue_change}(p_verb, v_free, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags,
+                v_done := {schema}.{queue_change_all}(p_verb, v_free, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags,
                                                   p_notify, p_pass_on);
             exception
                 when others then
@@ -216,7 +216,7 @@ begin
                     foreach v_id in array array(select f.id from unnest(v_free) as f (id) order by random()) loop
                         exit when v_waits = 50;
                         begin
-                            v_done := v_done || {schema}.{queue_change}(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
+                            v_done := v_done || {schema}.{queue_change_all}(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
                                                                         p_delays, p_errors, p_flags, p_notify, p_pass_on);
                         exception
                             when others then
@@ -252,7 +252,7 @@ $sql$;
 
 -- Changes those of p_only that their owners hold; what is said of each stands in the order of p_ids. Fails if somebody holds a
 -- row for longer than a moment. Returns the ids that it changed.
-create or replace function {schema}.{queue_change}(
+create or replace function {schema}.{queue_change_all}(
     p_verb         text,
     p_only         uuid[],
     p_ids          uuid[],
@@ -407,7 +407,7 @@ begin
        or p_watched and not {schema}.{queue_is_calm}(p_quiet) then
         return 0;
     end if;
-    v_count := {schema}.{queue_tend}('reap', array(
+    v_count := {schema}.{queue_maintain}('reap', array(
         select r.id
           from {schema}.{queue} r
          where r.status = 1 and r.id is not null and r.locked_until <= v_now
@@ -424,7 +424,7 @@ $sql$;
 -- What has to be done to messages that the caller has locked: reap, expire or clean. All at once; and if one is refused, by a
 -- trigger or a constraint of the user's, or something behind one is locked, one by one: it is left out, and the others go on. Only
 -- what is refused for all is an error. Returns how many.
-create or replace function {schema}.{queue_tend}(p_verb text, p_ids uuid[]) returns integer
+create or replace function {schema}.{queue_maintain}(p_verb text, p_ids uuid[]) returns integer
     language plpgsql
 as $sql$
 declare
@@ -437,14 +437,14 @@ begin
         return 0;
     end if;
     begin
-        return {schema}.{queue_tend_all}(p_verb, p_ids);
+        return {schema}.{queue_maintain_all}(p_verb, p_ids);
     exception
         when others then
             null;
     end;
     foreach v_id in array array(select i.id from unnest(p_ids) as i (id) order by random()) loop
         begin
-            v_count := v_count + {schema}.{queue_tend_all}(p_verb, array[v_id]);
+            v_count := v_count + {schema}.{queue_maintain_all}(p_verb, array[v_id]);
         exception
             when others then
                 v_state := sqlstate;
@@ -459,14 +459,13 @@ begin
 end
 $sql$;
 
-create or replace function {schema}.{queue_tend_all}(p_verb text, p_ids uuid[]) returns integer
+create or replace function {schema}.{queue_maintain_all}(p_verb text, p_ids uuid[]) returns integer
     language plpgsql
 {plan:index}
     set lock_timeout = '5ms'
 as $sql$
 declare
     v_count integer;
-    v_tried uuid[];
 begin
     case p_verb
         when 'reap' then
@@ -482,16 +481,47 @@ begin
         when 'expire' then
             v_count := {schema}.{queue_end_unclaimed}(p_ids, 3::smallint, 'expired before it was handled');
         when 'clean' then
-            with cleaned as (
-                delete from {schema}.{queue} m
-                 where m.id = any (p_ids)
-                returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
-            select count(*), array_agg(cleaned.id) filter (where cleaned.tried) into v_count, v_tried from cleaned;
-            if v_tried is not null then
-                delete from {schema}.{queue_failure} h where h.message_id = any (v_tried);
-            end if;
+            v_count := {schema}.{queue_remove}(p_ids);
     end case;
     return v_count;
+end
+$sql$;
+
+-- Deletes messages that the caller has locked, with their history. Returns how many.
+create or replace function {schema}.{queue_remove}(p_ids uuid[]) returns integer
+    language plpgsql
+{plan:index}
+as $sql$
+declare
+    v_count integer;
+    v_tried uuid[];
+begin
+    {slot:removing}
+    with removed as (
+        delete from {schema}.{queue} m
+         where m.id = any (p_ids)
+        returning m.id, m.status = 3 or m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+    select count(*), array_agg(removed.id) filter (where removed.tried) into v_count, v_tried from removed;
+    if v_tried is not null then
+        delete from {schema}.{queue_failure} h where h.message_id = any (v_tried);
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- Does what has to be done when messages end for which something has to be done (awaited), in the same transaction. Called after
+-- their rows have been changed, or locked and not deleted yet.
+create or replace function {schema}.{queue_ended}(
+    p_ids      uuid[],
+    p_status   smallint,
+    p_blocking uuid[],
+    p_pass_on  boolean,
+    p_notify   boolean
+) returns void
+    language plpgsql
+as $sql$
+begin
+    {slot:ended}
 end
 $sql$;
 

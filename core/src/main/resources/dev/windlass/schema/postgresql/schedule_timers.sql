@@ -24,7 +24,7 @@ as $sql$
 declare
     v_now timestamptz;
     v_due timestamptz;
-    v_id  uuid := coalesce(p_id, {schema}.{outbox_new_id}());
+    v_id  uuid := coalesce(p_id, {schema}.windlass_new_id());
     v_old boolean;
 begin
     if (p_due_at is null) = (p_delay is null) then
@@ -47,7 +47,7 @@ begin
             if found then
                 return v_id;
             end if;
-            v_id := coalesce(p_id, {schema}.{outbox_new_id}());
+            v_id := coalesce(p_id, {schema}.windlass_new_id());
         end if;
         insert into {schema}.{outbox_timer} as t
             (id, created_at, due_at, next_attempt_at, topic, unique_key, correlation_id, headers, payload)
@@ -72,7 +72,7 @@ begin
         if found then
             return v_id;
         end if; -- else it has just been done or cancelled
-        v_id := coalesce(p_id, {schema}.{outbox_new_id}());
+        v_id := coalesce(p_id, {schema}.windlass_new_id());
     end loop;
     if p_notify and v_due < v_now + interval '1 minute' then -- nobody who looks for timers sleeps longer than that
         perform pg_notify({channel}, chr(1) || 'timers');
@@ -110,7 +110,7 @@ create or replace function {schema}.{outbox_timer_schedule_all}(
 as $sql$
 declare
     v_now  timestamptz;
-    v_ids  uuid[] := coalesce(p_ids, array(select {schema}.{outbox_new_id}() from unnest(p_topics)));
+    v_ids  uuid[] := coalesce(p_ids, array(select {schema}.windlass_new_id() from unnest(p_topics)));
     v_soon boolean;
     v_each record;
 begin
@@ -337,10 +337,10 @@ begin
         last_id := v_ids[handed];
         set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
         begin
-            topics := {schema}.{outbox_timer_become}(v_ids);
+            topics := {schema}.{outbox_timer_deliver}(v_ids);
         exception
             when others then
-                topics := {schema}.{outbox_timer_become_each}(v_ids);
+                topics := {schema}.{outbox_timer_deliver_each}(v_ids);
         end;
         perform pg_notify({channel}, t.topic) from unnest(topics) as t (topic);
     end if;
@@ -355,7 +355,7 @@ end
 $sql$;
 
 -- Deletes timers that the caller has locked, and writes them as messages. Returns their topics.
-create or replace function {schema}.{outbox_timer_become}(p_ids uuid[]) returns text[]
+create or replace function {schema}.{outbox_timer_deliver}(p_ids uuid[]) returns text[]
     language plpgsql
 {plan:index}
     set lock_timeout = '5ms'
@@ -370,8 +370,8 @@ begin
         returning t.id, t.message_id, t.due_at, t.topic, t.correlation_id, t.headers, t.payload,
                   t.retry_count + t.lease_expiries + t.requeues > 0 as tried),
     written as (
-        insert into {schema}.{outbox} (id, created_at, next_attempt_at, due_at, topic, correlation_id, headers, payload)
-        select coalesce(done.message_id, done.id), v_now, v_now, done.due_at, done.topic,
+        insert into {schema}.{outbox} (id, created_at, next_attempt_at, due_at, topic, source, correlation_id, headers, payload)
+        select coalesce(done.message_id, done.id), v_now, v_now, done.due_at, done.topic, 'timer',
                coalesce(done.correlation_id, 'timer-' || done.id), done.headers, done.payload
           from done
         returning topic)
@@ -397,7 +397,7 @@ $sql$;
 -- The same one by one, after it failed for all together: one that cannot become a message is put off, with the reason, and the
 -- others go on, also those that come after a whole batch of such. One that has become a message already, because it was written
 -- twice, is done. One behind which something is locked stays due.
-create or replace function {schema}.{outbox_timer_become_each}(p_ids uuid[]) returns text[]
+create or replace function {schema}.{outbox_timer_deliver_each}(p_ids uuid[]) returns text[]
     language plpgsql
 {plan:each}
 as $sql$
@@ -412,7 +412,7 @@ declare
 begin
     foreach v_id in array p_ids loop
         begin
-            v_topics := v_topics || {schema}.{outbox_timer_become}(array[v_id]);
+            v_topics := v_topics || {schema}.{outbox_timer_deliver}(array[v_id]);
         exception
             when others then
                 get stacked diagnostics v_state = returned_sqlstate, v_constraint = constraint_name;
@@ -436,16 +436,6 @@ begin
       from unnest(v_refused, v_reasons) as r (id, reason)
      where t.id = r.id;
     return array(select distinct unnest(v_topics));
-end
-$sql$;
-
--- Nothing waits for the end of a timer.
-create or replace function {schema}.{outbox_timer_ended}(
-    p_ids uuid[], p_status smallint, p_blocking uuid[], p_pass_on boolean, p_notify boolean
-) returns void
-    language plpgsql
-as $sql$
-begin
 end
 $sql$;
 

@@ -203,7 +203,7 @@ begin
             return;
         end if;
     end if;
-    run_id := coalesce(p_id, {schema}.{outbox_new_id}());
+    run_id := coalesce(p_id, {schema}.windlass_new_id());
     perform pg_current_xact_id();
     v_now := clock_timestamp();
     insert into {schema}.{outbox_job_run} (id, job_name, tick_at, triggered, created_at, next_attempt_at, status, handed_over)
@@ -226,11 +226,11 @@ declare
 begin
     perform pg_current_xact_id();
     v_now := clock_timestamp();
-    insert into {schema}.{outbox} (id, created_at, next_attempt_at, due_at, topic, correlation_id, headers, payload, run, awaited)
-    values (p_id, v_now, v_now, p_tick_at, p_job.topic, 'job-run-' || p_id,
+    insert into {schema}.{outbox} (id, created_at, next_attempt_at, due_at, topic, source, correlation_id, headers, payload, awaited)
+    values (p_id, v_now, v_now, p_tick_at, p_job.topic, 'job', 'job-run-' || p_id,
             jsonb_build_object('windlass-job', p_job.name, 'windlass-tick',
                 rtrim(rtrim(to_char(p_tick_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0'), '.') || 'Z'),
-            p_job.payload, true, true);
+            p_job.payload, true);
 end
 $sql$;
 
@@ -820,7 +820,7 @@ as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;
 begin
-    return {schema}.{outbox_job_run_tend}('clean', array(
+    return {schema}.{outbox_job_run_maintain}('clean', array(
         select e.id
           from {schema}.{outbox_job_run} e
          where e.ended_at is not null and e.ended_at <= v_before
@@ -828,15 +828,5 @@ begin
          order by e.ended_at
          limit p_limit
            for update skip locked));
-end
-$sql$;
-
--- Nothing waits for the end of a run that a program has claimed.
-create or replace function {schema}.{outbox_job_run_ended}(
-    p_ids uuid[], p_status smallint, p_blocking uuid[], p_pass_on boolean, p_notify boolean
-) returns void
-    language plpgsql
-as $sql$
-begin
 end
 $sql$;

@@ -1,4 +1,4 @@
-package dev.windlass.outbox;
+package dev.windlass.operator;
 
 import java.time.Instant;
 import java.util.Optional;

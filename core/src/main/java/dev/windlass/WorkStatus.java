@@ -1,9 +1,9 @@
-package dev.windlass.outbox;
+package dev.windlass;
 
 import java.util.List;
 
-/** The states of a message, with the numbers the database stores. */
-public enum OutboxStatus {
+/** The states of a message, a timer or a run, with the numbers the database stores. */
+public enum WorkStatus {
     /** 0: waits to be claimed, perhaps until a later time. */
     READY,
     /** 1: claimed; has an owner and a lease. */
@@ -12,16 +12,17 @@ public enum OutboxStatus {
     DONE,
     /** 3: given up: attempts used up, refused by the handler, or expired. A dead letter. */
     FAILED,
-    /** 4: waits for its turn behind another message of the same ordering key. */
+    /** 4: waits for its turn behind another, as under an ordering key. */
     WAITING,
     /** 5: cancelled before it was handled. */
     CANCELLED;
 
-    static OutboxStatus of(int code) {
+    /** The state that the database stores as this number. */
+    public static WorkStatus of(int code) {
         return values()[code];
     }
 
-    int code() {
+    public int code() {
         return List.of(values()).indexOf(this);
     }
 }

@@ -1,0 +1,60 @@
+package dev.windlass.operator;
+
+import java.util.Collection;
+import java.util.List;
+
+/**
+ * What an operator does to a queue. Each change is recorded with the operator's name.
+ *
+ * <p>Thread-safe. Changes by filter are for what has failed; they go through in batches, each a transaction of its own, and touch
+ * only what had failed before they began. An error leaves the batches before it done and recorded. Ids that do not fit are
+ * ignored; the results tell how many did.
+ *
+ * @param <I> what names one of the queue
+ * @param <L> one as it appears in a list: without its content
+ */
+public interface Operator<I, L> {
+
+    /**
+     * What the queue holds: unfinished ones of a state the oldest first; ended ones, and those of all states, the latest first.
+     *
+     * <p>The list walks along an index of the state. Only what is ready or has failed has one by topic: a rare topic among many
+     * others of another state, or of all, takes a walk past them.
+     */
+    List<L> list(MessageFilter filter, int limit);
+
+    /** The page that follows the one that ended with {@code last}. */
+    List<L> list(MessageFilter filter, int limit, L last);
+
+    /** Makes what has failed ready again. An expiry that has passed is dropped; what was erased stays as it is. */
+    int requeue(Collection<I> ids, Attempts attempts);
+
+    int requeue(MessageFilter failed, Attempts attempts);
+
+    /** Deletes what has failed, with its history. */
+    int purge(Collection<I> ids);
+
+    int purge(MessageFilter failed);
+
+    /**
+     * Erases payload and headers of what has ended, for good; its history stays. Cancel first what nobody has handled yet.
+     */
+    int erase(Collection<I> ids);
+
+    /**
+     * Stops claims of a topic on all nodes. Handlers that are at work finish; what nodes have claimed and not begun they give
+     * back. Returns whether it was not paused before.
+     */
+    boolean pause(String topic, String reason);
+
+    /** Returns whether the topic was paused. */
+    boolean resume(String topic);
+
+    List<PausedTopic> pausedTopics();
+
+    /** What operators did to this queue, the latest first. */
+    List<OperatorAction> actions(int limit);
+
+    /** The page that follows the one that ended with {@code last}. */
+    List<OperatorAction> actions(int limit, OperatorAction last);
+}

@@ -1,0 +1,296 @@
+package dev.windlass.runtime;
+
+import static dev.windlass.runtime.Instants.instant;
+
+import dev.windlass.WorkStatus;
+import dev.windlass.operator.Attempts;
+import dev.windlass.operator.MessageFilter;
+import dev.windlass.operator.Operator;
+import dev.windlass.operator.OperatorAction;
+import dev.windlass.operator.PausedTopic;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The operator's routines of a queue, called by name, in batches where there may be much to do. */
+public class StoredOperator<I, L> implements Operator<I, L> {
+    private static final Logger log = LoggerFactory.getLogger(Operator.class);
+    private static final int MAX_TOPIC = 255;
+    private static final int BATCH = 500;
+
+    private final Database database;
+    private final String queue;
+    private final String who;
+    private final Kind<I, L> kind;
+    private final Effects effects;
+
+    /**
+     * What a queue is made of.
+     *
+     * @param nouns what several of it are called
+     * @param value the id behind an identifier
+     * @param listed makes one of a list of a row; it gets the time of the state that the list is ordered by
+     * @param position where one of a list stands in it
+     */
+    public record Kind<I, L>(
+            String nouns, Function<I, UUID> value, Listing<L> listed, Function<L, Position> position) {}
+
+    /** Makes one of a list of a row. */
+    @FunctionalInterface
+    public interface Listing<L> {
+        L of(ResultSet row, Instant at) throws SQLException;
+    }
+
+    /**
+     * What follows from changes.
+     *
+     * @param foundWork called when something may have become ready
+     * @param pausesChanged called when a topic has been paused or resumed
+     */
+    public record Effects(Runnable foundWork, Runnable pausesChanged) {}
+
+    public StoredOperator(Database database, String queue, String who, Kind<I, L> kind, Effects effects) {
+        this.database = database;
+        this.queue = queue;
+        this.who = who;
+        this.kind = kind;
+        this.effects = effects;
+    }
+
+    protected final Call call(Connection connection, String routine) {
+        return database.call(connection, queue + "_" + routine);
+    }
+
+    @Override
+    public List<L> list(MessageFilter filter, int limit) {
+        return list(filter, limit, Optional.empty());
+    }
+
+    @Override
+    public List<L> list(MessageFilter filter, int limit, L last) {
+        return list(filter, limit, Optional.of(kind.position().apply(Require.present("last of a page", last))));
+    }
+
+    private List<L> list(MessageFilter filter, int limit, Optional<Position> after) {
+        Require.present("filter", filter);
+        Require.positive("limit", limit);
+        WorkStatus status = filter.status();
+        return database.retrying(
+                "list " + kind.nouns(),
+                connection -> filtered(
+                                call(connection, "list").integer(limit).integer(status == null ? null : status.code()),
+                                filter)
+                        .instant(after.map(Position::at).orElse(null))
+                        .uuid(after.map(Position::id).orElse(null))
+                        .list(row -> kind.listed().of(row, instant(row, time(status)))));
+    }
+
+    /** The column that a list of this state is ordered by. */
+    private static String time(@Nullable WorkStatus status) {
+        if (status == null) {
+            return "created_at";
+        }
+        return switch (status) {
+            case READY -> "next_attempt_at";
+            case IN_PROGRESS -> "claimed_at";
+            case DONE, FAILED, CANCELLED -> "ended_at";
+            case WAITING -> "created_at";
+        };
+    }
+
+    private static Call filtered(Call call, MessageFilter filter) {
+        return call.text(filter.topic())
+                .text(filter.source())
+                .instant(filter.from())
+                .instant(filter.until())
+                .text(filter.error());
+    }
+
+    @Override
+    public int requeue(Collection<I> ids, Attempts attempts) {
+        Require.present("choice of attempts", attempts);
+        return change("requeue", ids, call -> call.bool(attempts == Attempts.RESET));
+    }
+
+    @Override
+    public int requeue(MessageFilter failed, Attempts attempts) {
+        Require.present("choice of attempts", attempts);
+        return change("requeue", failed, call -> call.bool(attempts == Attempts.RESET));
+    }
+
+    @Override
+    public int purge(Collection<I> ids) {
+        return change("purge", ids, UnaryOperator.identity());
+    }
+
+    @Override
+    public int purge(MessageFilter failed) {
+        return change("purge", failed, UnaryOperator.identity());
+    }
+
+    private record Changed(long action, int count, @Nullable Instant reached) {}
+
+    /**
+     * Changes failed ones by their ids.
+     *
+     * @param more adds arguments after those that all such verbs have
+     */
+    protected final int change(String verb, Collection<I> ids, UnaryOperator<Call> more) {
+        List<UUID> all = values(ids);
+        Long action = null;
+        int total = 0;
+        for (int from = 0; from < all.size(); from += BATCH) {
+            List<UUID> part = all.subList(from, Math.min(all.size(), from + BATCH));
+            Changed changed = change(verb, part, MessageFilter.all(), action, more);
+            action = changed.action();
+            total += changed.count();
+        }
+        return done(verb, total);
+    }
+
+    /** The same by a filter: batch by batch, from the oldest on, until one is not full. */
+    protected final int change(String verb, MessageFilter failed, UnaryOperator<Call> more) {
+        MessageFilter rest = onlyFailed(verb, failed);
+        Long action = null;
+        int total = 0;
+        Changed changed;
+        do {
+            changed = change(verb, null, rest, action, more);
+            rest = changed.reached() == null
+                    ? rest
+                    : rest.withFrom(changed.reached()); // what is older has been looked at
+            action = changed.action();
+            total += changed.count();
+        } while (changed.count() == BATCH);
+        return done(verb, total);
+    }
+
+    private static MessageFilter onlyFailed(String verb, MessageFilter filter) {
+        WorkStatus status = Require.present("filter", filter).status();
+        if (status != null && status != WorkStatus.FAILED) {
+            throw new IllegalArgumentException("expected a filter of what has failed, got one of " + status
+                    + "; only that can be changed by " + verb);
+        }
+        return filter;
+    }
+
+    private Changed change(
+            String verb,
+            @Nullable List<UUID> ids,
+            MessageFilter filter,
+            @Nullable Long action,
+            UnaryOperator<Call> more) {
+        return database.retrying(
+                verb + " failed " + kind.nouns(),
+                connection -> more.apply(
+                                filtered(call(connection, verb).text(who).uuids(ids), filter)
+                                        .integer(BATCH)
+                                        .number(action)
+                                        .bool(ids == null))
+                        .list(row -> new Changed(
+                                row.getLong("action"),
+                                row.getInt("messages"),
+                                Instants.optionalInstant(row, "reached").orElse(null)))
+                        .get(0));
+    }
+
+    private int done(String verb, int count) {
+        log.info("[{}] {} by {}: {} failed {}", database.name(), verb, who, count, kind.nouns());
+        effects.foundWork().run();
+        return count;
+    }
+
+    private List<UUID> values(Collection<I> ids) {
+        return Require.elements("identifiers", ids).stream()
+                .map(kind.value())
+                .distinct()
+                .toList();
+    }
+
+    @Override
+    public int erase(Collection<I> ids) {
+        List<UUID> all = values(ids);
+        if (all.isEmpty()) {
+            return 0;
+        }
+        int erased = database.retrying(
+                "erase payloads",
+                connection -> call(connection, "erase").text(who).uuids(all).count());
+        log.info("[{}] erase by {}: {} {}", database.name(), who, erased, kind.nouns());
+        return erased;
+    }
+
+    @Override
+    public boolean pause(String topic, String reason) {
+        Require.name("topic", topic, MAX_TOPIC);
+        String text = ErrorText.bounded(Require.storable("reason", reason));
+        return turned("pause", "paused", topic, call -> call.text(text));
+    }
+
+    @Override
+    public boolean resume(String topic) {
+        Require.name("topic", topic, MAX_TOPIC);
+        return turned("resume", "resumed", topic, UnaryOperator.identity());
+    }
+
+    private boolean turned(String verb, String past, String topic, UnaryOperator<Call> more) {
+        boolean changed = database.retrying(
+                verb + " topic " + topic,
+                connection -> more.apply(
+                                call(connection, verb + "_topic").text(who).text(topic))
+                        .value(row -> row.getBoolean(1)));
+        effects.pausesChanged().run();
+        if (changed) {
+            log.info("[{}] topic {} was {} by {}", database.name(), topic, past, who);
+        }
+        return changed;
+    }
+
+    @Override
+    public List<PausedTopic> pausedTopics() {
+        return database.retrying(
+                "list paused topics",
+                connection -> call(connection, "paused_topics")
+                        .list(row -> new PausedTopic(
+                                row.getString("topic"),
+                                instant(row, "paused_at"),
+                                row.getString("paused_by"),
+                                Optional.ofNullable(row.getString("reason")))));
+    }
+
+    @Override
+    public List<OperatorAction> actions(int limit) {
+        return actions(limit, (Long) null);
+    }
+
+    @Override
+    public List<OperatorAction> actions(int limit, OperatorAction last) {
+        return actions(limit, (Long) Require.present("action", last).number());
+    }
+
+    private List<OperatorAction> actions(int limit, @Nullable Long before) {
+        Require.positive("limit", limit);
+        return database.retrying(
+                "list actions",
+                connection -> call(connection, "actions")
+                        .integer(limit)
+                        .number(before)
+                        .list(row -> new OperatorAction(
+                                row.getLong("id"),
+                                instant(row, "acted_at"),
+                                row.getString("acted_by"),
+                                row.getString("verb"),
+                                row.getString("detail"),
+                                row.getInt("messages"))));
+    }
+}

@@ -1,0 +1,46 @@
+-- What the outbox does in the verbs of its queue.
+
+-- {slot:claiming} Keys that could not be passed on when they were freed are looked after by the claims that follow.
+    if exists (select from {schema}.{outbox_key_freed}) then
+        perform {schema}.{outbox_pass_on_freed}();
+        v_now := clock_timestamp();
+    end if;
+-- {slot:next_due} Nobody is told when the one who is writing to a key rolls back.
+    if exists (select from {schema}.{outbox_key_freed}) then
+        return least(v_due, 250);
+    end if;
+-- {slot:ended} Joins and runs learn of it, and the keys that ended messages held are passed on; those of p_blocking go on to hold theirs.
+    perform {schema}.{outbox_message_ended}(p_ids, p_status, p_blocking, p_pass_on, p_notify);
+-- {slot:removing} The keys that failed messages held are passed on.
+    perform {schema}.{outbox_pass_on}(array(
+        select m.ordering_key from {schema}.{outbox} m where m.id = any (p_ids) and m.blocks_key), true);
+-- {slot:requeuing} Under a key that others hold by now a message waits, as the first in line. The run of a job is open again.
+    v_waiting := {schema}.{outbox_enter_keys}(v_ids);
+    perform {schema}.{outbox_job_runs_reopened}(array(
+        select m.id from {schema}.{outbox} m where m.id = any (v_ids) and m.source = 'job'));
+-- {slot:listing} Those that wait come key by key.
+    if p_status = 4 then
+        declare
+            v_key      text := '';
+            v_sequence bigint := 0;
+        begin
+            if p_after_id is not null then
+                select a.ordering_key, a.ordering_sequence into v_key, v_sequence from {schema}.{outbox} a where a.id = p_after_id;
+                if not found then
+                    perform {schema}.windlass_refuse('the last message of the page before', 'one that is gone', 'List from the start.');
+                end if;
+            end if;
+            return query
+            select m.*
+              from {schema}.{outbox_listed} m
+             where m.status = 4
+               and m.created_at >= v_from and m.created_at < v_until
+               and (m.ordering_key, m.ordering_sequence) > (v_key, v_sequence)
+               and (p_topic is null or m.topic = p_topic)
+               and (p_source is null or m.source = p_source)
+               and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+             order by m.ordering_key, m.ordering_sequence
+             limit p_limit;
+            return;
+        end;
+    end if;

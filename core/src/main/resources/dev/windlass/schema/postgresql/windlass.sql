@@ -1,0 +1,197 @@
+-- What all components have in common: versions, who looks after each queue, pauses, what operators did, and checks of arguments.
+-- Whoever owns a schema that is there need not have the right to create one, which "if not exists" would ask for.
+do $sql$
+begin
+    if not exists (select from pg_namespace where nspname = {schema_name}) then
+        create schema {schema};
+    end if;
+end
+$sql$;
+
+-- What has been applied to this schema, one row for each version of each component. The newest row of a component tells
+-- its version and the oldest program version that can still work with it.
+create table {schema}.windlass_version (
+    table_name     varchar(63)  not null,
+    component      varchar(63)  not null,
+    version        integer      not null,
+    min_compatible integer      not null,
+    applied_at     timestamptz  not null default clock_timestamp(),
+    applied_by     varchar(255) not null default current_user,
+    primary key (table_name, component, version)
+);
+
+-- When somebody last looked after each queue, and until when no lease of it is taken for expired. See reap.
+create table {schema}.windlass_watch (
+    queue       varchar(63) not null primary key,
+    seen_at     timestamptz not null,
+    quiet_until timestamptz not null
+) with (fillfactor = 50);
+
+-- Topics that nobody claims.
+create table {schema}.windlass_pause (
+    queue     varchar(63)  not null,
+    topic     varchar(255) collate "C" not null,
+    paused_at timestamptz  not null,
+    paused_by varchar(255) not null,
+    reason    varchar(2048),
+    primary key (queue, topic)
+);
+
+-- What operators did: who, when, what, and to how many messages.
+create table {schema}.windlass_action (
+    id       bigint       generated always as identity primary key,
+    acted_at timestamptz  not null,
+    messages integer      not null,
+    queue    varchar(63)  not null,
+    acted_by varchar(255) not null,
+    verb     varchar(32)  not null,
+    detail   jsonb        not null,
+    constraint windlass_action_by_check check (btrim(acted_by) <> '')
+);
+create index windlass_action_queue on {schema}.windlass_action (queue, id);
+
+-- Records what an operator did; with p_action, as a part of what is recorded there. Returns the number of the record.
+create or replace function {schema}.windlass_record(
+    p_queue    text,
+    p_action   bigint,
+    p_by       text,
+    p_verb     text,
+    p_messages integer,
+    p_ids      uuid[],
+    p_detail   jsonb
+) returns bigint
+    language plpgsql
+as $sql$
+declare
+    v_action bigint := p_action;
+begin
+    if p_action is null then
+        insert into {schema}.windlass_action (acted_at, queue, acted_by, verb, messages, detail)
+        values (clock_timestamp(), p_queue, p_by, p_verb, p_messages,
+                jsonb_strip_nulls(p_detail || jsonb_build_object('ids', to_jsonb(p_ids[1:100]))))
+        returning id into v_action;
+        return v_action;
+    end if;
+    update {schema}.windlass_action a
+       set messages = a.messages + p_messages
+     where a.id = p_action and a.queue = p_queue and a.acted_by = p_by and a.verb = p_verb;
+    if not found then
+        perform {schema}.windlass_refuse('the number of a ' || p_verb || ' by ' || p_by || ' that is recorded', p_action::text,
+                                         'Leave p_action out to begin another.');
+    end if;
+    return v_action;
+end
+$sql$;
+
+-- Until when messages must have failed to belong to an action that is already recorded.
+create or replace function {schema}.windlass_action_until(p_action bigint, p_until timestamptz) returns timestamptz
+    language plpgsql
+    stable
+as $sql$
+begin
+    return coalesce((select least(p_until, a.acted_at) from {schema}.windlass_action a where a.id = p_action), p_until, 'infinity');
+end
+$sql$;
+
+-- A new id, time-ordered (version 7): 48 bits of time, the rest random.
+create or replace function {schema}.windlass_new_id() returns uuid
+    language plpgsql
+as $sql$
+begin
+    return encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
+               placing substring(int8send(floor(extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
+               52, 1), 53, 1), 'hex')::uuid;
+end
+$sql$;
+
+-- Refuses an argument: says what was expected, what came and what to do. Never with what may be content: errors are logged.
+create or replace function {schema}.windlass_refuse(p_expected text, p_got text, p_hint text) returns void
+    language plpgsql
+as $sql$
+begin
+    raise exception 'expected %, got %', p_expected, coalesce(p_got, 'null')
+        using errcode = 'invalid_parameter_value', hint = p_hint;
+end
+$sql$;
+
+-- Refuses a lease that is over when it begins.
+create or replace function {schema}.windlass_check_lease(p_lease interval) returns void
+    language plpgsql
+as $sql$
+begin
+    if (p_lease > interval '0') is not true then
+        perform {schema}.windlass_refuse('a lease of more than nothing', p_lease::text, 'Give p_lease, for example interval ''30 s''.');
+    end if;
+end
+$sql$;
+
+-- Refuses arrays that do not have the same length as the first one. Null stands for an array that may be left out.
+create or replace function {schema}.windlass_check_lengths(p_length integer, variadic p_lengths integer[]) returns void
+    language plpgsql
+as $sql$
+begin
+    if p_length is null or exists (select from unnest(p_lengths) as l (length) where l.length <> p_length) then
+        perform {schema}.windlass_refuse('arrays of the same length', array_to_string(p_length || p_lengths, ', ', 'null'),
+                                         'One element of each belongs together; leave an array out if it has nothing to say.');
+    end if;
+end
+$sql$;
+
+-- Refuses what is due twice, or expires before it is due.
+create or replace function {schema}.windlass_check_times(
+    p_due_at     timestamptz,
+    p_delay      interval,
+    p_expires_at timestamptz default null
+) returns void
+    language plpgsql
+as $sql$
+begin
+    if p_due_at is not null and p_delay is not null then
+        perform {schema}.windlass_refuse('a due time or a delay', 'both', 'Leave one of them out.');
+    elsif p_expires_at <= coalesce(p_due_at, clock_timestamp() + p_delay) then
+        perform {schema}.windlass_refuse('a message that expires after it is due', 'one that nobody could ever handle',
+                                         'Give a later p_expires_at, or leave it out.');
+    end if;
+end
+$sql$;
+
+-- Refuses ids that are not there, which is not the same as none.
+create or replace function {schema}.windlass_check_ids(p_ids uuid[]) returns void
+    language plpgsql
+as $sql$
+begin
+    if p_ids is null then
+        perform {schema}.windlass_refuse('an array of ids', null, 'array_agg() of no rows is null; array(select ...) is empty.');
+    end if;
+end
+$sql$;
+
+-- Refuses an operator without a name.
+create or replace function {schema}.windlass_check_by(p_by text) returns void
+    language plpgsql
+as $sql$
+begin
+    if p_by is null or btrim(p_by) = '' then
+        perform {schema}.windlass_refuse('the name of the operator', case when p_by is null then 'null' else 'blank text' end,
+                                         'Give p_by: what is done is recorded with it.');
+    end if;
+end
+$sql$;
+
+-- Refuses a choice of failed messages that is none, or two at once. To change all, one has to say so: the ids of a query
+-- that found nothing may arrive as null.
+create or replace function {schema}.windlass_check_choice(p_by text, p_ids uuid[], p_filtered boolean, p_limit integer, p_all boolean)
+    returns void
+    language plpgsql
+as $sql$
+begin
+    perform {schema}.windlass_check_by(p_by);
+    if p_ids is null and not p_filtered and p_all is not true then
+        perform {schema}.windlass_refuse('message ids or a filter', 'neither', 'Give p_all => true to choose every failed message.');
+    elsif p_ids is not null and (p_filtered or p_all is true) then
+        perform {schema}.windlass_refuse('message ids or a filter', 'both', 'Ids choose by themselves; leave the rest out.');
+    elsif (p_limit > 0) is not true then
+        perform {schema}.windlass_refuse('a positive limit', p_limit::text, 'Leave p_limit out to change up to 1000 at a time.');
+    end if;
+end
+$sql$;

@@ -1,0 +1,6 @@
+-- What every program needs: run this as the owner of the schema, after the migration.
+grant usage on schema {schema} to {role};
+grant select on {schema}.windlass_version to {role};
+grant select, update on {schema}.windlass_watch to {role};
+grant select, insert, delete on {schema}.windlass_pause to {role};
+grant select, insert, update (messages) on {schema}.windlass_action to {role};
