@@ -29,6 +29,11 @@ public record RetryPolicy(int maxAttempts, Duration base, Duration cap, double j
         return new RetryPolicy(10, Duration.ofSeconds(1), Duration.ofSeconds(60), 0.2);
     }
 
+    /** Four tries within less than a second: what the library does about its own calls of the database. */
+    public static RetryPolicy ofCalls() {
+        return new RetryPolicy(4, Duration.ofMillis(60), Duration.ofMillis(300), 0.4);
+    }
+
     public RetryPolicy withMaxAttempts(int maxAttempts) {
         return new RetryPolicy(maxAttempts, base, cap, jitter);
     }

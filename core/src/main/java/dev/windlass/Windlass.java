@@ -14,6 +14,7 @@ import dev.windlass.outbox.OutboxHandler;
 import dev.windlass.outbox.OutboxNode;
 import dev.windlass.outbox.OutboxOptions;
 import dev.windlass.runtime.Database;
+import dev.windlass.runtime.Dispatcher;
 import dev.windlass.runtime.Handlers;
 import dev.windlass.runtime.Loop;
 import dev.windlass.runtime.PoolSize;
@@ -33,10 +34,12 @@ import dev.windlass.schema.Migrator;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -75,6 +78,7 @@ public final class Windlass implements AutoCloseable {
     private final LeaseNode leases;
     private final InboxNode inbox;
     private final ScheduleNode schedule;
+    private final Set<Feature> features;
     private final boolean backgroundWorkers;
     private final String nodeName;
     private final boolean closeOnShutdown;
@@ -90,6 +94,7 @@ public final class Windlass implements AutoCloseable {
         database = builder.database(builder.dataSource);
         migrator = builder.migrator(database);
         ensureSchema = options.ensureSchema();
+        features = Set.copyOf(builder.features);
         backgroundWorkers = options.backgroundWorkers();
         nodeName = options.nodeName();
         closeOnShutdown = builder.closeOnShutdown;
@@ -132,7 +137,7 @@ public final class Windlass implements AutoCloseable {
 
     /** A pool that is too small is a node that waits for itself; better to say so now. */
     private void checkPools(Builder builder) {
-        int kept = outbox.dispatcher().keptConnections() + inbox.dispatcher().keptConnections();
+        int kept = dispatchers().mapToInt(Dispatcher::keptConnections).sum();
         boolean shared = builder.background == null;
         if (backgroundWorkers) {
             checkPool(builder.dataSource, shared ? kept : 0, FOR_MOMENTS);
@@ -162,24 +167,39 @@ public final class Windlass implements AutoCloseable {
         return new Builder(Require.present("data source", dataSource));
     }
 
+    /** The features that were asked for; others are an {@link IllegalStateException}. */
     public Outbox outbox() {
-        return outbox.outbox();
+        return its(Feature.OUTBOX, outbox).outbox();
     }
 
     public Leases leases() {
-        return leases.leases();
+        return its(Feature.LEASES, leases).leases();
     }
 
     public Inbox inbox() {
-        return inbox.inbox();
+        return its(Feature.INBOX, inbox).inbox();
     }
 
     public Timers timers() {
-        return schedule.timers();
+        return its(Feature.SCHEDULE, schedule).timers();
     }
 
     public Jobs jobs() {
-        return schedule.jobs();
+        return its(Feature.SCHEDULE, schedule).jobs();
+    }
+
+    private <N> N its(Feature feature, N node) {
+        if (!features.contains(feature)) {
+            throw new IllegalStateException("[" + database.name() + "] expected one of the features " + features + ", got "
+                    + feature + "; add it to Builder.only");
+        }
+        return node;
+    }
+
+    private Stream<Dispatcher<?>> dispatchers() {
+        Stream<Dispatcher<?>> outboxes = features.contains(Feature.OUTBOX) ? Stream.of(outbox.dispatcher()) : Stream.empty();
+        Stream<Dispatcher<?>> inboxes = features.contains(Feature.INBOX) ? Stream.of(inbox.dispatcher()) : Stream.empty();
+        return Stream.concat(outboxes, inboxes);
     }
 
     /**
@@ -253,7 +273,7 @@ public final class Windlass implements AutoCloseable {
         if (!hasBegun()) {
             beginNode();
         }
-        return closed.get() ? Loop.PARKED : bringJobs();
+        return closed.get() || !features.contains(Feature.SCHEDULE) ? Loop.PARKED : bringJobs();
     }
 
     private Duration bringJobs() throws SQLException {
@@ -303,7 +323,7 @@ public final class Windlass implements AutoCloseable {
         if (!backgroundWorkers) {
             return "it only writes";
         }
-        List<String> topics = Stream.of(outbox.dispatcher(), inbox.dispatcher())
+        List<String> topics = dispatchers()
                 .flatMap(dispatcher -> dispatcher.topics().stream())
                 .distinct()
                 .sorted()
@@ -321,9 +341,15 @@ public final class Windlass implements AutoCloseable {
             return false;
         }
         if (backgroundWorkers) {
-            outbox.start();
-            inbox.start();
-            schedule.start();
+            if (features.contains(Feature.OUTBOX)) {
+                outbox.start();
+            }
+            if (features.contains(Feature.INBOX)) {
+                inbox.start();
+            }
+            if (features.contains(Feature.SCHEDULE)) {
+                schedule.start();
+            }
         }
         running = true;
         return true;
@@ -385,6 +411,7 @@ public final class Windlass implements AutoCloseable {
         private final DataSource dataSource;
         private final Handlers<OutboxHandler> outboxHandlers = new Handlers<>("handler");
         private final InboxHandlers inboxHandlers = new InboxHandlers();
+        private Set<Feature> features = EnumSet.allOf(Feature.class);
         private @Nullable DataSource background;
         private WindlassOptions options = WindlassOptions.defaults();
         private OutboxOptions outbox = OutboxOptions.defaults();
@@ -402,6 +429,16 @@ public final class Windlass implements AutoCloseable {
 
         private Builder(DataSource dataSource) {
             this.dataSource = dataSource;
+        }
+
+        /** Uses these features alone: of others no tables are needed. Without this, all of them. */
+        public Builder only(Feature first, Feature... more) {
+            features = EnumSet.of(first, more);
+            if (features.contains(Feature.SCHEDULE) && !features.contains(Feature.OUTBOX)) {
+                throw new IllegalArgumentException(
+                        "expected the outbox with timers and jobs, which become messages of it, got " + features);
+            }
+            return this;
         }
 
         /** What identifies this store in logs and errors. */
@@ -649,7 +686,8 @@ public final class Windlass implements AutoCloseable {
 
         private Database database(DataSource source) {
             return new Database(source, new PostgresDialect(), options.schemaName(), name)
-                    .allowingAutoCommit(options.autoCommitAllowed());
+                    .allowingAutoCommit(options.autoCommitAllowed())
+                    .retryingBy(options.callRetries());
         }
 
         /** Creates, upgrades or checks the schema this describes, without starting anything. */
@@ -658,13 +696,16 @@ public final class Windlass implements AutoCloseable {
         }
 
         private Migrator migrator(Database database) {
-            return new Migrator(
-                    database,
-                    List.of(
-                            Component.outbox(outbox.tableName()),
-                            Component.schedule(outbox.tableName()),
-                            Component.inbox(inbox.tableName()),
-                            Component.lease(leases.tableName())));
+            return new Migrator(database, features.stream().map(this::component).toList());
+        }
+
+        private Component component(Feature feature) {
+            return switch (feature) {
+                case OUTBOX -> Component.outbox(outbox.tableName());
+                case SCHEDULE -> Component.schedule(outbox.tableName());
+                case INBOX -> Component.inbox(inbox.tableName());
+                case LEASES -> Component.lease(leases.tableName());
+            };
         }
 
         /**
@@ -676,7 +717,17 @@ public final class Windlass implements AutoCloseable {
             if (decodes && codec instanceof DefaultCodec known) {
                 known.codec();
             }
+            need(Feature.OUTBOX, outboxHandlers.isEmpty());
+            need(Feature.INBOX, inboxHandlers.isEmpty());
+            need(Feature.SCHEDULE, jobs.isEmpty() && ownJobs.isEmpty());
             return new Windlass(this).start();
+        }
+
+        private void need(Feature feature, boolean unused) {
+            if (!unused && !features.contains(feature)) {
+                throw new IllegalStateException("expected no handlers or jobs of a feature that is left out, got some of "
+                        + feature + "; add it to only(" + features + ")");
+            }
         }
     }
 }

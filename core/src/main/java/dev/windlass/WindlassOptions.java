@@ -18,6 +18,8 @@ import java.time.Duration;
  * @param autoCommitAllowed whether methods with a connection take one that commits each statement by itself; off by default,
  *     because a message is then written whatever becomes of the change it speaks of
  * @param retriesAsWarnings whether failed attempts are logged as warnings if they are tried again; otherwise all are errors
+ * @param callRetries how often a call of the database is tried after a deadlock or a lost connection, and with what pauses; for two
+ *     seconds at most
  */
 public record WindlassOptions(
         String schemaName,
@@ -28,13 +30,15 @@ public record WindlassOptions(
         Duration shutdownGrace,
         String nodeName,
         boolean autoCommitAllowed,
-        boolean retriesAsWarnings) {
+        boolean retriesAsWarnings,
+        RetryPolicy callRetries) {
 
     public WindlassOptions {
         Require.identifier("schema name", schemaName);
         Require.positive("maximum polling interval", maxPollingInterval);
         Require.notNegative("shutdown grace", shutdownGrace);
         Require.text("node name", nodeName, 100);
+        Require.present("policy for calls", callRetries);
     }
 
     public static WindlassOptions defaults() {
@@ -47,7 +51,8 @@ public record WindlassOptions(
                 Duration.ofSeconds(30),
                 NodeName.ofThisProcess(),
                 false,
-                false);
+                false,
+                RetryPolicy.ofCalls());
     }
 
     public WindlassOptions withSchemaName(String schemaName) {
@@ -60,7 +65,8 @@ public record WindlassOptions(
                 shutdownGrace,
                 nodeName,
                 autoCommitAllowed,
-                retriesAsWarnings);
+                retriesAsWarnings,
+                callRetries);
     }
 
     public WindlassOptions withEnsureSchema(boolean ensureSchema) {
@@ -73,7 +79,8 @@ public record WindlassOptions(
                 shutdownGrace,
                 nodeName,
                 autoCommitAllowed,
-                retriesAsWarnings);
+                retriesAsWarnings,
+                callRetries);
     }
 
     public WindlassOptions withBackgroundWorkers(boolean backgroundWorkers) {
@@ -86,7 +93,8 @@ public record WindlassOptions(
                 shutdownGrace,
                 nodeName,
                 autoCommitAllowed,
-                retriesAsWarnings);
+                retriesAsWarnings,
+                callRetries);
     }
 
     public WindlassOptions withMaxPollingInterval(Duration maxPollingInterval) {
@@ -99,7 +107,8 @@ public record WindlassOptions(
                 shutdownGrace,
                 nodeName,
                 autoCommitAllowed,
-                retriesAsWarnings);
+                retriesAsWarnings,
+                callRetries);
     }
 
     public WindlassOptions withWakeUp(boolean wakeUp) {
@@ -112,7 +121,8 @@ public record WindlassOptions(
                 shutdownGrace,
                 nodeName,
                 autoCommitAllowed,
-                retriesAsWarnings);
+                retriesAsWarnings,
+                callRetries);
     }
 
     public WindlassOptions withShutdownGrace(Duration shutdownGrace) {
@@ -125,7 +135,8 @@ public record WindlassOptions(
                 shutdownGrace,
                 nodeName,
                 autoCommitAllowed,
-                retriesAsWarnings);
+                retriesAsWarnings,
+                callRetries);
     }
 
     public WindlassOptions withNodeName(String nodeName) {
@@ -138,7 +149,8 @@ public record WindlassOptions(
                 shutdownGrace,
                 nodeName,
                 autoCommitAllowed,
-                retriesAsWarnings);
+                retriesAsWarnings,
+                callRetries);
     }
 
     public WindlassOptions withAutoCommitAllowed(boolean autoCommitAllowed) {
@@ -151,7 +163,8 @@ public record WindlassOptions(
                 shutdownGrace,
                 nodeName,
                 autoCommitAllowed,
-                retriesAsWarnings);
+                retriesAsWarnings,
+                callRetries);
     }
 
     public WindlassOptions withRetriesAsWarnings(boolean retriesAsWarnings) {
@@ -164,6 +177,21 @@ public record WindlassOptions(
                 shutdownGrace,
                 nodeName,
                 autoCommitAllowed,
-                retriesAsWarnings);
+                retriesAsWarnings,
+                callRetries);
+    }
+
+    public WindlassOptions withCallRetries(RetryPolicy callRetries) {
+        return new WindlassOptions(
+                schemaName,
+                ensureSchema,
+                backgroundWorkers,
+                maxPollingInterval,
+                wakeUp,
+                shutdownGrace,
+                nodeName,
+                autoCommitAllowed,
+                retriesAsWarnings,
+                callRetries);
     }
 }

@@ -44,7 +44,8 @@ final class DefaultsTest {
                         Duration.ofSeconds(30),
                         node,
                         false,
-                        false));
+                        false,
+                        new RetryPolicy(4, Duration.ofMillis(60), Duration.ofMillis(300), 0.4)));
     }
 
     @Test

@@ -1,7 +1,7 @@
 package dev.windlass.cli;
 
-import dev.windlass.operator.OperatorAction;
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.windlass.operator.OperatorAction;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.windlass.cli;
 
-import dev.windlass.outbox.DeadLetter;
-import dev.windlass.outbox.DeadLetterFilter;
+import dev.windlass.operator.MessageFilter;
+import dev.windlass.outbox.ListedMessage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -43,10 +43,10 @@ final class DeadCommand implements Callable<Integer> {
     }
 
     private int list(OutboxSession session) {
-        DeadLetterFilter filter = which.filter(session);
-        List<DeadLetter> letters = after == null
-                ? session.reader().deadLetters(filter, page.limit)
-                : session.reader().deadLetters(filter, page.limit, after.in(session));
+        MessageFilter filter = which.filter(session);
+        List<ListedMessage> letters = after == null
+                ? session.reader().list(filter, page.limit)
+                : session.reader().list(filter, page.limit, after.in(session));
         if (page.json) {
             letters.forEach(letter -> session.out().println(Json.of(letter)));
         } else {
@@ -58,37 +58,37 @@ final class DeadCommand implements Callable<Integer> {
         return 0;
     }
 
-    private static void print(List<DeadLetter> letters, OutboxSession session) {
+    private static void print(List<ListedMessage> letters, OutboxSession session) {
         if (letters.isEmpty()) {
             session.out().println("no dead letters");
             return;
         }
         Table table = new Table("ID", "TOPIC", "FAILED AT", "ATTEMPTS", "KEY", "ERROR");
-        for (DeadLetter letter : letters) {
+        for (ListedMessage letter : letters) {
             table.row(
                     letter.id().value().toString(),
                     letter.topic(),
-                    Printable.seconds(letter.failedAt()),
+                    Printable.seconds(letter.at()),
                     Integer.toString(attempts(letter)),
                     key(letter),
-                    letter.error().orElse("-"));
+                    letter.lastError().orElse("-"));
         }
         table.print(session.page());
     }
 
     /** One that expired was given up by no node, without another attempt. */
-    private static int attempts(DeadLetter letter) {
-        return letter.retryCount() + (letter.failedOn().isPresent() ? 1 : 0);
+    private static int attempts(ListedMessage letter) {
+        return letter.retryCount() + (letter.endedBy().isPresent() ? 1 : 0);
     }
 
-    private static String key(DeadLetter letter) {
+    private static String key(ListedMessage letter) {
         String key = letter.orderingKey()
                 .map(text -> Printable.cut(Printable.line(text), KEY_WIDTH))
                 .orElse("-");
         return letter.blocksKey() ? key + " (blocks)" : key;
     }
 
-    private void sayHowToGoOn(DeadLetter last, DeadLetterFilter filter, OutboxSession session) {
+    private void sayHowToGoOn(ListedMessage last, MessageFilter filter, OutboxSession session) {
         List<String> words = new ArrayList<>(DeadLetterOptions.words(filter));
         words.addAll(page.words());
         words.addAll(List.of("--after", PagePosition.of(last)));

@@ -1,7 +1,7 @@
 package dev.windlass.cli;
 
-import dev.windlass.outbox.DeadLetter;
-import dev.windlass.outbox.DeadLetterFilter;
+import dev.windlass.operator.MessageFilter;
+import dev.windlass.outbox.ListedMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
 import dev.windlass.outbox.OutboxOperator;
 import java.util.Collection;
@@ -16,9 +16,9 @@ interface DeadLetterChange {
     /** What may be the matter with ids that did not fit. */
     String misfits();
 
-    boolean fits(DeadLetter letter);
+    boolean fits(ListedMessage letter);
 
     int apply(OutboxOperator operator, Collection<OutboxMessageIdentifier> ids);
 
-    int apply(OutboxOperator operator, DeadLetterFilter filter);
+    int apply(OutboxOperator operator, MessageFilter filter);
 }

@@ -1,7 +1,7 @@
 package dev.windlass.cli;
 
-import dev.windlass.outbox.DeadLetter;
-import dev.windlass.outbox.DeadLetterFilter;
+import dev.windlass.operator.MessageFilter;
+import dev.windlass.outbox.ListedMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
 import dev.windlass.outbox.OutboxOperator;
 import java.util.List;
@@ -57,7 +57,7 @@ final class DeadLetterChoice {
         return dryRun;
     }
 
-    DeadLetterFilter filter(OutboxSession session) {
+    MessageFilter filter(OutboxSession session) {
         return which.filter(session);
     }
 
@@ -75,14 +75,14 @@ final class DeadLetterChoice {
                 session, change.participle(), change.misfits(), ids.size(), change.apply(operator, ids));
     }
 
-    int changeFiltered(DeadLetterChange change, OutboxSession session, DeadLetterFilter filter) {
+    int changeFiltered(DeadLetterChange change, OutboxSession session, MessageFilter filter) {
         int changed = change.apply(session.outbox().operator(actor.name()), filter);
         session.out().printf("%s %s%n", change.participle(), deadLetters(changed));
         return 0;
     }
 
     /** Looks at a bounded number of dead letters, however many there are. */
-    String count(DeadLetterChange change, OutboxSession session, DeadLetterFilter filter) {
+    String count(DeadLetterChange change, OutboxSession session, MessageFilter filter) {
         if (isByIds()) {
             return deadLetters(ids.stream()
                     .map(session::deadLetter)
@@ -91,14 +91,14 @@ final class DeadLetterChoice {
                     .count());
         }
         OutboxOperator reader = session.reader();
-        Predicate<DeadLetter> fits = change::fits;
-        List<DeadLetter> page = reader.deadLetters(filter, PAGE);
+        Predicate<ListedMessage> fits = change::fits;
+        List<ListedMessage> page = reader.list(filter, PAGE);
         long count = page.stream().filter(fits).count();
         for (int pages = 1; page.size() == PAGE; pages++) {
             if (pages == MOST_PAGES) {
                 return "at least " + deadLetters(count);
             }
-            page = reader.deadLetters(filter, PAGE, page.get(PAGE - 1));
+            page = reader.list(filter, PAGE, page.get(PAGE - 1));
             count += page.stream().filter(fits).count();
         }
         return deadLetters(count);

@@ -1,6 +1,6 @@
 package dev.windlass.cli;
 
-import dev.windlass.outbox.DeadLetterFilter;
+import dev.windlass.operator.MessageFilter;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -42,20 +42,20 @@ final class DeadLetterOptions {
         return topic != null || from != null || until != null || error != null;
     }
 
-    DeadLetterFilter filter(OutboxSession session) {
-        return new DeadLetterFilter(
-                topic,
-                from == null ? null : from.at(session::now),
-                until == null ? null : until.at(session::now),
-                error);
+    MessageFilter filter(OutboxSession session) {
+        return MessageFilter.failed()
+                .withTopic(topic)
+                .withFrom(from == null ? null : from.at(session::now))
+                .withUntil(until == null ? null : until.at(session::now))
+                .withError(error);
     }
 
     /** The options that mean the same again later: with times instead of distances. */
-    static List<String> words(DeadLetterFilter filter) {
+    static List<String> words(MessageFilter filter) {
         List<String> words = new ArrayList<>();
         add(words, "--topic", filter.topic());
-        add(words, "--from", filter.failedFrom());
-        add(words, "--until", filter.failedBefore());
+        add(words, "--from", filter.from());
+        add(words, "--until", filter.until());
         add(words, "--error", filter.error());
         return words;
     }
@@ -69,7 +69,7 @@ final class DeadLetterOptions {
     private static final class ErrorPart implements ITypeConverter<String> {
         @Override
         public String convert(String value) {
-            return Accepted.by(() -> DeadLetterFilter.all().withError(value), value);
+            return Accepted.by(() -> MessageFilter.failed().withError(value), value);
         }
     }
 }

@@ -1,7 +1,7 @@
 package dev.windlass.cli;
 
-import dev.windlass.outbox.DeadLetter;
-import dev.windlass.outbox.DeadLetterFilter;
+import dev.windlass.operator.MessageFilter;
+import dev.windlass.outbox.ListedMessage;
 import dev.windlass.outbox.OutboxOperator;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -30,8 +30,8 @@ final class DemoScreen {
     void show(String numbers) {
         try (Connection connection = database.getConnection()) {
             Status status = Status.read(connection, schema);
-            Optional<DeadLetter> dead =
-                    operator.deadLetters(DeadLetterFilter.all(), 1).stream().findFirst();
+            Optional<ListedMessage> dead =
+                    operator.list(MessageFilter.failed(), 1).stream().findFirst();
             new Refresh(page.get(), true).show(numbers, draft -> print(draft, status, dead));
         } catch (SQLException | RuntimeException e) {
             new Refresh(page.get(), true)
@@ -39,12 +39,12 @@ final class DemoScreen {
         }
     }
 
-    private void print(Page draft, Status status, Optional<DeadLetter> dead) {
+    private void print(Page draft, Status status, Optional<ListedMessage> dead) {
         draft.out().println();
         status.print(draft);
         List<String> lines = new ArrayList<>();
         dead.ifPresent(letter -> lines.add("last dead letter: topic " + letter.topic() + ", "
-                + letter.error().map(Printable::line).orElse("no error")));
+                + letter.lastError().map(Printable::line).orElse("no error")));
         draft.out().println();
         lines.forEach(line -> draft.out().println(Printable.cut(line, draft.width())));
         next.lines(dead.map(letter -> letter.id().toString())).forEach(draft.out()::println);

@@ -1,8 +1,5 @@
 package dev.windlass.cli;
 
-import dev.windlass.operator.FailedAttempt;
-import dev.windlass.operator.OperatorAction;
-import dev.windlass.operator.PausedTopic;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -10,7 +7,9 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.windlass.inbox.ContentHash;
 import dev.windlass.inbox.SeenMessage;
 import dev.windlass.lease.LeaseState;
-import dev.windlass.outbox.DeadLetter;
+import dev.windlass.operator.FailedAttempt;
+import dev.windlass.operator.OperatorAction;
+import dev.windlass.operator.PausedTopic;
 import dev.windlass.outbox.ListedMessage;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.schedule.Timer;
@@ -25,37 +24,23 @@ final class Json {
 
     private Json() {}
 
-    static ObjectNode of(DeadLetter letter) {
-        return MAPPER.createObjectNode()
-                .put("id", letter.id().value().toString())
-                .put("topic", letter.topic())
-                .put("correlationId", text(letter.correlationId()))
-                .put("orderingKey", text(letter.orderingKey()))
-                .put("blocksKey", letter.blocksKey())
-                .put("createdAt", letter.createdAt().toString())
-                .put("failedAt", letter.failedAt().toString())
-                .put("failedOn", text(letter.failedOn()))
-                .put("retryCount", letter.retryCount())
-                .put("leaseExpiries", letter.leaseExpiries())
-                .put("requeues", letter.requeues())
-                .put("error", text(letter.error()))
-                .put("erased", letter.isErased());
-    }
-
     static ObjectNode of(ListedMessage message) {
         return MAPPER.createObjectNode()
                 .put("id", message.id().toString())
                 .put("topic", message.topic())
+                .put("source", text(message.source()))
                 .put("status", message.status().name())
                 .put("correlationId", text(message.correlationId()))
                 .put("orderingKey", text(message.orderingKey()))
+                .put("blocksKey", message.blocksKey())
                 .put("createdAt", message.createdAt().toString())
                 .put("at", message.at().toString())
                 .put("endedBy", text(message.endedBy()))
                 .put("retryCount", message.retryCount())
                 .put("leaseExpiries", message.leaseExpiries())
                 .put("requeues", message.requeues())
-                .put("lastError", text(message.lastError()));
+                .put("lastError", text(message.lastError()))
+                .put("erased", message.isErased());
     }
 
     static ObjectNode of(SeenMessage message) {

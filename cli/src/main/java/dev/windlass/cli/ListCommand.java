@@ -55,9 +55,9 @@ final class ListCommand implements Callable<Integer> {
     @Option(
             names = "--after",
             paramLabel = "PLACE",
-            converter = ListPosition.Converter.class,
+            converter = PagePosition.Converter.class,
             description = "Begin after this place, which the page before printed.")
-    private @Nullable ListPosition after;
+    private @Nullable PagePosition after;
 
     @Override
     public Integer call() throws Exception {
@@ -65,10 +65,10 @@ final class ListCommand implements Callable<Integer> {
     }
 
     private int list(OutboxSession session) {
-        MessageFilter filter = new MessageFilter(state, topic, time.from(session), time.until(session));
+        MessageFilter filter = new MessageFilter(state, topic, null, time.from(session), time.until(session), null);
         List<ListedMessage> messages = after == null
                 ? session.reader().list(filter, page.limit)
-                : session.reader().list(filter, page.limit, after.message());
+                : session.reader().list(filter, page.limit, after.in(session));
         if (page.json) {
             messages.forEach(message -> session.out().println(Json.of(message)));
         } else if (messages.isEmpty()) {
@@ -122,7 +122,7 @@ final class ListCommand implements Callable<Integer> {
         }
         words.addAll(TimeOptions.words(filter.from(), filter.until()));
         words.addAll(page.words());
-        words.addAll(List.of("--after", ListPosition.of(last)));
+        words.addAll(List.of("--after", PagePosition.of(last)));
         page.sayNext(spec, session, access.commandWith(words));
     }
 

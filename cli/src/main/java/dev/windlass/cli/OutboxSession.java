@@ -1,9 +1,9 @@
 package dev.windlass.cli;
 
-import dev.windlass.WorkStatus;
 import dev.windlass.Windlass;
-import dev.windlass.outbox.DeadLetter;
-import dev.windlass.outbox.DeadLetterFilter;
+import dev.windlass.WorkStatus;
+import dev.windlass.operator.MessageFilter;
+import dev.windlass.outbox.ListedMessage;
 import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
@@ -47,20 +47,20 @@ record OutboxSession(Windlass windlass, Target target, SchemaOptions schema, Pag
     }
 
     /** A message as a dead letter, if it is one: only there it is said whether it blocks its key. */
-    Optional<DeadLetter> deadLetter(OutboxMessageIdentifier id) {
+    Optional<ListedMessage> deadLetter(OutboxMessageIdentifier id) {
         return outbox().find(id).flatMap(this::deadLetter);
     }
 
-    Optional<DeadLetter> deadLetter(OutboxMessage message) {
+    Optional<ListedMessage> deadLetter(OutboxMessage message) {
         if (message.status() != WorkStatus.FAILED) {
             return Optional.empty();
         }
         Instant failedAt = message.endedAt().orElseThrow();
-        DeadLetterFilter sameTime = DeadLetterFilter.all()
+        MessageFilter sameTime = MessageFilter.failed()
                 .withTopic(message.topic())
-                .withFailedFrom(failedAt)
-                .withFailedBefore(failedAt.plusNanos(1_000));
-        return reader().deadLetters(sameTime, NEIGHBOURS).stream()
+                .withFrom(failedAt)
+                .withUntil(failedAt.plusNanos(1_000));
+        return reader().list(sameTime, NEIGHBOURS).stream()
                 .filter(letter -> letter.id().equals(message.messageId()))
                 .findFirst();
     }

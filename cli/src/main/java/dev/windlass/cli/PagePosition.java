@@ -1,6 +1,7 @@
 package dev.windlass.cli;
 
-import dev.windlass.outbox.DeadLetter;
+import dev.windlass.WorkStatus;
+import dev.windlass.outbox.ListedMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
 import java.time.Instant;
 import java.util.Optional;
@@ -8,35 +9,37 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ITypeConverter;
 
 /**
- * Where a page begins: after a dead letter, named by its id.
+ * Where a page begins: after a message, named by its id and, unless it is a dead letter, by the time that the list is ordered by.
  *
- * @param failedAt with it the position outlives the dead letter, which may be requeued or purged before the next page is read
+ * @param at with it the position outlives the message, which may be changed or gone before the next page is read
  */
-record PagePosition(OutboxMessageIdentifier id, @Nullable Instant failedAt) {
+record PagePosition(OutboxMessageIdentifier id, @Nullable Instant at) {
 
-    static String of(DeadLetter letter) {
-        return letter.failedAt() + "/" + letter.id().value();
+    static String of(ListedMessage last) {
+        return last.at() + "/" + last.id();
     }
 
-    DeadLetter in(OutboxSession session) {
-        if (failedAt != null) {
-            return at(id, failedAt);
+    ListedMessage in(OutboxSession session) {
+        if (at != null) {
+            return placed(id, at);
         }
         return session.deadLetter(id)
-                .orElseThrow(() -> new CommandFailure("expected a dead letter to begin after, but " + id.value()
+                .orElseThrow(() -> new CommandFailure("expected a dead letter to begin after, but " + id
                         + " is none, or no longer; begin without --after, or narrow the list with --until"));
     }
 
     /** Only time and id matter to the list. */
-    private static DeadLetter at(OutboxMessageIdentifier id, Instant failedAt) {
-        return new DeadLetter(
+    private static ListedMessage placed(OutboxMessageIdentifier id, Instant at) {
+        return new ListedMessage(
                 id,
                 "any",
                 Optional.empty(),
+                WorkStatus.FAILED,
+                Optional.empty(),
                 Optional.empty(),
                 false,
-                failedAt,
-                failedAt,
+                at,
+                at,
                 Optional.empty(),
                 0,
                 0,

@@ -1,7 +1,7 @@
 package dev.windlass.cli;
 
-import dev.windlass.outbox.DeadLetter;
-import dev.windlass.outbox.DeadLetterFilter;
+import dev.windlass.operator.MessageFilter;
+import dev.windlass.outbox.ListedMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
 import dev.windlass.outbox.OutboxOperator;
 import java.util.Collection;
@@ -49,7 +49,7 @@ final class PurgeCommand implements Callable<Integer>, DeadLetterChange {
     }
 
     @Override
-    public boolean fits(DeadLetter letter) {
+    public boolean fits(ListedMessage letter) {
         return true;
     }
 
@@ -59,7 +59,7 @@ final class PurgeCommand implements Callable<Integer>, DeadLetterChange {
     }
 
     @Override
-    public int apply(OutboxOperator operator, DeadLetterFilter filter) {
+    public int apply(OutboxOperator operator, MessageFilter filter) {
         return operator.purge(filter);
     }
 
@@ -67,7 +67,7 @@ final class PurgeCommand implements Callable<Integer>, DeadLetterChange {
         if (choice.isByIds() || choice.isDryRun()) {
             return choice.change(this, session);
         }
-        DeadLetterFilter filter = untilNow(choice.filter(session), session);
+        MessageFilter filter = untilNow(choice.filter(session), session);
         if (!yes.isGiven(access, "purge " + choice.count(this, session, filter) + " for good?")) {
             throw new CommandFailure("expected the answer yes, got another; nothing was purged");
         }
@@ -75,7 +75,7 @@ final class PurgeCommand implements Callable<Integer>, DeadLetterChange {
     }
 
     /** What fails while the question stands was not part of it. */
-    private static DeadLetterFilter untilNow(DeadLetterFilter filter, OutboxSession session) {
-        return filter.failedBefore() == null ? filter.withFailedBefore(session.now()) : filter;
+    private static MessageFilter untilNow(MessageFilter filter, OutboxSession session) {
+        return filter.until() == null ? filter.withUntil(session.now()) : filter;
     }
 }

@@ -1,8 +1,8 @@
 package dev.windlass.cli;
 
 import dev.windlass.operator.Attempts;
-import dev.windlass.outbox.DeadLetter;
-import dev.windlass.outbox.DeadLetterFilter;
+import dev.windlass.operator.MessageFilter;
+import dev.windlass.outbox.ListedMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
 import dev.windlass.outbox.OutboxOperator;
 import java.util.Collection;
@@ -48,7 +48,7 @@ final class RequeueCommand implements Callable<Integer>, DeadLetterChange {
     }
 
     @Override
-    public boolean fits(DeadLetter letter) {
+    public boolean fits(ListedMessage letter) {
         return !letter.isErased();
     }
 
@@ -58,7 +58,7 @@ final class RequeueCommand implements Callable<Integer>, DeadLetterChange {
     }
 
     @Override
-    public int apply(OutboxOperator operator, DeadLetterFilter filter) {
+    public int apply(OutboxOperator operator, MessageFilter filter) {
         return operator.requeue(filter, attempts());
     }
 

@@ -1,8 +1,8 @@
 package dev.windlass.cli;
 
-import dev.windlass.operator.FailedAttempt;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.windlass.outbox.DeadLetter;
+import dev.windlass.operator.FailedAttempt;
+import dev.windlass.outbox.ListedMessage;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
 import java.util.List;
@@ -41,7 +41,7 @@ final class ShowCommand implements Callable<Integer> {
     private int show(OutboxSession session) {
         OutboxMessage message = session.outbox().find(id).orElseThrow(() -> missing(session));
         boolean blocksKey =
-                session.deadLetter(message).map(DeadLetter::blocksKey).orElse(false);
+                session.deadLetter(message).map(ListedMessage::blocksKey).orElse(false);
         List<FailedAttempt> failures = session.outbox().failures(id);
         if (json) {
             ObjectNode object = Json.of(message, blocksKey, failures);

@@ -1,7 +1,7 @@
 package dev.windlass.cli;
 
-import dev.windlass.outbox.DeadLetter;
-import dev.windlass.outbox.DeadLetterFilter;
+import dev.windlass.operator.MessageFilter;
+import dev.windlass.outbox.ListedMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
 import dev.windlass.outbox.OutboxOperator;
 import java.util.Collection;
@@ -43,7 +43,7 @@ final class SkipCommand implements Callable<Integer>, DeadLetterChange {
     }
 
     @Override
-    public boolean fits(DeadLetter letter) {
+    public boolean fits(ListedMessage letter) {
         return letter.blocksKey();
     }
 
@@ -53,7 +53,7 @@ final class SkipCommand implements Callable<Integer>, DeadLetterChange {
     }
 
     @Override
-    public int apply(OutboxOperator operator, DeadLetterFilter filter) {
+    public int apply(OutboxOperator operator, MessageFilter filter) {
         return operator.skip(filter);
     }
 }

@@ -1,6 +1,6 @@
 package dev.windlass.cli;
 
-import dev.windlass.outbox.DeadLetterFilter;
+import dev.windlass.operator.MessageFilter;
 import picocli.CommandLine.ITypeConverter;
 
 /** Reads the name of a topic. */
@@ -8,6 +8,6 @@ final class TopicName implements ITypeConverter<String> {
 
     @Override
     public String convert(String value) {
-        return Accepted.by(() -> DeadLetterFilter.all().withTopic(value), value);
+        return Accepted.by(() -> MessageFilter.failed().withTopic(value), value);
     }
 }

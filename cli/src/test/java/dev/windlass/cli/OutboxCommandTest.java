@@ -1,11 +1,11 @@
 package dev.windlass.cli;
 
-import dev.windlass.WorkStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.OwnerToken;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassOptions;
+import dev.windlass.WorkStatus;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxEntry;

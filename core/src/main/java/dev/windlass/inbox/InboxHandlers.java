@@ -28,6 +28,10 @@ public final class InboxHandlers {
         handlers.add(topic, (delivery, unused, transactions) -> transactions.run(handler, delivery), options);
     }
 
+    public boolean isEmpty() {
+        return handlers.isEmpty();
+    }
+
     Map<String, Handling<Delivery>> handlings(HandlerOptions defaults, HandlerTransactions transactions) {
         return handlers.handlings(
                 defaults, step -> (delivery, cancellation) -> step.run(delivery, cancellation, transactions));

@@ -1,11 +1,11 @@
 package dev.windlass.runtime;
 
+import dev.windlass.RetryPolicy;
 import dev.windlass.WindlassException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -21,8 +21,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class Database {
     private static final Logger log = LoggerFactory.getLogger(Database.class);
-    private static final int TRIES = 4;
-
     /** As the standard has it. */
     private static final String CANNOT_CONNECT = "08001";
 
@@ -38,6 +36,7 @@ public final class Database {
     private final String name;
     private final int answerMillis;
     private final boolean autoCommitAllowed;
+    private final RetryPolicy retries;
     private final Sight sight;
     private final Calls calls;
 
@@ -89,7 +88,7 @@ public final class Database {
      * @param name identifies this store in logs and errors
      */
     public Database(DataSource dataSource, Dialect dialect, String schema, String name) {
-        this(dataSource, dialect, schema, name, 0, false, new Sight(name), new Calls());
+        this(dataSource, dialect, schema, name, 0, false, RetryPolicy.ofCalls(), new Sight(name), new Calls());
     }
 
     private Database(
@@ -99,6 +98,7 @@ public final class Database {
             String name,
             int answerMillis,
             boolean autoCommitAllowed,
+            RetryPolicy retries,
             Sight sight,
             Calls calls) {
         this.dataSource = dataSource;
@@ -107,6 +107,7 @@ public final class Database {
         this.name = name;
         this.answerMillis = answerMillis;
         this.autoCommitAllowed = autoCommitAllowed;
+        this.retries = retries;
         this.sight = sight;
         this.calls = calls;
     }
@@ -118,17 +119,30 @@ public final class Database {
      */
     public Database answeringWithin(Duration time) {
         return new Database(
-                dataSource, dialect, schema, name, (int) time.toMillis(), autoCommitAllowed, sight, new Calls());
+                dataSource,
+                dialect,
+                schema,
+                name,
+                (int) time.toMillis(),
+                autoCommitAllowed,
+                retries,
+                sight,
+                new Calls());
     }
 
     /** The same under another name, for one of several users of a database. */
     public Database named(String name) {
-        return new Database(dataSource, dialect, schema, name, answerMillis, autoCommitAllowed, sight, calls);
+        return new Database(dataSource, dialect, schema, name, answerMillis, autoCommitAllowed, retries, sight, calls);
     }
 
     /** The same for callers who may bring connections that commit each statement by itself. */
     public Database allowingAutoCommit(boolean allowed) {
-        return new Database(dataSource, dialect, schema, name, answerMillis, allowed, sight, calls);
+        return new Database(dataSource, dialect, schema, name, answerMillis, allowed, retries, sight, calls);
+    }
+
+    /** The same with another number of tries, and other pauses between them. */
+    public Database retryingBy(RetryPolicy retries) {
+        return new Database(dataSource, dialect, schema, name, answerMillis, autoCommitAllowed, retries, sight, calls);
     }
 
     public String name() {
@@ -375,7 +389,7 @@ public final class Database {
             try {
                 return work.run();
             } catch (SQLException e) {
-                boolean last = attempt == TRIES || System.nanoTime() - start > TRY_NANOS;
+                boolean last = attempt == retries.maxAttempts() || System.nanoTime() - start > TRY_NANOS;
                 if (last || !dialect.isTransient(e)) {
                     throw failure(what, e);
                 }
@@ -387,7 +401,7 @@ public final class Database {
 
     private void pause(String what, SQLException cause, int attempt) {
         try {
-            Thread.sleep((20L << attempt) + ThreadLocalRandom.current().nextInt(20));
+            Thread.sleep(retries.delay(attempt - 1).toMillis());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw failure(what, cause);

@@ -31,6 +31,10 @@ public final class Handlers<H> {
         }
     }
 
+    public boolean isEmpty() {
+        return registrations.isEmpty();
+    }
+
     public <M> Map<String, Handling<M>> handlings(HandlerOptions defaults, Function<H, Handling.Handler<M>> running) {
         Map<String, Handling<M>> handlings = new LinkedHashMap<>();
         registrations.forEach((topic, registration) -> handlings.put(

@@ -1,12 +1,12 @@
 package dev.windlass.examples;
 
-import dev.windlass.WorkStatus;
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
 import dev.windlass.OwnerToken;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassException;
 import dev.windlass.WindlassOptions;
+import dev.windlass.WorkStatus;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxEntry;

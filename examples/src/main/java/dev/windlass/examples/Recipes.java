@@ -1,6 +1,5 @@
 package dev.windlass.examples;
 
-import dev.windlass.operator.Attempts;
 import dev.windlass.Circuit;
 import dev.windlass.FailedHead;
 import dev.windlass.HandlerOptions;
@@ -9,8 +8,9 @@ import dev.windlass.Overtime;
 import dev.windlass.RetryPolicy;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassOptions;
-import dev.windlass.outbox.ListedMessage;
+import dev.windlass.operator.Attempts;
 import dev.windlass.operator.MessageFilter;
+import dev.windlass.outbox.ListedMessage;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;

@@ -1,6 +1,5 @@
 package dev.windlass.examples;
 
-import dev.windlass.WorkStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -8,6 +7,7 @@ import dev.windlass.HandlerOptions;
 import dev.windlass.PermanentFailure;
 import dev.windlass.RetryPolicy;
 import dev.windlass.Windlass;
+import dev.windlass.WorkStatus;
 import dev.windlass.examples.KafkaBroker.Arrived;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;

@@ -1,10 +1,10 @@
 package dev.windlass.examples;
 
-import dev.windlass.WorkStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.PermanentFailure;
 import dev.windlass.Windlass;
+import dev.windlass.WorkStatus;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;

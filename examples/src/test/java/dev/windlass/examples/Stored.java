@@ -1,9 +1,9 @@
 package dev.windlass.examples;
 
-import dev.windlass.WorkStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.Windlass;
+import dev.windlass.WorkStatus;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
 

@@ -1,6 +1,5 @@
 package dev.windlass.testkit;
 
-import dev.windlass.WorkStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -10,6 +9,7 @@ import dev.windlass.OwnerToken;
 import dev.windlass.RetryAfter;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassException;
+import dev.windlass.WorkStatus;
 import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;

@@ -1,6 +1,5 @@
 package dev.windlass.testkit;
 
-import dev.windlass.WorkStatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -11,6 +10,7 @@ import dev.windlass.RetryAfter;
 import dev.windlass.RetryPolicy;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassOptions;
+import dev.windlass.WorkStatus;
 import dev.windlass.inbox.InboxEntry;
 import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxEntry;
