@@ -45,7 +45,7 @@ create table {schema}.{outbox} (
     constraint {outbox_pk} primary key (id),
     constraint {outbox_topic_check} check (btrim(topic, {blanks}) <> '' and topic = rtrim(topic)),
     constraint {outbox_headers_check} check (jsonb_typeof(headers) = 'object'), -- or no claim that meets it can be read
-    constraint {outbox_headers_size_check} check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
+    constraint {outbox_headers_size} check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
     constraint {outbox_times_check} check (isfinite(claimed_at) and isfinite(locked_until) and isfinite(ended_at)),
     constraint {outbox_counts_check} check (retry_count >= 0 and lease_expiries >= 0 and crashes >= 0 and requeues >= 0),
     constraint {outbox_lease_check} check ((status = 1) = (locked_until is not null)
