@@ -850,7 +850,7 @@ begin
                                           p_pass_on);
     exception
         when others then
-            -- An outcome that is refused is the caller's to know of; a renewal that is refused costs no other its lease.
+            -- An outcome that is refused is the caller's to know of; a renewal only if all are: it costs no other its lease.
             if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
                 raise;
             end if;
@@ -872,10 +872,12 @@ begin
                                                                         p_delays, p_errors, p_flags, p_notify, p_pass_on);
                         exception
                             when others then
-                                if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+                                v_waits := v_waits + 1;
+                                if sqlstate <> '55P03'
+                                   and (p_verb not in ('heartbeat', 'start')
+                                        or cardinality(v_done) = 0 and v_waits = least(cardinality(p_ids), 50)) then
                                     raise;
                                 end if;
-                                v_waits := v_waits + 1;
                         end;
                     end loop;
             end;
@@ -1090,7 +1092,6 @@ as $sql$
 declare
     v_count integer := 0;
     v_left  integer := 0;
-    v_state text;
     v_id    uuid;
 begin
     if cardinality(p_ids) = 0 then
@@ -1107,14 +1108,13 @@ begin
             v_count := v_count + "windlass"."outbox_tend_all"(p_verb, array[v_id]);
         exception
             when others then
-                v_state := sqlstate;
                 v_left := v_left + 1;
+                if sqlstate <> '55P03' and v_count = 0 and v_left = least(cardinality(p_ids), 100) then
+                    raise;
+                end if;
                 exit when v_left = 100; -- each may have waited for a moment
         end;
     end loop;
-    if v_count = 0 and v_state <> '55P03' then
-        raise exception 'no message can be changed' using errcode = v_state;
-    end if;
     return v_count;
 end
 $sql$;
@@ -1466,7 +1466,7 @@ begin
                                           p_pass_on);
     exception
         when others then
-            -- An outcome that is refused is the caller's to know of; a renewal that is refused costs no other its lease.
+            -- An outcome that is refused is the caller's to know of; a renewal only if all are: it costs no other its lease.
             if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
                 raise;
             end if;
@@ -1488,10 +1488,12 @@ begin
                                                                         p_delays, p_errors, p_flags, p_notify, p_pass_on);
                         exception
                             when others then
-                                if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+                                v_waits := v_waits + 1;
+                                if sqlstate <> '55P03'
+                                   and (p_verb not in ('heartbeat', 'start')
+                                        or cardinality(v_done) = 0 and v_waits = least(cardinality(p_ids), 50)) then
                                     raise;
                                 end if;
-                                v_waits := v_waits + 1;
                         end;
                     end loop;
             end;
@@ -1706,7 +1708,6 @@ as $sql$
 declare
     v_count integer := 0;
     v_left  integer := 0;
-    v_state text;
     v_id    uuid;
 begin
     if cardinality(p_ids) = 0 then
@@ -1723,14 +1724,13 @@ begin
             v_count := v_count + "windlass"."outbox_timer_tend_all"(p_verb, array[v_id]);
         exception
             when others then
-                v_state := sqlstate;
                 v_left := v_left + 1;
+                if sqlstate <> '55P03' and v_count = 0 and v_left = least(cardinality(p_ids), 100) then
+                    raise;
+                end if;
                 exit when v_left = 100; -- each may have waited for a moment
         end;
     end loop;
-    if v_count = 0 and v_state <> '55P03' then
-        raise exception 'no message can be changed' using errcode = v_state;
-    end if;
     return v_count;
 end
 $sql$;
@@ -2082,7 +2082,7 @@ begin
                                           p_pass_on);
     exception
         when others then
-            -- An outcome that is refused is the caller's to know of; a renewal that is refused costs no other its lease.
+            -- An outcome that is refused is the caller's to know of; a renewal only if all are: it costs no other its lease.
             if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
                 raise;
             end if;
@@ -2104,10 +2104,12 @@ begin
                                                                         p_delays, p_errors, p_flags, p_notify, p_pass_on);
                         exception
                             when others then
-                                if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+                                v_waits := v_waits + 1;
+                                if sqlstate <> '55P03'
+                                   and (p_verb not in ('heartbeat', 'start')
+                                        or cardinality(v_done) = 0 and v_waits = least(cardinality(p_ids), 50)) then
                                     raise;
                                 end if;
-                                v_waits := v_waits + 1;
                         end;
                     end loop;
             end;
@@ -2322,7 +2324,6 @@ as $sql$
 declare
     v_count integer := 0;
     v_left  integer := 0;
-    v_state text;
     v_id    uuid;
 begin
     if cardinality(p_ids) = 0 then
@@ -2339,14 +2340,13 @@ begin
             v_count := v_count + "windlass"."outbox_job_run_tend_all"(p_verb, array[v_id]);
         exception
             when others then
-                v_state := sqlstate;
                 v_left := v_left + 1;
+                if sqlstate <> '55P03' and v_count = 0 and v_left = least(cardinality(p_ids), 100) then
+                    raise;
+                end if;
                 exit when v_left = 100; -- each may have waited for a moment
         end;
     end loop;
-    if v_count = 0 and v_state <> '55P03' then
-        raise exception 'no message can be changed' using errcode = v_state;
-    end if;
     return v_count;
 end
 $sql$;
@@ -5860,7 +5860,7 @@ begin
                                           p_pass_on);
     exception
         when others then
-            -- An outcome that is refused is the caller's to know of; a renewal that is refused costs no other its lease.
+            -- An outcome that is refused is the caller's to know of; a renewal only if all are: it costs no other its lease.
             if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
                 raise;
             end if;
@@ -5882,10 +5882,12 @@ begin
                                                                         p_delays, p_errors, p_flags, p_notify, p_pass_on);
                         exception
                             when others then
-                                if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+                                v_waits := v_waits + 1;
+                                if sqlstate <> '55P03'
+                                   and (p_verb not in ('heartbeat', 'start')
+                                        or cardinality(v_done) = 0 and v_waits = least(cardinality(p_ids), 50)) then
                                     raise;
                                 end if;
-                                v_waits := v_waits + 1;
                         end;
                     end loop;
             end;
@@ -6100,7 +6102,6 @@ as $sql$
 declare
     v_count integer := 0;
     v_left  integer := 0;
-    v_state text;
     v_id    uuid;
 begin
     if cardinality(p_ids) = 0 then
@@ -6117,14 +6118,13 @@ begin
             v_count := v_count + "windlass"."inbox_tend_all"(p_verb, array[v_id]);
         exception
             when others then
-                v_state := sqlstate;
                 v_left := v_left + 1;
+                if sqlstate <> '55P03' and v_count = 0 and v_left = least(cardinality(p_ids), 100) then
+                    raise;
+                end if;
                 exit when v_left = 100; -- each may have waited for a moment
         end;
     end loop;
-    if v_count = 0 and v_state <> '55P03' then
-        raise exception 'no message can be changed' using errcode = v_state;
-    end if;
     return v_count;
 end
 $sql$;
