@@ -106,7 +106,7 @@ create table "windlass"."outbox" (
     constraint "outbox_pk" primary key (id),
     constraint "outbox_topic_check" check (btrim(topic, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and topic = rtrim(topic)),
     constraint "outbox_headers_check" check (jsonb_typeof(headers) = 'object'), -- or no claim that meets it can be read
-    constraint "outbox_headers_size_check" check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
+    constraint "outbox_headers_size" check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
     constraint "outbox_times_check" check (isfinite(claimed_at) and isfinite(locked_until) and isfinite(ended_at)),
     constraint "outbox_counts_check" check (retry_count >= 0 and lease_expiries >= 0 and crashes >= 0 and requeues >= 0),
     constraint "outbox_lease_check" check ((status = 1) = (locked_until is not null)
@@ -257,7 +257,7 @@ create table "windlass"."outbox_timer" (
     constraint "outbox_timer_topic_check" check (btrim(topic, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and topic = rtrim(topic)),
     constraint "outbox_timer_key_check" check (btrim(unique_key, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and unique_key = rtrim(unique_key)),
     constraint "outbox_timer_headers_check" check (jsonb_typeof(headers) = 'object'),
-    constraint "outbox_timer_headers_size_check" check (pg_column_size(headers) <= 65536),
+    constraint "outbox_timer_headers_size" check (pg_column_size(headers) <= 65536),
     constraint "outbox_timer_counts_check" check (retry_count >= 0 and lease_expiries >= 0 and crashes >= 0 and requeues >= 0),
     constraint "outbox_timer_lease_check" check ((status = 1) = (locked_until is not null)
                                              and (status <> 1 or owner_token is not null)
@@ -850,7 +850,7 @@ begin
                                           p_pass_on);
     exception
         when others then
-            -- An outcome that is refused is the caller's to know of; a renewal that is refused costs no other its lease.
+            -- An outcome that is refused is the caller's to know of; a renewal only if all are: it costs no other its lease.
             if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
                 raise;
             end if;
@@ -872,10 +872,12 @@ begin
                                                                         p_delays, p_errors, p_flags, p_notify, p_pass_on);
                         exception
                             when others then
-                                if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+                                v_waits := v_waits + 1;
+                                if sqlstate <> '55P03'
+                                   and (p_verb not in ('heartbeat', 'start')
+                                        or cardinality(v_done) = 0 and v_waits = least(cardinality(p_ids), 50)) then
                                     raise;
                                 end if;
-                                v_waits := v_waits + 1;
                         end;
                     end loop;
             end;
@@ -1090,7 +1092,6 @@ as $sql$
 declare
     v_count integer := 0;
     v_left  integer := 0;
-    v_state text;
     v_id    uuid;
 begin
     if cardinality(p_ids) = 0 then
@@ -1107,14 +1108,13 @@ begin
             v_count := v_count + "windlass"."outbox_tend_all"(p_verb, array[v_id]);
         exception
             when others then
-                v_state := sqlstate;
                 v_left := v_left + 1;
+                if sqlstate <> '55P03' and v_count = 0 and v_left = least(cardinality(p_ids), 100) then
+                    raise;
+                end if;
                 exit when v_left = 100; -- each may have waited for a moment
         end;
     end loop;
-    if v_count = 0 and v_state <> '55P03' then
-        raise exception 'no message can be changed' using errcode = v_state;
-    end if;
     return v_count;
 end
 $sql$;
@@ -1466,7 +1466,7 @@ begin
                                           p_pass_on);
     exception
         when others then
-            -- An outcome that is refused is the caller's to know of; a renewal that is refused costs no other its lease.
+            -- An outcome that is refused is the caller's to know of; a renewal only if all are: it costs no other its lease.
             if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
                 raise;
             end if;
@@ -1488,10 +1488,12 @@ begin
                                                                         p_delays, p_errors, p_flags, p_notify, p_pass_on);
                         exception
                             when others then
-                                if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+                                v_waits := v_waits + 1;
+                                if sqlstate <> '55P03'
+                                   and (p_verb not in ('heartbeat', 'start')
+                                        or cardinality(v_done) = 0 and v_waits = least(cardinality(p_ids), 50)) then
                                     raise;
                                 end if;
-                                v_waits := v_waits + 1;
                         end;
                     end loop;
             end;
@@ -1706,7 +1708,6 @@ as $sql$
 declare
     v_count integer := 0;
     v_left  integer := 0;
-    v_state text;
     v_id    uuid;
 begin
     if cardinality(p_ids) = 0 then
@@ -1723,14 +1724,13 @@ begin
             v_count := v_count + "windlass"."outbox_timer_tend_all"(p_verb, array[v_id]);
         exception
             when others then
-                v_state := sqlstate;
                 v_left := v_left + 1;
+                if sqlstate <> '55P03' and v_count = 0 and v_left = least(cardinality(p_ids), 100) then
+                    raise;
+                end if;
                 exit when v_left = 100; -- each may have waited for a moment
         end;
     end loop;
-    if v_count = 0 and v_state <> '55P03' then
-        raise exception 'no message can be changed' using errcode = v_state;
-    end if;
     return v_count;
 end
 $sql$;
@@ -2082,7 +2082,7 @@ begin
                                           p_pass_on);
     exception
         when others then
-            -- An outcome that is refused is the caller's to know of; a renewal that is refused costs no other its lease.
+            -- An outcome that is refused is the caller's to know of; a renewal only if all are: it costs no other its lease.
             if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
                 raise;
             end if;
@@ -2104,10 +2104,12 @@ begin
                                                                         p_delays, p_errors, p_flags, p_notify, p_pass_on);
                         exception
                             when others then
-                                if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+                                v_waits := v_waits + 1;
+                                if sqlstate <> '55P03'
+                                   and (p_verb not in ('heartbeat', 'start')
+                                        or cardinality(v_done) = 0 and v_waits = least(cardinality(p_ids), 50)) then
                                     raise;
                                 end if;
-                                v_waits := v_waits + 1;
                         end;
                     end loop;
             end;
@@ -2322,7 +2324,6 @@ as $sql$
 declare
     v_count integer := 0;
     v_left  integer := 0;
-    v_state text;
     v_id    uuid;
 begin
     if cardinality(p_ids) = 0 then
@@ -2339,14 +2340,13 @@ begin
             v_count := v_count + "windlass"."outbox_job_run_tend_all"(p_verb, array[v_id]);
         exception
             when others then
-                v_state := sqlstate;
                 v_left := v_left + 1;
+                if sqlstate <> '55P03' and v_count = 0 and v_left = least(cardinality(p_ids), 100) then
+                    raise;
+                end if;
                 exit when v_left = 100; -- each may have waited for a moment
         end;
     end loop;
-    if v_count = 0 and v_state <> '55P03' then
-        raise exception 'no message can be changed' using errcode = v_state;
-    end if;
     return v_count;
 end
 $sql$;
@@ -5349,7 +5349,7 @@ create table "windlass"."inbox" (
                                       and btrim(topic, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and topic = rtrim(topic)),
     constraint "inbox_hash_check" check (length(hash) = 32),
     constraint "inbox_headers_check" check (jsonb_typeof(headers) = 'object'), -- or no claim that meets it can be read
-    constraint "inbox_headers_size_check" check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
+    constraint "inbox_headers_size" check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
     constraint "inbox_counts_check" check (retry_count >= 0 and lease_expiries >= 0 and crashes >= 0 and requeues >= 0),
     constraint "inbox_lease_check" check ((status = 1) = (locked_until is not null)
                                       and (status <> 1 or owner_token is not null and claimed_at is not null)
@@ -5860,7 +5860,7 @@ begin
                                           p_pass_on);
     exception
         when others then
-            -- An outcome that is refused is the caller's to know of; a renewal that is refused costs no other its lease.
+            -- An outcome that is refused is the caller's to know of; a renewal only if all are: it costs no other its lease.
             if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
                 raise;
             end if;
@@ -5882,10 +5882,12 @@ begin
                                                                         p_delays, p_errors, p_flags, p_notify, p_pass_on);
                         exception
                             when others then
-                                if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+                                v_waits := v_waits + 1;
+                                if sqlstate <> '55P03'
+                                   and (p_verb not in ('heartbeat', 'start')
+                                        or cardinality(v_done) = 0 and v_waits = least(cardinality(p_ids), 50)) then
                                     raise;
                                 end if;
-                                v_waits := v_waits + 1;
                         end;
                     end loop;
             end;
@@ -6100,7 +6102,6 @@ as $sql$
 declare
     v_count integer := 0;
     v_left  integer := 0;
-    v_state text;
     v_id    uuid;
 begin
     if cardinality(p_ids) = 0 then
@@ -6117,14 +6118,13 @@ begin
             v_count := v_count + "windlass"."inbox_tend_all"(p_verb, array[v_id]);
         exception
             when others then
-                v_state := sqlstate;
                 v_left := v_left + 1;
+                if sqlstate <> '55P03' and v_count = 0 and v_left = least(cardinality(p_ids), 100) then
+                    raise;
+                end if;
                 exit when v_left = 100; -- each may have waited for a moment
         end;
     end loop;
-    if v_count = 0 and v_state <> '55P03' then
-        raise exception 'no message can be changed' using errcode = v_state;
-    end if;
     return v_count;
 end
 $sql$;

@@ -120,7 +120,7 @@ abstract class AlreadyProcessedConformance extends InboxConformance {
         Inbox impatient = inbox(OPTIONS.withWaitAtMost(Duration.ofMillis(80)));
         assertThatThrownBy(() -> impatient.alreadyProcessed(SOURCE, "1"))
                 .isInstanceOf(StillInProgressException.class)
-                .hasMessageContaining("1 of source orders was still in progress after PT0.08S");
+                .hasMessageContaining("1 of source orders was still in progress after 80 ms");
         assertThat(seen("1").retryCount()).isZero();
     }
 

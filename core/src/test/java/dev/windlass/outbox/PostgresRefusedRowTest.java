@@ -88,10 +88,10 @@ final class PostgresRefusedRowTest {
     }
 
     @Test
-    void whatIsRefusedForAllIsAnError() throws SQLException {
+    void whatIsRefusedForAllIsAnErrorAsTheDatabaseTellsIt() throws SQLException {
         three("expires_at", "now() - interval '1 hour'");
         database.execute("delete from %s.outbox where payload <> 'poison'");
-        assertThatThrownBy(() -> routine("outbox_expire()")).hasMessageContaining("no message can be changed");
+        assertThatThrownBy(() -> routine("outbox_expire()")).hasMessageContaining("constraint \"mine\"");
     }
 
     @Test
@@ -102,6 +102,17 @@ final class PostgresRefusedRowTest {
         assertThatThrownBy(() -> outbox.heartbeat(owner, ids, LEASE))
                 .hasMessageContaining("could not renew 1 messages");
         assertThat(database.count("locked_until > now() + interval '1 minute'")).isEqualTo(2);
+    }
+
+    @Test
+    void renewalsThatAreAllRefusedAreAnErrorAndNotTakenForLocked() throws SQLException {
+        three("status, owner_token, locked_until", "1, '" + owner.value() + "', now() + interval '10 s'");
+        database.execute("delete from %s.outbox where payload <> 'poison'");
+        String own = "(array(select id from %s.outbox), array['" + owner.value() + "'::uuid]";
+
+        assertThatThrownBy(() -> routine("outbox_heartbeat" + own + ", interval '1 hour')"))
+                .hasMessageContaining("constraint \"mine\"");
+        assertThatThrownBy(() -> routine("outbox_start" + own + ")")).hasMessageContaining("constraint \"mine\"");
     }
 
     private static List<OutboxWorkItemIdentifier> ids() {

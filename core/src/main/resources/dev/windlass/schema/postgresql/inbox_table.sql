@@ -43,7 +43,7 @@ create table {schema}.{inbox} (
                                       and btrim(topic, {blanks}) <> '' and topic = rtrim(topic)),
     constraint {inbox_hash_check} check (length(hash) = 32),
     constraint {inbox_headers_check} check (jsonb_typeof(headers) = 'object'), -- or no claim that meets it can be read
-    constraint {inbox_headers_size_check} check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
+    constraint {inbox_headers_size} check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
     constraint {inbox_counts_check} check (retry_count >= 0 and lease_expiries >= 0 and crashes >= 0 and requeues >= 0),
     constraint {inbox_lease_check} check ((status = 1) = (locked_until is not null)
                                       and (status <> 1 or owner_token is not null and claimed_at is not null)

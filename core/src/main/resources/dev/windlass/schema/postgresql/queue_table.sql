@@ -38,7 +38,7 @@ create table {schema}.{queue} (
     constraint {queue_pk} primary key (id),
     constraint {queue_topic_check} check (btrim(topic, {blanks}) <> '' and topic = rtrim(topic)),
     constraint {queue_headers_check} check (jsonb_typeof(headers) = 'object'), -- or no claim that meets it can be read
-    constraint {queue_headers_size_check} check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
+    constraint {queue_size_check} check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
     constraint {queue_times_check} check (isfinite(claimed_at) and isfinite(locked_until) and isfinite(ended_at)),
     constraint {queue_counts_check} check (retry_count >= 0 and lease_expiries >= 0 and crashes >= 0 and requeues >= 0),
     constraint {queue_lease_check} check ((status = 1) = (locked_until is not null)
@@ -68,4 +68,4 @@ create table {schema}.{queue_failure} (
     node       varchar(100),                           -- unknown when a lease ran out
     error      varchar(2048)
 );
-create index {queue_failure_message} on {schema}.{queue_failure} (message_id, failed_at);
+create index {queue_failure_of} on {schema}.{queue_failure} (message_id, failed_at);

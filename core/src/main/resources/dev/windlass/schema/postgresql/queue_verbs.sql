@@ -198,7 +198,7 @@ begin
                                           p_pass_on);
     exception
         when others then
-            -- An outcome that is refused is the caller's to know of; a renewal that is refused costs no other its lease.
+            -- An outcome that is refused is the caller's to know of; a renewal only if all are: it costs no other its lease.
             if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
                 raise;
             end if;
@@ -220,10 +220,12 @@ begin
                                                                         p_delays, p_errors, p_flags, p_notify, p_pass_on);
                         exception
                             when others then
-                                if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+                                v_waits := v_waits + 1;
+                                if sqlstate <> '55P03'
+                                   and (p_verb not in ('heartbeat', 'start')
+                                        or cardinality(v_done) = 0 and v_waits = least(cardinality(p_ids), 50)) then
                                     raise;
                                 end if;
-                                v_waits := v_waits + 1;
                         end;
                     end loop;
             end;
@@ -430,7 +432,6 @@ as $sql$
 declare
     v_count integer := 0;
     v_left  integer := 0;
-    v_state text;
     v_id    uuid;
 begin
     if cardinality(p_ids) = 0 then
@@ -447,14 +448,13 @@ begin
             v_count := v_count + {schema}.{queue_maintain_all}(p_verb, array[v_id]);
         exception
             when others then
-                v_state := sqlstate;
                 v_left := v_left + 1;
+                if sqlstate <> '55P03' and v_count = 0 and v_left = least(cardinality(p_ids), 100) then
+                    raise;
+                end if;
                 exit when v_left = 100; -- each may have waited for a moment
         end;
     end loop;
-    if v_count = 0 and v_state <> '55P03' then
-        raise exception 'no message can be changed' using errcode = v_state;
-    end if;
     return v_count;
 end
 $sql$;
