@@ -3,6 +3,7 @@ package dev.windlass.lease;
 import dev.windlass.runtime.Require;
 import java.time.Duration;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What one acquisition asks for.
@@ -10,8 +11,15 @@ import java.util.UUID;
  * @param permits how many there are of the semaphore; 0 for a lease
  * @param owner who asks, for people
  * @param holder who asks, for the database: fresh for each acquisition, so that an old one never touches a new one
+ * @param renewAt the part of the duration after which it is renewed; null for that of the options
  */
-record Claim(String name, int permits, String owner, Duration duration, UUID holder) {
+record Claim(
+        String name,
+        int permits,
+        String owner,
+        Duration duration,
+        UUID holder,
+        @Nullable Double renewAt) {
     private static final int MAX_TEXT = 255;
     private static final int MAX_PERMITS = 10_000;
     private static final Duration SHORTEST = Duration.ofMillis(1);
@@ -21,8 +29,12 @@ record Claim(String name, int permits, String owner, Duration duration, UUID hol
 
     Claim {
         checkName(name);
-        Require.text("owner", owner, MAX_TEXT);
+        checkOwner(owner);
         checkDuration(duration);
+    }
+
+    Claim(String name, int permits, String owner, Duration duration, UUID holder) {
+        this(name, permits, owner, duration, holder, null);
     }
 
     static Claim of(String name, int permits, String owner, Duration duration) {
@@ -31,7 +43,11 @@ record Claim(String name, int permits, String owner, Duration duration, UUID hol
 
     /** The same for another try to get it. */
     Claim again() {
-        return of(name, permits, owner, duration);
+        return new Claim(name, permits, owner, duration, UUID.randomUUID(), renewAt);
+    }
+
+    static String checkOwner(String owner) {
+        return Require.text("owner", owner, MAX_TEXT);
     }
 
     static String checkName(String name) {

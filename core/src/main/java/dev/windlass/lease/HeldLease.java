@@ -50,10 +50,13 @@ final class HeldLease implements Lease {
 
     /** Jitter only ever brings it forward: what is asked for is a latest time, and lies well before the end. */
     private Deadline nextRenewal(TrustWindow opened) {
-        double part =
-                runner.renewAt() * (1 - JITTER * ThreadLocalRandom.current().nextDouble());
+        double part = renewAt() * (1 - JITTER * ThreadLocalRandom.current().nextDouble());
         long left = claim.duration().toNanos() - (long) (claim.duration().toNanos() * part);
         return new Deadline(opened.deadline().clock(), opened.deadline().atNanos() - left);
+    }
+
+    private double renewAt() {
+        return claim.renewAt() == null ? runner.renewAt() : claim.renewAt();
     }
 
     @Override
@@ -74,6 +77,12 @@ final class HeldLease implements Lease {
     @Override
     public Instant expiresAt() {
         return expiresAt;
+    }
+
+    /** The database counts the duration from its own time. */
+    @Override
+    public Instant serverTime() {
+        return expiresAt.minus(claim.duration());
     }
 
     @Override
@@ -277,7 +286,7 @@ final class HeldLease implements Lease {
 
     /** What is left of it when a renewal is due. */
     Duration reserve() {
-        return claim.duration().minus(Duration.ofNanos((long) (claim.duration().toNanos() * runner.renewAt())));
+        return claim.duration().minus(Duration.ofNanos((long) (claim.duration().toNanos() * renewAt())));
     }
 
     @Override

@@ -30,6 +30,9 @@ public interface Lease extends AutoCloseable {
     /** Until when it holds without a further renewal, by the database's clock. Not to be compared with the clock of this machine. */
     Instant expiresAt();
 
+    /** When it was acquired or last renewed, by the database's clock. */
+    Instant serverTime();
+
     /**
      * Whether it is not held any more, or may not be: it was refused a renewal, its time ran out without one, or it was closed.
      * Never turns back to false. Asks no database.

@@ -16,10 +16,14 @@ public record LeaseOptions(String tableName, double renewAt, Duration retention)
 
     public LeaseOptions {
         Require.identifier("table name", tableName);
+        checkRenewAt(renewAt);
+        Require.notNegative("retention", retention);
+    }
+
+    static void checkRenewAt(double renewAt) {
         if (!(renewAt >= EARLIEST && renewAt <= LATEST)) {
             throw new IllegalArgumentException("expected a part of the lease from 0.1 to 0.9, got " + renewAt);
         }
-        Require.notNegative("retention", retention);
     }
 
     public static LeaseOptions defaults() {

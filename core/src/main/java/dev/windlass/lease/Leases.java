@@ -25,8 +25,8 @@ public interface Leases {
     /** Takes the lease of this name if nobody holds it: one round trip, and no waiting. */
     Optional<Lease> tryAcquire(String name, Duration duration);
 
-    /** The same as this owner, instead of the name of the node: up to 255 characters, for people who look who holds it. */
-    Optional<Lease> tryAcquire(String name, String owner, Duration duration);
+    /** The same for a lease of which more is said: who holds it, when it is renewed. */
+    Optional<Lease> tryAcquire(LeaseRequest request);
 
     /**
      * Takes the lease of this name, and waits for it if somebody holds it. Empty when the time is over.
@@ -37,6 +37,8 @@ public interface Leases {
      * @throws InterruptedException if the thread is interrupted while it waits
      */
     Optional<Lease> tryAcquire(String name, Duration duration, Duration waitAtMost) throws InterruptedException;
+
+    Optional<Lease> tryAcquire(LeaseRequest request, Duration waitAtMost) throws InterruptedException;
 
     /**
      * Does the work if nobody holds the lease, on this thread, and gives the lease back. Returns whether it was done.

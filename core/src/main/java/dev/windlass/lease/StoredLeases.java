@@ -5,6 +5,7 @@ import dev.windlass.runtime.Require;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
 
 /** Leases in the database: checks arguments, and passes them on. */
 final class StoredLeases implements Leases {
@@ -24,12 +25,24 @@ final class StoredLeases implements Leases {
 
     @Override
     public Optional<Lease> tryAcquire(String name, Duration duration) {
-        return tryAcquire(name, owner, duration);
+        return once(Claim.of(name, 0, owner, duration));
     }
 
     @Override
-    public Optional<Lease> tryAcquire(String name, String owner, Duration duration) {
-        return once(Claim.of(name, 0, owner, duration));
+    public Optional<Lease> tryAcquire(LeaseRequest request) {
+        return once(claim(request));
+    }
+
+    private Claim claim(LeaseRequest request) {
+        Require.present("lease request", request);
+        String asked = request.owner();
+        return new Claim(
+                request.name(),
+                0,
+                asked == null ? owner : asked,
+                request.duration(),
+                UUID.randomUUID(),
+                request.renewAt());
     }
 
     private Optional<Lease> once(Claim claim) {
@@ -39,6 +52,11 @@ final class StoredLeases implements Leases {
     @Override
     public Optional<Lease> tryAcquire(String name, Duration duration, Duration waitAtMost) throws InterruptedException {
         return within(Claim.of(name, 0, owner, duration), waitAtMost);
+    }
+
+    @Override
+    public Optional<Lease> tryAcquire(LeaseRequest request, Duration waitAtMost) throws InterruptedException {
+        return within(claim(request), waitAtMost);
     }
 
     private Optional<Lease> within(Claim claim, Duration waitAtMost) throws InterruptedException {

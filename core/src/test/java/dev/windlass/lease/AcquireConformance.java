@@ -45,11 +45,12 @@ abstract class AcquireConformance extends LeaseConformance {
         assertThat(lease.owner()).isEqualTo("node-1");
         assertThat(lease.fencingToken()).isPositive();
         assertThat(lease.expiresAt()).isBetween(before.plus(LONG), after.plus(LONG));
+        assertThat(lease.serverTime()).isBetween(before, after);
     }
 
     @Test
     void aRefusalTellsWhoStandsInTheWay() throws SQLException {
-        Lease lease = leases.tryAcquire("a", "the importer", LONG).orElseThrow();
+        Lease lease = leases.tryAcquire(LeaseRequest.of("a", LONG).withOwner("the importer")).orElseThrow();
 
         Answer answer = ask("a", UUID.randomUUID());
 

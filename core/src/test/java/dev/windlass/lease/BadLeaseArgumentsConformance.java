@@ -65,7 +65,7 @@ abstract class BadLeaseArgumentsConformance extends LeaseConformance {
     void everyCallRefusesADurationThatCannotBe(Duration duration, String message) {
         LeaseSemaphore semaphore = leases.semaphore("s", 1);
         refused(() -> leases.tryAcquire("a", duration), message);
-        refused(() -> leases.tryAcquire("a", "me", duration), message);
+        refused(() -> leases.tryAcquire(LeaseRequest.of("a", duration)), message);
         refused(() -> leases.tryAcquire("a", duration, LONG), message);
         refused(() -> leases.runIfAcquired("a", duration, lease -> {}), message);
         refused(() -> leases.lead("a", duration, lease -> {}), message);
@@ -76,10 +76,10 @@ abstract class BadLeaseArgumentsConformance extends LeaseConformance {
 
     @Test
     void anOwnerIsAText() {
-        refused(() -> leases.tryAcquire("a", (String) nothing(), LONG), "expected an owner, got null");
-        refused(() -> leases.tryAcquire("a", " ", LONG), "expected an owner, got blank text");
-        refused(() -> leases.tryAcquire("a", "o".repeat(256), LONG), "owner of at most 255 characters, got 256");
-        refused(() -> leases.tryAcquire("a", "\0", LONG), "owner without NUL characters");
+        refused(() -> LeaseRequest.of("a", LONG).withOwner(nothing()), "expected an owner, got null");
+        refused(() -> LeaseRequest.of("a", LONG).withOwner(" "), "expected an owner, got blank text");
+        refused(() -> LeaseRequest.of("a", LONG).withOwner("o".repeat(256)), "owner of at most 255 characters, got 256");
+        refused(() -> LeaseRequest.of("a", LONG).withOwner("\0"), "owner without NUL characters");
     }
 
     @Test

@@ -27,7 +27,7 @@ final class LeaseLogTest {
         try (Logs logs = Logs.collect(Level.DEBUG)) {
             Lease lease = database.passive()
                     .leases()
-                    .tryAcquire("a", "somebody special", Duration.ofSeconds(2))
+                    .tryAcquire(LeaseRequest.of("a", Duration.ofSeconds(2)).withOwner("somebody special"))
                     .orElseThrow();
             eventually().until(() -> logs.count(Level.DEBUG, "could not renew leases, 2 times") == 1);
             assertThat(lease.tryRenewNow()).isFalse();

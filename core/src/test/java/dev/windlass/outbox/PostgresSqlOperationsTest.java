@@ -151,9 +151,9 @@ final class PostgresSqlOperationsTest {
 
     @Test
     void idsThatAreMissingAreNotTheSameAsNone() {
-        refused("outbox_cancel(null)", "expected an array of message ids, got null");
-        refused("outbox_reschedule(null)", "expected an array of message ids, got null");
-        refused("outbox_erase('anna', null)", "expected an array of message ids, got null");
+        refused("outbox_cancel(null)", "expected an array of ids, got null");
+        refused("outbox_reschedule(null)", "expected an array of ids, got null");
+        refused("outbox_erase('anna', null)", "expected an array of ids, got null");
         refused("outbox_erase('', '{}')", "expected the name of the operator, got blank text");
 
         assertThat(database.value(Integer.class, "select %s.outbox_cancel('{}')"))
