@@ -190,15 +190,17 @@ public final class Windlass implements AutoCloseable {
 
     private <N> N its(Feature feature, N node) {
         if (!features.contains(feature)) {
-            throw new IllegalStateException("[" + database.name() + "] expected one of the features " + features + ", got "
-                    + feature + "; add it to Builder.only");
+            throw new IllegalStateException("[" + database.name() + "] expected one of the features " + features
+                    + ", got " + feature + "; add it to Builder.only");
         }
         return node;
     }
 
     private Stream<Dispatcher<?>> dispatchers() {
-        Stream<Dispatcher<?>> outboxes = features.contains(Feature.OUTBOX) ? Stream.of(outbox.dispatcher()) : Stream.empty();
-        Stream<Dispatcher<?>> inboxes = features.contains(Feature.INBOX) ? Stream.of(inbox.dispatcher()) : Stream.empty();
+        Stream<Dispatcher<?>> outboxes =
+                features.contains(Feature.OUTBOX) ? Stream.of(outbox.dispatcher()) : Stream.empty();
+        Stream<Dispatcher<?>> inboxes =
+                features.contains(Feature.INBOX) ? Stream.of(inbox.dispatcher()) : Stream.empty();
         return Stream.concat(outboxes, inboxes);
     }
 
@@ -725,8 +727,9 @@ public final class Windlass implements AutoCloseable {
 
         private void need(Feature feature, boolean unused) {
             if (!unused && !features.contains(feature)) {
-                throw new IllegalStateException("expected no handlers or jobs of a feature that is left out, got some of "
-                        + feature + "; add it to only(" + features + ")");
+                throw new IllegalStateException(
+                        "expected no handlers or jobs of a feature that is left out, got some of " + feature
+                                + "; add it to only(" + features + ")");
             }
         }
     }

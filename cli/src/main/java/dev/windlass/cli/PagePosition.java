@@ -7,36 +7,46 @@ import java.time.Instant;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
 
 /**
- * Where a page begins: after a message, named by its id and, unless it is a dead letter, by the time that the list is ordered by.
+ * Where a page begins: after a message, named by its id and, unless it is a dead letter, by the time that the list is ordered by; TIME/ID,
+ * and for one that has an ordering key TIME/ID/NUMBER/KEY.
  *
  * @param at with it the position outlives the message, which may be changed or gone before the next page is read
  */
-record PagePosition(OutboxMessageIdentifier id, @Nullable Instant at) {
+record PagePosition(
+        OutboxMessageIdentifier id,
+        @Nullable Instant at,
+        @Nullable Long sequence,
+        @Nullable String key) {
 
     static String of(ListedMessage last) {
-        return last.at() + "/" + last.id();
+        String place = last.at() + "/" + last.id();
+        return last.orderingKey()
+                .map(key -> place + "/" + last.orderingSequence().orElseThrow() + "/" + key)
+                .orElse(place);
     }
 
     ListedMessage in(OutboxSession session) {
         if (at != null) {
-            return placed(id, at);
+            return placed(at);
         }
         return session.deadLetter(id)
                 .orElseThrow(() -> new CommandFailure("expected a dead letter to begin after, but " + id
                         + " is none, or no longer; begin without --after, or narrow the list with --until"));
     }
 
-    /** Only time and id matter to the list. */
-    private static ListedMessage placed(OutboxMessageIdentifier id, Instant at) {
+    /** Only its place matters to the list. */
+    private ListedMessage placed(Instant at) {
         return new ListedMessage(
                 id,
                 "any",
                 Optional.empty(),
                 WorkStatus.FAILED,
                 Optional.empty(),
-                Optional.empty(),
+                Optional.ofNullable(key),
+                Optional.ofNullable(sequence),
                 false,
                 at,
                 at,
@@ -48,14 +58,21 @@ record PagePosition(OutboxMessageIdentifier id, @Nullable Instant at) {
                 false);
     }
 
-    /** Reads ID or TIME/ID. */
+    /** Reads ID, TIME/ID or TIME/ID/NUMBER/KEY. */
     static final class Converter implements ITypeConverter<PagePosition> {
         @Override
         public PagePosition convert(String value) {
-            int slash = value.indexOf('/');
+            String[] parts = value.split("/", 4);
+            if (parts.length == 3 || (parts.length == 4 && !parts[2].matches("\\d{1,18}"))) {
+                throw new TypeConversionException(
+                        "expected a place such as 2026-08-01T10:00:00Z/0197c3a2-8f10-7abc-9def-0123456789ab, got '"
+                                + value + "'");
+            }
             return new PagePosition(
-                    new MessageId().convert(value.substring(slash + 1)),
-                    slash < 0 ? null : new PointInTime().convert(value.substring(0, slash)));
+                    new MessageId().convert(parts.length == 1 ? parts[0] : parts[1]),
+                    parts.length == 1 ? null : new PointInTime().convert(parts[0]),
+                    parts.length < 4 ? null : Long.valueOf(parts[2]),
+                    parts.length < 4 ? null : parts[3]);
         }
     }
 }

@@ -8,6 +8,7 @@ import java.util.Optional;
  * A message as it appears in a list: without its payload.
  *
  * @param source {@code timer} or {@code job}, if it came from one
+ * @param orderingSequence its place in the order of its key: the smaller comes first
  * @param blocksKey whether it failed, and others of its ordering key wait until it is requeued, purged or skipped
  * @param at the time of its state: when a ready message is due, when the attempt of one in progress began, when one ended; when it
  *     was created, if it waits behind another, or if the list is of all states
@@ -23,6 +24,7 @@ public record ListedMessage(
         WorkStatus status,
         Optional<String> correlationId,
         Optional<String> orderingKey,
+        Optional<Long> orderingSequence,
         boolean blocksKey,
         Instant createdAt,
         Instant at,

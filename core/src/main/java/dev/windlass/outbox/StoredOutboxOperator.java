@@ -4,6 +4,7 @@ import static dev.windlass.runtime.Instants.instant;
 
 import dev.windlass.WorkStatus;
 import dev.windlass.operator.MessageFilter;
+import dev.windlass.runtime.Call;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Position;
 import dev.windlass.runtime.StoredOperator;
@@ -14,6 +15,7 @@ import java.util.Collection;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /** What an operator can do to an outbox alone. */
 final class StoredOutboxOperator extends StoredOperator<OutboxMessageIdentifier, ListedMessage>
@@ -28,6 +30,14 @@ final class StoredOutboxOperator extends StoredOperator<OutboxMessageIdentifier,
         super(database, table, who, MESSAGES, effects);
     }
 
+    /** Those that wait come key by key. */
+    @Override
+    protected Call after(@Nullable ListedMessage last, Call call) {
+        return super.after(last, call)
+                .text(last == null ? null : last.orderingKey().orElse(null))
+                .number(last == null ? null : last.orderingSequence().orElse(null));
+    }
+
     private static ListedMessage listed(ResultSet row, Instant at) throws SQLException {
         return new ListedMessage(
                 new OutboxMessageIdentifier(row.getObject("id", UUID.class)),
@@ -36,6 +46,7 @@ final class StoredOutboxOperator extends StoredOperator<OutboxMessageIdentifier,
                 WorkStatus.of(row.getInt("status")),
                 Optional.ofNullable(row.getString("correlation_id")),
                 Optional.ofNullable(row.getString("ordering_key")),
+                Optional.ofNullable(row.getObject("ordering_sequence", Long.class)),
                 row.getBoolean("blocks_key"),
                 instant(row, "created_at"),
                 at,

@@ -73,26 +73,34 @@ public class StoredOperator<I, L> implements Operator<I, L> {
 
     @Override
     public List<L> list(MessageFilter filter, int limit) {
-        return list(filter, limit, Optional.empty());
+        return page(filter, limit, null);
     }
 
     @Override
     public List<L> list(MessageFilter filter, int limit, L last) {
-        return list(filter, limit, Optional.of(kind.position().apply(Require.present("last of a page", last))));
+        return page(filter, limit, Require.present("last of a page", last));
     }
 
-    private List<L> list(MessageFilter filter, int limit, Optional<Position> after) {
+    private List<L> page(MessageFilter filter, int limit, @Nullable L last) {
         Require.present("filter", filter);
         Require.positive("limit", limit);
         WorkStatus status = filter.status();
         return database.retrying(
                 "list " + kind.nouns(),
-                connection -> filtered(
-                                call(connection, "list").integer(limit).integer(status == null ? null : status.code()),
-                                filter)
-                        .instant(after.map(Position::at).orElse(null))
-                        .uuid(after.map(Position::id).orElse(null))
+                connection -> after(
+                                last,
+                                filtered(
+                                        call(connection, "list")
+                                                .integer(limit)
+                                                .integer(status == null ? null : status.code()),
+                                        filter))
                         .list(row -> kind.listed().of(row, instant(row, time(status)))));
+    }
+
+    /** Adds where the page before ended. */
+    protected Call after(@Nullable L last, Call call) {
+        Position end = last == null ? null : kind.position().apply(last);
+        return call.instant(end == null ? null : end.at()).uuid(end == null ? null : end.id());
     }
 
     /** The column that a list of this state is ordered by. */

@@ -50,7 +50,8 @@ abstract class AcquireConformance extends LeaseConformance {
 
     @Test
     void aRefusalTellsWhoStandsInTheWay() throws SQLException {
-        Lease lease = leases.tryAcquire(LeaseRequest.of("a", LONG).withOwner("the importer")).orElseThrow();
+        Lease lease = leases.tryAcquire(LeaseRequest.of("a", LONG).withOwner("the importer"))
+                .orElseThrow();
 
         Answer answer = ask("a", UUID.randomUUID());
 
@@ -191,7 +192,8 @@ abstract class AcquireConformance extends LeaseConformance {
     void theLongestNameAndOwnerCanBeStored() {
         String longest = "🙂".repeat(127) + "x";
 
-        assertThat(leases.tryAcquire(longest, longest, LONG)).isPresent();
+        assertThat(leases.tryAcquire(LeaseRequest.of(longest, LONG).withOwner(longest)))
+                .isPresent();
         assertThat(leases.find(longest).map(LeaseState::owner)).contains(longest);
     }
 

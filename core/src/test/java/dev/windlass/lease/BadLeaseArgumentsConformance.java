@@ -40,7 +40,7 @@ abstract class BadLeaseArgumentsConformance extends LeaseConformance {
     @MethodSource("badNames")
     void everyCallRefusesANameThatCannotBe(String name, String message) {
         refused(() -> leases.tryAcquire(name, LONG), message);
-        refused(() -> leases.tryAcquire(name, "me", LONG), message);
+        refused(() -> LeaseRequest.of(name, LONG), message);
         refused(() -> leases.tryAcquire(name, LONG, LONG), message);
         refused(() -> leases.runIfAcquired(name, LONG, lease -> {}), message);
         refused(() -> leases.find(name), message);
@@ -78,7 +78,9 @@ abstract class BadLeaseArgumentsConformance extends LeaseConformance {
     void anOwnerIsAText() {
         refused(() -> LeaseRequest.of("a", LONG).withOwner(nothing()), "expected an owner, got null");
         refused(() -> LeaseRequest.of("a", LONG).withOwner(" "), "expected an owner, got blank text");
-        refused(() -> LeaseRequest.of("a", LONG).withOwner("o".repeat(256)), "owner of at most 255 characters, got 256");
+        refused(
+                () -> LeaseRequest.of("a", LONG).withOwner("o".repeat(256)),
+                "owner of at most 255 characters, got 256");
         refused(() -> LeaseRequest.of("a", LONG).withOwner("\0"), "owner without NUL characters");
     }
 

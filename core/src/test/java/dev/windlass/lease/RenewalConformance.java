@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.windlass.Cancellation;
 import dev.windlass.CancelledException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -28,6 +29,21 @@ abstract class RenewalConformance extends LeaseConformance {
         assertThat(lease.expiresAt()).isAfter(first);
         assertThat(others.tryAcquire("a", LONG)).isEmpty();
         assertThat(leases.find("a").orElseThrow().fencingToken()).isEqualTo(lease.fencingToken());
+    }
+
+    @Test
+    void anAcquisitionCanSayWhenItIsRenewed() {
+        Lease usual = acquired("usual");
+        Instant acquired = usual.serverTime();
+        Lease early = leases.tryAcquire(
+                        LeaseRequest.of("early", Duration.ofSeconds(20)).withRenewAt(0.1))
+                .orElseThrow();
+        Instant first = early.serverTime();
+
+        eventually().until(() -> early.serverTime().isAfter(first));
+
+        assertThat(usual.serverTime()).isEqualTo(acquired);
+        assertThat(early.expiresAt()).isEqualTo(early.serverTime().plusSeconds(20));
     }
 
     @Test

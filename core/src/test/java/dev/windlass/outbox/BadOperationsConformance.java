@@ -103,7 +103,7 @@ abstract class BadOperationsConformance extends OutboxConformance {
         refused(() -> anna.list(nothing(), 1), "filter, got null");
         refused(() -> anna.list(ALL, 0), "expected a positive limit, got 0");
         refused(() -> anna.list(ALL, -1), "expected a positive limit, got -1");
-        refused(() -> anna.list(ALL, 1, nothing()), "dead letter, got null");
+        refused(() -> anna.list(ALL, 1, nothing()), "last of a page, got null");
         refused(() -> anna.actions(0), "expected a positive limit, got 0");
         refused(() -> anna.actions(-5), "expected a positive limit, got -5");
         refused(() -> anna.actions(1, nothing()), "action, got null");
@@ -114,8 +114,7 @@ abstract class BadOperationsConformance extends OutboxConformance {
         List<OutboxMessageIdentifier> none = nothing();
         MessageFilter noFilter = nothing();
         for (List<OutboxMessageIdentifier> bad : Arrays.asList(none, Arrays.asList(id, nothing()))) {
-            String message =
-                    "expected a collection of message identifiers, got " + (bad == null ? "null" : "one with a null");
+            String message = "expected a collection of identifiers, got " + (bad == null ? "null" : "one with a null");
             refused(() -> anna.requeue(bad, Attempts.RESET), message);
             refused(() -> anna.purge(bad), message);
             refused(() -> anna.skip(bad), message);

@@ -142,7 +142,7 @@ abstract class HeldRowsConformance extends OutboxConformance {
     void aLockedRunHoldsUpOnlyItsMessage(Verb verb) throws SQLException {
         List<Held> held = claimMany(3);
         UUID run = held.get(1).id();
-        database().update("update %s.outbox set run = true, awaited = true where id = ?", run);
+        database().update("update %s.outbox set source = 'job', awaited = true where id = ?", run);
         database()
                 .update(
                         "insert into %s.outbox_job_run (id, job_name, tick_at, triggered, created_at, next_attempt_at, status,"

@@ -20,27 +20,16 @@
         select m.id from {schema}.{outbox} m where m.id = any (v_ids) and m.source = 'job'));
 -- {slot:listing} Those that wait come key by key.
     if p_status = 4 then
-        declare
-            v_key      text := '';
-            v_sequence bigint := 0;
-        begin
-            if p_after_id is not null then
-                select a.ordering_key, a.ordering_sequence into v_key, v_sequence from {schema}.{outbox} a where a.id = p_after_id;
-                if not found then
-                    perform {schema}.windlass_refuse('the last message of the page before', 'one that is gone', 'List from the start.');
-                end if;
-            end if;
-            return query
-            select m.*
-              from {schema}.{outbox_listed} m
-             where m.status = 4
-               and m.created_at >= v_from and m.created_at < v_until
-               and (m.ordering_key, m.ordering_sequence) > (v_key, v_sequence)
-               and (p_topic is null or m.topic = p_topic)
-               and (p_source is null or m.source = p_source)
-               and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
-             order by m.ordering_key, m.ordering_sequence
-             limit p_limit;
-            return;
-        end;
+        return query
+        select m.*
+          from {schema}.{outbox_listed} m
+         where m.status = 4
+           and m.created_at >= v_from and m.created_at < v_until
+           and (m.ordering_key, m.ordering_sequence) > (coalesce(p_after_key, ''), coalesce(p_after_number, 0))
+           and (p_topic is null or m.topic = p_topic)
+           and (p_source is null or m.source = p_source)
+           and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+         order by m.ordering_key, m.ordering_sequence
+         limit p_limit;
+        return;
     end if;

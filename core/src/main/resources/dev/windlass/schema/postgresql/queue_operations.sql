@@ -75,19 +75,22 @@ $sql$;
 -- Messages without their content: of a state, a topic, a source, a time and a part of the last error, where these are given.
 -- The time is that of the state: when a ready message is due, when the attempt of one in progress began, when one ended; if no
 -- state is asked for, when it was created. Unfinished ones of a state come the oldest first; ended ones, and those of all states,
--- the latest first. The next page begins after the last one's time and id.
+-- the latest first. The next page begins after the last one's time and id; after its key and number, where a queue has an order of
+-- its own.
 --
 -- Each walks along an index of its state. Ready and failed ones have one by topic; among others a topic that is rare is looked for.
 create or replace function {schema}.{queue_list}(
-    p_limit    integer,
-    p_status   integer default null,
-    p_topic    text default null,
-    p_source   text default null,
-    p_from     timestamptz default null,
-    p_until    timestamptz default null,
-    p_error    text default null,
-    p_after_at timestamptz default null,
-    p_after_id uuid default null
+    p_limit        integer,
+    p_status       integer default null,
+    p_topic        text default null,
+    p_source       text default null,
+    p_from         timestamptz default null,
+    p_until        timestamptz default null,
+    p_error        text default null,
+    p_after_at     timestamptz default null,
+    p_after_id     uuid default null,
+    p_after_key    text default null,
+    p_after_number bigint default null
 ) returns setof {schema}.{queue_listed}
     language plpgsql
     stable
