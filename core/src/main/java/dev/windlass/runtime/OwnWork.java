@@ -2,6 +2,7 @@ package dev.windlass.runtime;
 
 import dev.windlass.FailedHead;
 import dev.windlass.OwnerToken;
+import dev.windlass.WindlassException;
 import dev.windlass.runtime.WorkStore.Ending;
 import dev.windlass.runtime.WorkStore.Failure;
 import dev.windlass.runtime.WorkStore.Held;
@@ -169,27 +170,35 @@ public final class OwnWork<T, I> {
         return Completion.of(database, verb, kind.noun(), items, id, run);
     }
 
-    /** All there is, in batches. */
+    /** All there is, in batches. It fails only if none can be reaped. */
     public int reapExpired() {
         int reaped = 0;
-        int changed;
-        do {
-            changed = database.alone("reap " + kind.noun() + "s", connection -> reap(connection, false));
+        for (int changed = reapBatch(); changed > 0; changed = reapFurther()) {
             reaped += changed;
-        } while (changed == Chore.BATCH);
+        }
         if (reaped > 0) {
             reaped(reaped);
         }
         return reaped;
     }
 
-    private int reap(Connection connection, boolean watched) throws SQLException {
-        return store.reap(connection, lease, Chore.BATCH, watched);
+    private int reapBatch() {
+        return database.alone(
+                "reap " + kind.noun() + "s", connection -> store.reap(connection, lease, Chore.BATCH, false));
+    }
+
+    private int reapFurther() {
+        try {
+            return reapBatch();
+        } catch (WindlassException e) {
+            log.warn("[{}] some {}s could not be reaped", database.name(), kind.noun(), e);
+            return 0;
+        }
     }
 
     /** One batch, for nodes, which do this all the time by themselves. */
-    public int reap() throws SQLException {
-        return database.once(connection -> reap(connection, true));
+    public int reap(int batch) throws SQLException {
+        return database.once(connection -> store.reap(connection, lease, batch, true));
     }
 
     public void reaped(int count) {
