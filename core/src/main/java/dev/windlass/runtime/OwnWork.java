@@ -33,10 +33,11 @@ public final class OwnWork<T, I> {
     private final Kind<I> kind;
     private final Duration lease;
 
-    /** Takes what is ready, of whatever topic. */
+    /** Takes what is ready, of whatever topic; or one by one, without those that the database refuses. */
     @FunctionalInterface
     public interface Claim<T> {
-        List<Taken<T>> run(Connection connection, UUID owner, Duration lease, int limit) throws SQLException;
+        List<Taken<T>> run(Connection connection, UUID owner, Duration lease, int limit, boolean each)
+                throws SQLException;
     }
 
     /**
@@ -77,12 +78,30 @@ public final class OwnWork<T, I> {
         Require.positive("lease", lease);
         Require.positive("batch size", batchSize);
         try {
-            List<Taken<T>> taken = database.once(connection -> claim.run(connection, owner.value(), lease, batchSize));
+            List<Taken<T>> taken = take(owner, lease, batchSize);
             setAside(owner, taken);
             log.debug("[{}] claimed {} {}s", database.name(), taken.size(), kind.noun());
             return taken.stream().map(Taken::value).filter(Objects::nonNull).toList();
         } catch (SQLException e) {
             throw database.failure("claim " + kind.noun() + "s", e);
+        }
+    }
+
+    /** If the database refuses it, one may be at fault, as when a constraint or a trigger of the user's own refuses its change. */
+    private List<Taken<T>> take(OwnerToken owner, Duration lease, int batchSize) throws SQLException {
+        try {
+            return database.once(connection -> claim.run(connection, owner.value(), lease, batchSize, false));
+        } catch (SQLException e) {
+            Dialect dialect = database.dialect();
+            if (!dialect.isAnswer(e) || dialect.isTransient(e) || dialect.isLackOfMemory(e)) {
+                throw e;
+            }
+            log.warn(
+                    "[{}] the database refuses a claim ({}); {}s are claimed one by one, and those that are refused are left",
+                    database.name(),
+                    database.describe(e),
+                    kind.noun());
+            return database.once(connection -> claim.run(connection, owner.value(), lease, batchSize, true));
         }
     }
 
