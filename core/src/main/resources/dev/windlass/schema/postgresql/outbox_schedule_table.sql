@@ -32,7 +32,7 @@ create table {schema}.{outbox_timer} (
     constraint {outbox_timer_topic_check} check (btrim(topic, {blanks}) <> '' and topic = rtrim(topic)),
     constraint {outbox_timer_key_check} check (btrim(unique_key, {blanks}) <> '' and unique_key = rtrim(unique_key)),
     constraint {outbox_timer_headers_check} check (jsonb_typeof(headers) = 'object'),
-    constraint {outbox_timer_headers_size} check (pg_column_size(headers) <= 65536),
+    constraint {outbox_timer_size_check} check (pg_column_size(headers) <= 65536),
     constraint {outbox_timer_counts_check} check (retry_count >= 0 and lease_expiries >= 0 and crashes >= 0 and requeues >= 0),
     constraint {outbox_timer_lease_check} check ((status = 1) = (locked_until is not null)
                                              and (status <> 1 or owner_token is not null)
