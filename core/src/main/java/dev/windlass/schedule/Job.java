@@ -1,5 +1,6 @@
 package dev.windlass.schedule;
 
+import dev.windlass.runtime.InWords;
 import dev.windlass.runtime.Require;
 import java.time.Duration;
 import java.time.ZoneId;
@@ -109,6 +110,7 @@ public record Job(
     /** Without payload: what may go into a log. */
     @Override
     public String toString() {
-        return "Job[" + name + ", " + schedule + ", topic=" + topic + "]";
+        Object times = schedule instanceof Schedule.Every every ? "every " + InWords.of(every.period()) : schedule;
+        return "Job[" + name + ", " + times + ", topic=" + topic + "]";
     }
 }
