@@ -348,7 +348,8 @@ create table "windlass"."outbox_job" (
     misfire_after   interval,                          -- how late a tick is missed
     misfire_runs    integer,                           -- how many runs at most
     misfire         smallint     not null,             -- ticks that were missed: 0 one run, 1 a run for each, 2 none
-    overlap         smallint     not null,             -- while a run is unfinished: 0 others may begin, 1 ticks are skipped
+    overlap         smallint     not null,             -- while a run is unfinished: 0 others may begin, 1 ticks are skipped, 2 the period
+                                                       -- counts from its end
     last_run_id     uuid,
     name            varchar(255) collate "C" not null,
     topic           varchar(255) collate "C" not null,
@@ -369,7 +370,7 @@ create table "windlass"."outbox_job" (
                                              and misfire_runs between 1 and 10000
                                              and extract(epoch from misfire_after) between 0.001 and 3153600000
                                              and date_trunc('milliseconds', misfire_after) = misfire_after),
-    constraint "outbox_job_overlap_check" check (overlap between 0 and 1),
+    constraint "outbox_job_overlap_check" check (overlap between 0 and 2 and (overlap < 2 or period is not null)),
     constraint "outbox_job_next_check" check ((next_tick_at is null) = (paused_at is not null)
                                           and (next_tick_at is null) = (fires_at is null)),
     constraint "outbox_job_jitter_check" check (extract(epoch from jitter) between 0 and 86400 and date_trunc('milliseconds', jitter) = jitter)
@@ -4878,7 +4879,7 @@ begin
             return;
         end if;
     end if;
-    if v_job.overlap = 1 then
+    if v_job.overlap > 0 then
         unfinished_id := "windlass"."outbox_job_unfinished"(p_name);
         if unfinished_id is not null then
             if p_raise then
@@ -5130,6 +5131,9 @@ declare
     v_job     "windlass"."outbox_job";
     v_runs    integer := cardinality(p_run_ids);
     v_skipped bigint := p_skipped;
+    v_next    timestamptz := p_next_tick_at;
+    v_fires   timestamptz := p_fires_at;
+    v_after   timestamptz;
     v_run     record;
     v_last    uuid;
 begin
@@ -5148,6 +5152,20 @@ begin
     end if;
     perform pg_current_xact_id();
     v_now := clock_timestamp();
+    if v_job.overlap = 2 then
+        -- A run that is unfinished ends later than now: to look again after a period is early enough.
+        v_after := case when "windlass"."outbox_job_unfinished"(p_name) is not null then v_now
+                        else (select r.ended_at from "windlass"."outbox_job_run" r where r.id = v_job.last_run_id) end + v_job.period;
+        if v_after > v_now then
+            v_runs := 0;
+            v_next := v_after;
+        elsif v_runs > 0 then
+            v_runs := 1;
+            v_next := v_now + v_job.period;
+        end if;
+        v_fires := v_next + (p_fires_at - p_next_tick_at);
+        v_skipped := 0;
+    end if;
     for v_run in
         insert into "windlass"."outbox_job_run" (id, job_name, tick_at, triggered, created_at, next_attempt_at, status, handed_over)
         select e.id, p_name, e.tick_at, false, v_now, v_now, case when p_hand_off then 6 else 0 end, p_hand_off
@@ -5164,7 +5182,7 @@ begin
         end if;
     end loop;
     update "windlass"."outbox_job" j
-       set version = j.version + 1, next_tick_at = p_next_tick_at, fires_at = p_fires_at, problem = null,
+       set version = j.version + 1, next_tick_at = v_next, fires_at = v_fires, problem = null,
            last_run_id = coalesce(v_last, j.last_run_id), skipped_ticks = j.skipped_ticks + v_skipped,
            last_skipped_at = case when v_skipped > 0 then v_now else j.last_skipped_at end
      where j.name = p_name;

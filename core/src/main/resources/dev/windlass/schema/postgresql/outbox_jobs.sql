@@ -193,7 +193,7 @@ begin
             return;
         end if;
     end if;
-    if v_job.overlap = 1 then
+    if v_job.overlap > 0 then
         unfinished_id := {schema}.{outbox_job_unfinished}(p_name);
         if unfinished_id is not null then
             if p_raise then
@@ -433,6 +433,9 @@ declare
     v_job     {schema}.{outbox_job};
     v_runs    integer := cardinality(p_run_ids);
     v_skipped bigint := p_skipped;
+    v_next    timestamptz := p_next_tick_at;
+    v_fires   timestamptz := p_fires_at;
+    v_after   timestamptz;
     v_run     record;
     v_last    uuid;
 begin
@@ -451,6 +454,20 @@ begin
     end if;
     perform pg_current_xact_id();
     v_now := clock_timestamp();
+    if v_job.overlap = 2 then
+        -- A run that is unfinished ends later than now: to look again after a period is early enough.
+        v_after := case when {schema}.{outbox_job_unfinished}(p_name) is not null then v_now
+                        else (select r.ended_at from {schema}.{outbox_job_run} r where r.id = v_job.last_run_id) end + v_job.period;
+        if v_after > v_now then
+            v_runs := 0;
+            v_next := v_after;
+        elsif v_runs > 0 then
+            v_runs := 1;
+            v_next := v_now + v_job.period;
+        end if;
+        v_fires := v_next + (p_fires_at - p_next_tick_at);
+        v_skipped := 0;
+    end if;
     for v_run in
         insert into {schema}.{outbox_job_run} (id, job_name, tick_at, triggered, created_at, next_attempt_at, status, handed_over)
         select e.id, p_name, e.tick_at, false, v_now, v_now, case when p_hand_off then 6 else 0 end, p_hand_off
@@ -467,7 +484,7 @@ begin
         end if;
     end loop;
     update {schema}.{outbox_job} j
-       set version = j.version + 1, next_tick_at = p_next_tick_at, fires_at = p_fires_at, problem = null,
+       set version = j.version + 1, next_tick_at = v_next, fires_at = v_fires, problem = null,
            last_run_id = coalesce(v_last, j.last_run_id), skipped_ticks = j.skipped_ticks + v_skipped,
            last_skipped_at = case when v_skipped > 0 then v_now else j.last_skipped_at end
      where j.name = p_name;
