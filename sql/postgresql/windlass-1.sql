@@ -47,6 +47,52 @@ begin
 end
 $sql$;
 
+-- Deletes rows that the caller has locked. All at once; and if one is refused, by a trigger or a constraint of the user's, or
+-- something behind one is locked, one by one: it stays, and the others go. Only what is refused for all is an error. Returns how
+-- many.
+create or replace function "windlass".windlass_delete(p_table regclass, p_rows tid[]) returns integer
+    language plpgsql
+    set lock_timeout = '5ms'
+as $sql$
+declare
+    v_delete  text := format('delete from %s where ctid = any ($1)', p_table);
+    v_count   integer;
+    v_sum     integer := 0;
+    v_waits   integer := 0;
+    v_refused tid;
+    v_row     tid;
+begin
+    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
+    begin
+        execute v_delete using p_rows;
+        get diagnostics v_count = row_count;
+        return v_count;
+    exception
+        when others or assert_failure then
+            null;
+    end;
+    foreach v_row in array p_rows loop
+        begin
+            execute v_delete using array[v_row];
+            get diagnostics v_count = row_count;
+            v_sum := v_sum + v_count;
+        exception
+            when others or assert_failure then
+                if sqlstate = '55P03' then
+                    v_waits := v_waits + 1;
+                    exit when v_waits = 100; -- for each of these it has waited for a moment
+                else
+                    v_refused := v_row;
+                end if;
+        end;
+    end loop;
+    if v_sum = 0 and v_refused is not null then
+        execute v_delete using array[v_refused]; -- fails in the words of who refuses it
+    end if;
+    return v_sum;
+end
+$sql$;
+
 -- Refuses arrays that do not have the same length as the first one. Null stands for an array that may be left out.
 create or replace function "windlass".windlass_check_lengths(p_length integer, variadic p_lengths integer[]) returns void
     language plpgsql
@@ -106,7 +152,7 @@ create table "windlass"."outbox" (
     constraint "outbox_pk" primary key (id),
     constraint "outbox_topic_check" check (btrim(topic, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and topic = rtrim(topic)),
     constraint "outbox_headers_check" check (jsonb_typeof(headers) = 'object'), -- or no claim that meets it can be read
-    constraint "outbox_headers_size" check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
+    constraint "outbox_headers_size_check" check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
     constraint "outbox_times_check" check (isfinite(claimed_at) and isfinite(locked_until) and isfinite(ended_at)),
     constraint "outbox_counts_check" check (retry_count >= 0 and lease_expiries >= 0 and crashes >= 0 and requeues >= 0),
     constraint "outbox_lease_check" check ((status = 1) = (locked_until is not null)
@@ -257,7 +303,7 @@ create table "windlass"."outbox_timer" (
     constraint "outbox_timer_topic_check" check (btrim(topic, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and topic = rtrim(topic)),
     constraint "outbox_timer_key_check" check (btrim(unique_key, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and unique_key = rtrim(unique_key)),
     constraint "outbox_timer_headers_check" check (jsonb_typeof(headers) = 'object'),
-    constraint "outbox_timer_headers_size" check (pg_column_size(headers) <= 65536),
+    constraint "outbox_timer_size_check" check (pg_column_size(headers) <= 65536),
     constraint "outbox_timer_counts_check" check (retry_count >= 0 and lease_expiries >= 0 and crashes >= 0 and requeues >= 0),
     constraint "outbox_timer_lease_check" check ((status = 1) = (locked_until is not null)
                                              and (status <> 1 or owner_token is not null)
@@ -302,7 +348,8 @@ create table "windlass"."outbox_job" (
     misfire_after   interval,                          -- how late a tick is missed
     misfire_runs    integer,                           -- how many runs at most
     misfire         smallint     not null,             -- ticks that were missed: 0 one run, 1 a run for each, 2 none
-    overlap         smallint     not null,             -- while a run is unfinished: 0 others may begin, 1 ticks are skipped
+    overlap         smallint     not null,             -- while a run is unfinished: 0 others may begin, 1 ticks are skipped, 2 the period
+                                                       -- counts from its end
     last_run_id     uuid,
     name            varchar(255) collate "C" not null,
     topic           varchar(255) collate "C" not null,
@@ -323,7 +370,7 @@ create table "windlass"."outbox_job" (
                                              and misfire_runs between 1 and 10000
                                              and extract(epoch from misfire_after) between 0.001 and 3153600000
                                              and date_trunc('milliseconds', misfire_after) = misfire_after),
-    constraint "outbox_job_overlap_check" check (overlap between 0 and 1),
+    constraint "outbox_job_overlap_check" check (overlap between 0 and 2 and (overlap < 2 or period is not null)),
     constraint "outbox_job_next_check" check ((next_tick_at is null) = (paused_at is not null)
                                           and (next_tick_at is null) = (fires_at is null)),
     constraint "outbox_job_jitter_check" check (extract(epoch from jitter) between 0 and 86400 and date_trunc('milliseconds', jitter) = jitter)
@@ -431,17 +478,17 @@ create or replace function "windlass"."outbox_claim"(
     set jit = off
 as $sql$
 declare
-    v_now    timestamptz := clock_timestamp();
-    v_proved timestamptz := v_now;
-    v_bytes  bigint := coalesce(p_bytes, 9223372036854775807);
-    v_paused text[] := array(select p.topic from "windlass"."outbox_pause" p);
-    v_topics text[];
-    v_found  record;
-    v_topic  text;
-    v_here   integer;
-    v_size   bigint := 0;
-    v_taken  uuid[] := '{}';
-    v_state  text;
+    v_now     timestamptz := clock_timestamp();
+    v_proved  timestamptz := v_now;
+    v_bytes   bigint := coalesce(p_bytes, 9223372036854775807);
+    v_paused  text[] := array(select p.topic from "windlass"."outbox_pause" p);
+    v_topics  text[];
+    v_found   record;
+    v_topic   text;
+    v_here    integer;
+    v_size    bigint := 0;
+    v_taken   uuid[] := '{}';
+    v_refused uuid;
 begin
     perform "windlass".windlass_check_lease(p_lease);
     if p_topics is not null then
@@ -454,6 +501,7 @@ begin
     end if;
     v_topics := coalesce(p_topics, array(select t from "windlass"."outbox_ready_topics"() t order by random()));
     if p_each then
+        set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
         for v_found in
             select f.id, f.size, want.topic, want.places
               from unnest(v_topics, p_places, p_after_ats, p_after_ids) as want (topic, places, after_at, after_id)
@@ -485,12 +533,15 @@ begin
                 v_taken := v_taken || v_found.id;
                 v_here := v_here + 1;
                 v_size := v_size + v_found.size;
-            exception when others then
-                v_state := sqlstate;
+            exception when others or assert_failure then
+                v_refused := v_found.id;
             end;
         end loop;
-        if cardinality(v_taken) = 0 and v_state is not null then
-            raise exception 'no message can be claimed: each is refused' using errcode = v_state;
+        if cardinality(v_taken) = 0 and v_refused is not null then
+            update "windlass"."outbox" m
+               set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false
+             where m.id = v_refused; -- fails in the words of who refuses it
+            v_taken := array[v_refused];
         end if;
         return query select m.* from "windlass"."outbox" m where m.id = any (v_taken);
         return;
@@ -758,7 +809,7 @@ as $sql$
 begin
     perform "windlass".windlass_check_lease(p_lease);
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_settle"('heartbeat', p_ids, p_owners, p_delays => array[p_lease]) s;
+      from "windlass"."outbox_settle"('heartbeat', p_ids, p_owners, p_delays => array[p_lease], p_leave => true) s;
 end
 $sql$;
 
@@ -774,13 +825,13 @@ create or replace function "windlass"."outbox_start"(
 as $sql$
 begin
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_settle"('start', p_ids, p_owners) s;
+      from "windlass"."outbox_settle"('start', p_ids, p_owners, p_leave => true) s;
 end
 $sql$;
 
 -- Gives back all that a claim took whose answer was lost or could not be read: to ready, without counting an attempt, or, with
--- a reason why it cannot be read, as failed. Tells how many, and how many are left because somebody has them locked: ask for
--- them again. None at all may mean that the claim is not committed yet.
+-- a reason why it cannot be read, as failed. Tells how many, and how many are left because somebody has them locked, or because
+-- they are refused: ask for them again. None at all may mean that the claim is not committed yet.
 create or replace function "windlass"."outbox_give_back"(
     p_owner uuid,
     p_error text default null,
@@ -804,13 +855,16 @@ begin
         select s.changed, cardinality(s.locked)
           into given, left_locked
           from "windlass"."outbox_settle"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
-                                       p_errors => case when p_error is not null then array[p_error] end) s;
+                                       p_errors => case when p_error is not null then array[p_error] end,
+                                       p_leave => true) s;
     end if;
 end
 $sql$;
 
 -- One of the verbs above, on all rows at once; and if somebody holds one of them, on those that nobody holds. Whatever else has
 -- to be changed along with a message (the next one under its key, a join, a run) may be held by somebody too: then one by one.
+-- What a constraint or a trigger of the user's refuses is an error, since whoever writes an outcome has to know of it; with
+-- p_leave it is left as if it were locked, unless all are refused: a renewal that is refused costs no other its lease.
 create or replace function "windlass"."outbox_settle"(
     p_verb         text,
     p_ids          uuid[],
@@ -822,6 +876,7 @@ create or replace function "windlass"."outbox_settle"(
     p_notify       boolean default true,
     p_again        boolean default true,
     p_pass_on      boolean default true,
+    p_leave        boolean default false,
     out changed integer,
     out locked  uuid[],
     out lost    uuid[]
@@ -835,23 +890,26 @@ create or replace function "windlass"."outbox_settle"(
     set jit = off
 as $sql$
 declare
-    v_owners uuid[] := case when cardinality(p_owners) = 1 then array_fill(p_owners[1], array[cardinality(p_ids)]) else p_owners end;
-    v_done   uuid[];
-    v_free   uuid[];
-    v_id     uuid;
-    v_waits  integer := 0;
+    v_owners  uuid[] := case when cardinality(p_owners) = 1 then array_fill(p_owners[1], array[cardinality(p_ids)]) else p_owners end;
+    v_done    uuid[];
+    v_free    uuid[];
+    v_id      uuid;
+    v_waits   integer := 0;
+    v_refused uuid;
 begin
     if cardinality(p_ids) <> cardinality(v_owners) then
         raise exception 'expected one owner, or one for each of % messages, got %', cardinality(p_ids), cardinality(p_owners)
             using errcode = 'invalid_parameter_value', hint = 'Give the owner tokens in the order of the ids.';
     end if;
+    if p_leave then
+        set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
+    end if;
     begin
         v_done := "windlass"."outbox_change"(p_verb, p_ids, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags, p_notify,
                                           p_pass_on);
     exception
-        when others then
-            -- An outcome that is refused is the caller's to know of; a renewal only if all are: it costs no other its lease.
-            if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+        when others or assert_failure then
+            if sqlstate <> '55P03' and not p_leave then
                 raise;
             end if;
             v_free := array(select m.id from "windlass"."outbox" m where m.id = any (p_ids) order by m.id for update skip locked);
@@ -859,8 +917,8 @@ begin
                 v_done := "windlass"."outbox_change"(p_verb, v_free, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags,
                                                   p_notify, p_pass_on);
             exception
-                when others then
-                    if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+                when others or assert_failure then
+                    if sqlstate <> '55P03' and not p_leave then
                         raise;
                     end if;
                     v_done := '{}';
@@ -871,15 +929,18 @@ begin
                             v_done := v_done || "windlass"."outbox_change"(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
                                                                         p_delays, p_errors, p_flags, p_notify, p_pass_on);
                         exception
-                            when others then
-                                v_waits := v_waits + 1;
-                                if sqlstate <> '55P03'
-                                   and (p_verb not in ('heartbeat', 'start')
-                                        or cardinality(v_done) = 0 and v_waits = least(cardinality(p_ids), 50)) then
+                            when others or assert_failure then
+                                if sqlstate <> '55P03' and not p_leave then
                                     raise;
                                 end if;
+                                v_refused := case when sqlstate = '55P03' then v_refused else v_id end;
+                                v_waits := v_waits + 1;
                         end;
                     end loop;
+                    if cardinality(v_done) = 0 and v_refused is not null then -- fails in the words of who refuses it
+                        v_done := "windlass"."outbox_change"(p_verb, array[v_refused], p_ids, v_owners, p_processed_by, p_delays,
+                                                          p_errors, p_flags, p_notify, p_pass_on);
+                    end if;
             end;
     end;
     changed := cardinality(v_done);
@@ -1090,31 +1151,37 @@ create or replace function "windlass"."outbox_tend"(p_verb text, p_ids uuid[]) r
     language plpgsql
 as $sql$
 declare
-    v_count integer := 0;
-    v_left  integer := 0;
-    v_id    uuid;
+    v_count   integer := 0;
+    v_waits   integer := 0;
+    v_refused uuid;
+    v_id      uuid;
 begin
     if cardinality(p_ids) = 0 then
         return 0;
     end if;
+    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
     begin
         return "windlass"."outbox_tend_all"(p_verb, p_ids);
     exception
-        when others then
+        when others or assert_failure then
             null;
     end;
     foreach v_id in array array(select i.id from unnest(p_ids) as i (id) order by random()) loop
         begin
             v_count := v_count + "windlass"."outbox_tend_all"(p_verb, array[v_id]);
         exception
-            when others then
-                v_left := v_left + 1;
-                if sqlstate <> '55P03' and v_count = 0 and v_left = least(cardinality(p_ids), 100) then
-                    raise;
+            when others or assert_failure then
+                if sqlstate = '55P03' then
+                    v_waits := v_waits + 1;
+                    exit when v_waits = 100; -- for each of these it has waited for a moment
+                else
+                    v_refused := v_id;
                 end if;
-                exit when v_left = 100; -- each may have waited for a moment
         end;
     end loop;
+    if v_count = 0 and v_refused is not null then
+        v_count := "windlass"."outbox_tend_all"(p_verb, array[v_refused]); -- fails in the words of who refuses it
+    end if;
     return v_count;
 end
 $sql$;
@@ -1155,6 +1222,63 @@ begin
             end if;
     end case;
     return v_count;
+end
+$sql$;
+
+-- Takes messages that the caller has locked, for p_lease. All at once; and if one is refused, by a trigger or a constraint of the
+-- user's, one by one. Adds them to those that were taken, and to those that were refused; and says whether to look for more, in
+-- place of these. If all are refused, it fails as the first one did.
+create or replace function "windlass"."outbox_take"(
+    p_owner   uuid,
+    p_now     timestamptz,
+    p_lease   interval,
+    p_taken   uuid[],
+    p_refused uuid[],
+    p_ids     uuid[],
+    out taken   uuid[],
+    out refused uuid[],
+    out more    boolean
+)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_id      uuid;
+    v_refused uuid;
+begin
+    taken := p_taken;
+    refused := p_refused;
+    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
+    begin
+        update "windlass"."outbox" m
+           set status = 1, owner_token = p_owner, locked_until = p_now + p_lease, claimed_at = p_now, started = false
+         where m.id = any (p_ids);
+        taken := taken || p_ids;
+    exception
+        when others or assert_failure then
+            foreach v_id in array p_ids loop
+                begin
+                    update "windlass"."outbox" m
+                       set status = 1, owner_token = p_owner, locked_until = p_now + p_lease, claimed_at = p_now, started = false
+                     where m.id = v_id;
+                    taken := taken || v_id;
+                exception
+                    when others or assert_failure then
+                        v_refused := v_id;
+                        refused := refused || v_id;
+                end;
+            end loop;
+    end;
+    more := v_refused is not null and cardinality(refused) < 1000;
+    if not more and cardinality(taken) = 0 and cardinality(refused) > 0 then
+        update "windlass"."outbox" m
+           set status = 1, owner_token = p_owner, locked_until = p_now + p_lease, claimed_at = p_now, started = false
+         where m.id = refused[1]; -- fails in the words of who refuses it
+        taken := refused[1:1];
+    end if;
 end
 $sql$;
 
@@ -1374,7 +1498,7 @@ as $sql$
 begin
     perform "windlass".windlass_check_lease(p_lease);
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_timer_settle"('heartbeat', p_ids, p_owners, p_delays => array[p_lease]) s;
+      from "windlass"."outbox_timer_settle"('heartbeat', p_ids, p_owners, p_delays => array[p_lease], p_leave => true) s;
 end
 $sql$;
 
@@ -1390,13 +1514,13 @@ create or replace function "windlass"."outbox_timer_start"(
 as $sql$
 begin
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_timer_settle"('start', p_ids, p_owners) s;
+      from "windlass"."outbox_timer_settle"('start', p_ids, p_owners, p_leave => true) s;
 end
 $sql$;
 
 -- Gives back all that a claim took whose answer was lost or could not be read: to ready, without counting an attempt, or, with
--- a reason why it cannot be read, as failed. Tells how many, and how many are left because somebody has them locked: ask for
--- them again. None at all may mean that the claim is not committed yet.
+-- a reason why it cannot be read, as failed. Tells how many, and how many are left because somebody has them locked, or because
+-- they are refused: ask for them again. None at all may mean that the claim is not committed yet.
 create or replace function "windlass"."outbox_timer_give_back"(
     p_owner uuid,
     p_error text default null,
@@ -1420,13 +1544,16 @@ begin
         select s.changed, cardinality(s.locked)
           into given, left_locked
           from "windlass"."outbox_timer_settle"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
-                                       p_errors => case when p_error is not null then array[p_error] end) s;
+                                       p_errors => case when p_error is not null then array[p_error] end,
+                                       p_leave => true) s;
     end if;
 end
 $sql$;
 
 -- One of the verbs above, on all rows at once; and if somebody holds one of them, on those that nobody holds. Whatever else has
 -- to be changed along with a message (the next one under its key, a join, a run) may be held by somebody too: then one by one.
+-- What a constraint or a trigger of the user's refuses is an error, since whoever writes an outcome has to know of it; with
+-- p_leave it is left as if it were locked, unless all are refused: a renewal that is refused costs no other its lease.
 create or replace function "windlass"."outbox_timer_settle"(
     p_verb         text,
     p_ids          uuid[],
@@ -1438,6 +1565,7 @@ create or replace function "windlass"."outbox_timer_settle"(
     p_notify       boolean default true,
     p_again        boolean default true,
     p_pass_on      boolean default true,
+    p_leave        boolean default false,
     out changed integer,
     out locked  uuid[],
     out lost    uuid[]
@@ -1451,23 +1579,26 @@ create or replace function "windlass"."outbox_timer_settle"(
     set jit = off
 as $sql$
 declare
-    v_owners uuid[] := case when cardinality(p_owners) = 1 then array_fill(p_owners[1], array[cardinality(p_ids)]) else p_owners end;
-    v_done   uuid[];
-    v_free   uuid[];
-    v_id     uuid;
-    v_waits  integer := 0;
+    v_owners  uuid[] := case when cardinality(p_owners) = 1 then array_fill(p_owners[1], array[cardinality(p_ids)]) else p_owners end;
+    v_done    uuid[];
+    v_free    uuid[];
+    v_id      uuid;
+    v_waits   integer := 0;
+    v_refused uuid;
 begin
     if cardinality(p_ids) <> cardinality(v_owners) then
         raise exception 'expected one owner, or one for each of % messages, got %', cardinality(p_ids), cardinality(p_owners)
             using errcode = 'invalid_parameter_value', hint = 'Give the owner tokens in the order of the ids.';
     end if;
+    if p_leave then
+        set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
+    end if;
     begin
         v_done := "windlass"."outbox_timer_change"(p_verb, p_ids, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags, p_notify,
                                           p_pass_on);
     exception
-        when others then
-            -- An outcome that is refused is the caller's to know of; a renewal only if all are: it costs no other its lease.
-            if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+        when others or assert_failure then
+            if sqlstate <> '55P03' and not p_leave then
                 raise;
             end if;
             v_free := array(select m.id from "windlass"."outbox_timer" m where m.id = any (p_ids) order by m.id for update skip locked);
@@ -1475,8 +1606,8 @@ begin
                 v_done := "windlass"."outbox_timer_change"(p_verb, v_free, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags,
                                                   p_notify, p_pass_on);
             exception
-                when others then
-                    if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+                when others or assert_failure then
+                    if sqlstate <> '55P03' and not p_leave then
                         raise;
                     end if;
                     v_done := '{}';
@@ -1487,15 +1618,18 @@ begin
                             v_done := v_done || "windlass"."outbox_timer_change"(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
                                                                         p_delays, p_errors, p_flags, p_notify, p_pass_on);
                         exception
-                            when others then
-                                v_waits := v_waits + 1;
-                                if sqlstate <> '55P03'
-                                   and (p_verb not in ('heartbeat', 'start')
-                                        or cardinality(v_done) = 0 and v_waits = least(cardinality(p_ids), 50)) then
+                            when others or assert_failure then
+                                if sqlstate <> '55P03' and not p_leave then
                                     raise;
                                 end if;
+                                v_refused := case when sqlstate = '55P03' then v_refused else v_id end;
+                                v_waits := v_waits + 1;
                         end;
                     end loop;
+                    if cardinality(v_done) = 0 and v_refused is not null then -- fails in the words of who refuses it
+                        v_done := "windlass"."outbox_timer_change"(p_verb, array[v_refused], p_ids, v_owners, p_processed_by, p_delays,
+                                                          p_errors, p_flags, p_notify, p_pass_on);
+                    end if;
             end;
     end;
     changed := cardinality(v_done);
@@ -1706,31 +1840,37 @@ create or replace function "windlass"."outbox_timer_tend"(p_verb text, p_ids uui
     language plpgsql
 as $sql$
 declare
-    v_count integer := 0;
-    v_left  integer := 0;
-    v_id    uuid;
+    v_count   integer := 0;
+    v_waits   integer := 0;
+    v_refused uuid;
+    v_id      uuid;
 begin
     if cardinality(p_ids) = 0 then
         return 0;
     end if;
+    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
     begin
         return "windlass"."outbox_timer_tend_all"(p_verb, p_ids);
     exception
-        when others then
+        when others or assert_failure then
             null;
     end;
     foreach v_id in array array(select i.id from unnest(p_ids) as i (id) order by random()) loop
         begin
             v_count := v_count + "windlass"."outbox_timer_tend_all"(p_verb, array[v_id]);
         exception
-            when others then
-                v_left := v_left + 1;
-                if sqlstate <> '55P03' and v_count = 0 and v_left = least(cardinality(p_ids), 100) then
-                    raise;
+            when others or assert_failure then
+                if sqlstate = '55P03' then
+                    v_waits := v_waits + 1;
+                    exit when v_waits = 100; -- for each of these it has waited for a moment
+                else
+                    v_refused := v_id;
                 end if;
-                exit when v_left = 100; -- each may have waited for a moment
         end;
     end loop;
+    if v_count = 0 and v_refused is not null then
+        v_count := "windlass"."outbox_timer_tend_all"(p_verb, array[v_refused]); -- fails in the words of who refuses it
+    end if;
     return v_count;
 end
 $sql$;
@@ -1771,6 +1911,63 @@ begin
             end if;
     end case;
     return v_count;
+end
+$sql$;
+
+-- Takes messages that the caller has locked, for p_lease. All at once; and if one is refused, by a trigger or a constraint of the
+-- user's, one by one. Adds them to those that were taken, and to those that were refused; and says whether to look for more, in
+-- place of these. If all are refused, it fails as the first one did.
+create or replace function "windlass"."outbox_timer_take"(
+    p_owner   uuid,
+    p_now     timestamptz,
+    p_lease   interval,
+    p_taken   uuid[],
+    p_refused uuid[],
+    p_ids     uuid[],
+    out taken   uuid[],
+    out refused uuid[],
+    out more    boolean
+)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_id      uuid;
+    v_refused uuid;
+begin
+    taken := p_taken;
+    refused := p_refused;
+    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
+    begin
+        update "windlass"."outbox_timer" m
+           set status = 1, owner_token = p_owner, locked_until = p_now + p_lease, claimed_at = p_now, started = false
+         where m.id = any (p_ids);
+        taken := taken || p_ids;
+    exception
+        when others or assert_failure then
+            foreach v_id in array p_ids loop
+                begin
+                    update "windlass"."outbox_timer" m
+                       set status = 1, owner_token = p_owner, locked_until = p_now + p_lease, claimed_at = p_now, started = false
+                     where m.id = v_id;
+                    taken := taken || v_id;
+                exception
+                    when others or assert_failure then
+                        v_refused := v_id;
+                        refused := refused || v_id;
+                end;
+            end loop;
+    end;
+    more := v_refused is not null and cardinality(refused) < 1000;
+    if not more and cardinality(taken) = 0 and cardinality(refused) > 0 then
+        update "windlass"."outbox_timer" m
+           set status = 1, owner_token = p_owner, locked_until = p_now + p_lease, claimed_at = p_now, started = false
+         where m.id = refused[1]; -- fails in the words of who refuses it
+        taken := refused[1:1];
+    end if;
 end
 $sql$;
 
@@ -1990,7 +2187,7 @@ as $sql$
 begin
     perform "windlass".windlass_check_lease(p_lease);
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_job_run_settle"('heartbeat', p_ids, p_owners, p_delays => array[p_lease]) s;
+      from "windlass"."outbox_job_run_settle"('heartbeat', p_ids, p_owners, p_delays => array[p_lease], p_leave => true) s;
 end
 $sql$;
 
@@ -2006,13 +2203,13 @@ create or replace function "windlass"."outbox_job_run_start"(
 as $sql$
 begin
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_job_run_settle"('start', p_ids, p_owners) s;
+      from "windlass"."outbox_job_run_settle"('start', p_ids, p_owners, p_leave => true) s;
 end
 $sql$;
 
 -- Gives back all that a claim took whose answer was lost or could not be read: to ready, without counting an attempt, or, with
--- a reason why it cannot be read, as failed. Tells how many, and how many are left because somebody has them locked: ask for
--- them again. None at all may mean that the claim is not committed yet.
+-- a reason why it cannot be read, as failed. Tells how many, and how many are left because somebody has them locked, or because
+-- they are refused: ask for them again. None at all may mean that the claim is not committed yet.
 create or replace function "windlass"."outbox_job_run_give_back"(
     p_owner uuid,
     p_error text default null,
@@ -2036,13 +2233,16 @@ begin
         select s.changed, cardinality(s.locked)
           into given, left_locked
           from "windlass"."outbox_job_run_settle"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
-                                       p_errors => case when p_error is not null then array[p_error] end) s;
+                                       p_errors => case when p_error is not null then array[p_error] end,
+                                       p_leave => true) s;
     end if;
 end
 $sql$;
 
 -- One of the verbs above, on all rows at once; and if somebody holds one of them, on those that nobody holds. Whatever else has
 -- to be changed along with a message (the next one under its key, a join, a run) may be held by somebody too: then one by one.
+-- What a constraint or a trigger of the user's refuses is an error, since whoever writes an outcome has to know of it; with
+-- p_leave it is left as if it were locked, unless all are refused: a renewal that is refused costs no other its lease.
 create or replace function "windlass"."outbox_job_run_settle"(
     p_verb         text,
     p_ids          uuid[],
@@ -2054,6 +2254,7 @@ create or replace function "windlass"."outbox_job_run_settle"(
     p_notify       boolean default true,
     p_again        boolean default true,
     p_pass_on      boolean default true,
+    p_leave        boolean default false,
     out changed integer,
     out locked  uuid[],
     out lost    uuid[]
@@ -2067,23 +2268,26 @@ create or replace function "windlass"."outbox_job_run_settle"(
     set jit = off
 as $sql$
 declare
-    v_owners uuid[] := case when cardinality(p_owners) = 1 then array_fill(p_owners[1], array[cardinality(p_ids)]) else p_owners end;
-    v_done   uuid[];
-    v_free   uuid[];
-    v_id     uuid;
-    v_waits  integer := 0;
+    v_owners  uuid[] := case when cardinality(p_owners) = 1 then array_fill(p_owners[1], array[cardinality(p_ids)]) else p_owners end;
+    v_done    uuid[];
+    v_free    uuid[];
+    v_id      uuid;
+    v_waits   integer := 0;
+    v_refused uuid;
 begin
     if cardinality(p_ids) <> cardinality(v_owners) then
         raise exception 'expected one owner, or one for each of % messages, got %', cardinality(p_ids), cardinality(p_owners)
             using errcode = 'invalid_parameter_value', hint = 'Give the owner tokens in the order of the ids.';
     end if;
+    if p_leave then
+        set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
+    end if;
     begin
         v_done := "windlass"."outbox_job_run_change"(p_verb, p_ids, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags, p_notify,
                                           p_pass_on);
     exception
-        when others then
-            -- An outcome that is refused is the caller's to know of; a renewal only if all are: it costs no other its lease.
-            if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+        when others or assert_failure then
+            if sqlstate <> '55P03' and not p_leave then
                 raise;
             end if;
             v_free := array(select m.id from "windlass"."outbox_job_run" m where m.id = any (p_ids) order by m.id for update skip locked);
@@ -2091,8 +2295,8 @@ begin
                 v_done := "windlass"."outbox_job_run_change"(p_verb, v_free, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags,
                                                   p_notify, p_pass_on);
             exception
-                when others then
-                    if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+                when others or assert_failure then
+                    if sqlstate <> '55P03' and not p_leave then
                         raise;
                     end if;
                     v_done := '{}';
@@ -2103,15 +2307,18 @@ begin
                             v_done := v_done || "windlass"."outbox_job_run_change"(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
                                                                         p_delays, p_errors, p_flags, p_notify, p_pass_on);
                         exception
-                            when others then
-                                v_waits := v_waits + 1;
-                                if sqlstate <> '55P03'
-                                   and (p_verb not in ('heartbeat', 'start')
-                                        or cardinality(v_done) = 0 and v_waits = least(cardinality(p_ids), 50)) then
+                            when others or assert_failure then
+                                if sqlstate <> '55P03' and not p_leave then
                                     raise;
                                 end if;
+                                v_refused := case when sqlstate = '55P03' then v_refused else v_id end;
+                                v_waits := v_waits + 1;
                         end;
                     end loop;
+                    if cardinality(v_done) = 0 and v_refused is not null then -- fails in the words of who refuses it
+                        v_done := "windlass"."outbox_job_run_change"(p_verb, array[v_refused], p_ids, v_owners, p_processed_by, p_delays,
+                                                          p_errors, p_flags, p_notify, p_pass_on);
+                    end if;
             end;
     end;
     changed := cardinality(v_done);
@@ -2322,31 +2529,37 @@ create or replace function "windlass"."outbox_job_run_tend"(p_verb text, p_ids u
     language plpgsql
 as $sql$
 declare
-    v_count integer := 0;
-    v_left  integer := 0;
-    v_id    uuid;
+    v_count   integer := 0;
+    v_waits   integer := 0;
+    v_refused uuid;
+    v_id      uuid;
 begin
     if cardinality(p_ids) = 0 then
         return 0;
     end if;
+    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
     begin
         return "windlass"."outbox_job_run_tend_all"(p_verb, p_ids);
     exception
-        when others then
+        when others or assert_failure then
             null;
     end;
     foreach v_id in array array(select i.id from unnest(p_ids) as i (id) order by random()) loop
         begin
             v_count := v_count + "windlass"."outbox_job_run_tend_all"(p_verb, array[v_id]);
         exception
-            when others then
-                v_left := v_left + 1;
-                if sqlstate <> '55P03' and v_count = 0 and v_left = least(cardinality(p_ids), 100) then
-                    raise;
+            when others or assert_failure then
+                if sqlstate = '55P03' then
+                    v_waits := v_waits + 1;
+                    exit when v_waits = 100; -- for each of these it has waited for a moment
+                else
+                    v_refused := v_id;
                 end if;
-                exit when v_left = 100; -- each may have waited for a moment
         end;
     end loop;
+    if v_count = 0 and v_refused is not null then
+        v_count := "windlass"."outbox_job_run_tend_all"(p_verb, array[v_refused]); -- fails in the words of who refuses it
+    end if;
     return v_count;
 end
 $sql$;
@@ -2387,6 +2600,63 @@ begin
             end if;
     end case;
     return v_count;
+end
+$sql$;
+
+-- Takes messages that the caller has locked, for p_lease. All at once; and if one is refused, by a trigger or a constraint of the
+-- user's, one by one. Adds them to those that were taken, and to those that were refused; and says whether to look for more, in
+-- place of these. If all are refused, it fails as the first one did.
+create or replace function "windlass"."outbox_job_run_take"(
+    p_owner   uuid,
+    p_now     timestamptz,
+    p_lease   interval,
+    p_taken   uuid[],
+    p_refused uuid[],
+    p_ids     uuid[],
+    out taken   uuid[],
+    out refused uuid[],
+    out more    boolean
+)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_id      uuid;
+    v_refused uuid;
+begin
+    taken := p_taken;
+    refused := p_refused;
+    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
+    begin
+        update "windlass"."outbox_job_run" m
+           set status = 1, owner_token = p_owner, locked_until = p_now + p_lease, claimed_at = p_now, started = false
+         where m.id = any (p_ids);
+        taken := taken || p_ids;
+    exception
+        when others or assert_failure then
+            foreach v_id in array p_ids loop
+                begin
+                    update "windlass"."outbox_job_run" m
+                       set status = 1, owner_token = p_owner, locked_until = p_now + p_lease, claimed_at = p_now, started = false
+                     where m.id = v_id;
+                    taken := taken || v_id;
+                exception
+                    when others or assert_failure then
+                        v_refused := v_id;
+                        refused := refused || v_id;
+                end;
+            end loop;
+    end;
+    more := v_refused is not null and cardinality(refused) < 1000;
+    if not more and cardinality(taken) = 0 and cardinality(refused) > 0 then
+        update "windlass"."outbox_job_run" m
+           set status = 1, owner_token = p_owner, locked_until = p_now + p_lease, claimed_at = p_now, started = false
+         where m.id = refused[1]; -- fails in the words of who refuses it
+        taken := refused[1:1];
+    end if;
 end
 $sql$;
 
@@ -2940,7 +3210,7 @@ begin
     begin
         v_left := "windlass"."outbox_hand_over"(p_keys, p_notify);
     exception
-        when others then -- the next of one is refused, by a trigger of the user's perhaps: that must not undo the end of this one
+        when others or assert_failure then -- the next of one is refused, by a trigger of the user's perhaps: that must not undo the end of this one
             v_left := p_keys;
     end;
     if cardinality(v_left) > 0 then
@@ -3071,14 +3341,14 @@ begin
     begin
         v_left := "windlass"."outbox_hand_over"(v_keys, true);
     exception
-        when others then -- the next of one is refused: some one by one, the others are looked at later
+        when others or assert_failure then -- the next of one is refused: some one by one, the others are looked at later
             v_keys := v_keys[1:20];
             v_left := '{}';
             foreach v_key in array v_keys loop
                 begin
                     v_left := v_left || "windlass"."outbox_hand_over"(array[v_key], true);
                 exception
-                    when others then
+                    when others or assert_failure then
                         v_left := v_left || v_key;
                 end;
             end loop;
@@ -3228,24 +3498,18 @@ create or replace function "windlass"."outbox_forget"(p_limit integer default 10
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
-    set enable_hashjoin = off
-    set enable_mergejoin = off
     set jit = off
 as $sql$
 declare
-    v_now   timestamptz := clock_timestamp();
-    v_count integer;
+    v_now timestamptz := clock_timestamp();
 begin
-    delete from "windlass"."outbox_dedup" d
-     where (d.topic, d.dedup_key) in (
-               select o.topic, o.dedup_key
-                 from "windlass"."outbox_dedup" o
-                where o.expires_at <= v_now
-                order by o.expires_at
-                limit p_limit
-                  for update skip locked);
-    get diagnostics v_count = row_count;
-    return v_count;
+    return "windlass".windlass_delete($name$"windlass"."outbox_dedup"$name$, array(
+        select o.ctid
+          from "windlass"."outbox_dedup" o
+         where o.expires_at <= v_now
+         order by o.expires_at
+         limit p_limit
+           for update skip locked));
 end
 $sql$;
 
@@ -4253,7 +4517,7 @@ begin
         begin
             topics := "windlass"."outbox_timer_become"(v_ids);
         exception
-            when others then
+            when others or assert_failure then
                 topics := "windlass"."outbox_timer_become_each"(v_ids);
         end;
         perform pg_notify('windlass.windlass.outbox', t.topic) from unnest(topics) as t (topic);
@@ -4313,7 +4577,7 @@ $sql$;
 
 -- The same one by one, after it failed for all together: one that cannot become a message is put off, with the reason, and the
 -- others go on, also those that come after a whole batch of such. One that has become a message already, because it was written
--- twice, is done. One behind which something is locked stays due.
+-- twice, is done. One behind which something is locked stays due, and so does one that cannot be changed at all.
 create or replace function "windlass"."outbox_timer_become_each"(p_ids uuid[]) returns text[]
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -4328,35 +4592,34 @@ declare
     v_topics     text[];
     v_state      text;
     v_constraint text;
-    v_refused    uuid[] := '{}';
-    v_reasons    text[];
     v_waits      integer := 0;
 begin
     foreach v_id in array p_ids loop
         begin
             v_topics := v_topics || "windlass"."outbox_timer_become"(array[v_id]);
         exception
-            when others then
+            when others or assert_failure then
                 get stacked diagnostics v_state = returned_sqlstate, v_constraint = constraint_name;
-                if exists (select
-                             from "windlass"."outbox_timer" t
-                             join "windlass"."outbox" m on m.id = coalesce(t.message_id, t.id)
-                            where t.id = v_id) then
-                    delete from "windlass"."outbox_timer" t where t.id = v_id;
-                elsif v_state = '55P03' then
-                    v_waits := v_waits + 1;
-                    exit when v_waits = 50;
-                else
-                    v_refused := v_refused || v_id;
-                    v_reasons := v_reasons || "windlass"."outbox_error"(v_state, v_constraint);
-                end if;
+                v_waits := v_waits + (v_state = '55P03')::integer;
+                exit when v_waits = 50;
+                begin
+                    if exists (select
+                                 from "windlass"."outbox_timer" t
+                                 join "windlass"."outbox" m on m.id = coalesce(t.message_id, t.id)
+                                where t.id = v_id) then
+                        delete from "windlass"."outbox_timer" t where t.id = v_id;
+                    elsif v_state <> '55P03' then
+                        update "windlass"."outbox_timer" t
+                           set retry_count = t.retry_count + 1, last_error = "windlass"."outbox_error"(v_state, v_constraint),
+                               next_attempt_at = clock_timestamp() + make_interval(secs => least(2 ^ least(t.retry_count, 6), 60))
+                         where t.id = v_id;
+                    end if;
+                exception
+                    when others or assert_failure then
+                        null;
+                end;
         end;
     end loop;
-    update "windlass"."outbox_timer" t
-       set retry_count = t.retry_count + 1, last_error = r.reason,
-           next_attempt_at = clock_timestamp() + make_interval(secs => least(2 ^ least(t.retry_count, 6), 60))
-      from unnest(v_refused, v_reasons) as r (id, reason)
-     where t.id = r.id;
     return array(select distinct unnest(v_topics));
 end
 $sql$;
@@ -4381,20 +4644,23 @@ create or replace function "windlass"."outbox_timer_claim"(p_owner uuid, p_lease
     set jit = off
 as $sql$
 declare
-    v_now timestamptz := clock_timestamp();
+    v_now     timestamptz := clock_timestamp();
+    v_taken   uuid[] := '{}';
+    v_refused uuid[] := '{}';
+    v_more    boolean := true;
 begin
     perform "windlass".windlass_check_lease(p_lease);
-    return query
-    update "windlass"."outbox_timer" c
-       set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false
-     where c.id = any (array(
-               select t.id
-                 from "windlass"."outbox_timer" t
-                where t.status = 0 and t.next_attempt_at <= v_now
-                order by t.next_attempt_at, t.id
-                limit p_limit
-                  for update skip locked))
-    returning c.*;
+    while v_more loop
+        select k.taken, k.refused, k.more into v_taken, v_refused, v_more
+          from "windlass"."outbox_timer_take"(p_owner, v_now, p_lease, v_taken, v_refused, array(
+                   select t.id
+                     from "windlass"."outbox_timer" t
+                    where t.status = 0 and t.next_attempt_at <= v_now and t.id <> all (v_refused)
+                    order by t.next_attempt_at, t.id
+                    limit p_limit - cardinality(v_taken)
+                      for update skip locked)) k;
+    end loop;
+    return query select t.* from "windlass"."outbox_timer" t where t.id = any (v_taken);
 end
 $sql$;
 
@@ -4613,7 +4879,7 @@ begin
             return;
         end if;
     end if;
-    if v_job.overlap = 1 then
+    if v_job.overlap > 0 then
         unfinished_id := "windlass"."outbox_job_unfinished"(p_name);
         if unfinished_id is not null then
             if p_raise then
@@ -4769,9 +5035,9 @@ as $sql$
 $sql$;
 
 -- Takes ticks of jobs: for each job that still has the version of which they were computed, writes its next tick and the runs.
--- p_run_jobs says which of the jobs, counted from 1, a run belongs to. A job that somebody else holds is left alone; one that fails
--- says so, and is tried again after a minute.
--- Returns how many jobs were not held by others, and the topics that have new messages.
+-- p_run_jobs says which of the jobs, counted from 1, a run belongs to. A job that somebody else holds, or behind which something is
+-- locked, is left alone; one that fails says so, and is tried again after a minute; one that cannot even say so is left alone, too.
+-- Returns how many jobs were not left alone, and the topics that have new messages.
 create or replace function "windlass"."outbox_job_take"(
     p_names        text[],
     p_versions     bigint[],
@@ -4814,21 +5080,26 @@ begin
                               where r.job = v_each.place order by r.place),
                        p_hand_off) t;
         exception
-            when others then
+            when others or assert_failure then
                 get stacked diagnostics v_state = returned_sqlstate, v_constraint = constraint_name;
-                v_free := true;
                 v_topic := null;
+                v_free := false;
                 v_failed := v_failed + 1;
-                perform "windlass"."outbox_job_problem"(
-                    v_each.name, v_each.version, "windlass"."outbox_error"(v_state, v_constraint),
-                    case when v_state like '40%' then interval '1 second' else interval '1 minute' end);
+                begin
+                    v_free := v_state <> '55P03' and "windlass"."outbox_job_problem"(
+                        v_each.name, v_each.version, "windlass"."outbox_error"(v_state, v_constraint),
+                        case when v_state like '40%' then interval '1 second' else interval '1 minute' end);
+                exception
+                    when others or assert_failure then
+                        null;
+                end;
         end;
         looked_at := looked_at + v_free::integer;
         if v_topic is not null and v_topic <> all (topics) then
             topics := topics || v_topic;
         end if;
     end loop;
-    if v_failed > 1 and v_failed = cardinality(p_names) and v_state ~ '^(08|25|40|53|54|55|57|58|F0|HV|XX)' then
+    if v_failed > 1 and v_failed = cardinality(p_names) and v_state ~ '^(08|25|40|53|54|57|58|F0|HV|XX)' then
         raise exception 'no job can be run' using errcode = v_state; -- the database's trouble, which passes
     end if;
     perform pg_notify('windlass.windlass.outbox', t.topic) from unnest(topics) as t (topic);
@@ -4853,12 +5124,16 @@ create or replace function "windlass"."outbox_job_take_one"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '5ms'
 as $sql$
 declare
     v_now     timestamptz;
     v_job     "windlass"."outbox_job";
     v_runs    integer := cardinality(p_run_ids);
     v_skipped bigint := p_skipped;
+    v_next    timestamptz := p_next_tick_at;
+    v_fires   timestamptz := p_fires_at;
+    v_after   timestamptz;
     v_run     record;
     v_last    uuid;
 begin
@@ -4877,6 +5152,20 @@ begin
     end if;
     perform pg_current_xact_id();
     v_now := clock_timestamp();
+    if v_job.overlap = 2 then
+        -- A run that is unfinished ends later than now: to look again after a period is early enough.
+        v_after := case when "windlass"."outbox_job_unfinished"(p_name) is not null then v_now
+                        else (select r.ended_at from "windlass"."outbox_job_run" r where r.id = v_job.last_run_id) end + v_job.period;
+        if v_after > v_now then
+            v_runs := 0;
+            v_next := v_after;
+        elsif v_runs > 0 then
+            v_runs := 1;
+            v_next := v_now + v_job.period;
+        end if;
+        v_fires := v_next + (p_fires_at - p_next_tick_at);
+        v_skipped := 0;
+    end if;
     for v_run in
         insert into "windlass"."outbox_job_run" (id, job_name, tick_at, triggered, created_at, next_attempt_at, status, handed_over)
         select e.id, p_name, e.tick_at, false, v_now, v_now, case when p_hand_off then 6 else 0 end, p_hand_off
@@ -4893,7 +5182,7 @@ begin
         end if;
     end loop;
     update "windlass"."outbox_job" j
-       set version = j.version + 1, next_tick_at = p_next_tick_at, fires_at = p_fires_at, problem = null,
+       set version = j.version + 1, next_tick_at = v_next, fires_at = v_fires, problem = null,
            last_run_id = coalesce(v_last, j.last_run_id), skipped_ticks = j.skipped_ticks + v_skipped,
            last_skipped_at = case when v_skipped > 0 then v_now else j.last_skipped_at end
      where j.name = p_name;
@@ -4923,7 +5212,7 @@ end
 $sql$;
 
 -- Lets runs that are ready become messages, at most p_limit: such as were made where nobody hands off. Returns how many it looked at,
--- and the topics of the messages.
+-- but for those behind which something is locked, or that cannot be changed at all, and the topics of the messages.
 create or replace function "windlass"."outbox_job_hand_over"(
     p_limit       integer default 100,
     out looked_at integer,
@@ -4934,6 +5223,7 @@ create or replace function "windlass"."outbox_job_hand_over"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '5ms'
 as $sql$
 declare
     v_now        timestamptz := clock_timestamp();
@@ -4944,6 +5234,7 @@ declare
 begin
     looked_at := 0;
     topics := '{}';
+    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
     for v_run in
         select r.id, r.job_name, r.tick_at
           from "windlass"."outbox_job_run" r
@@ -4953,26 +5244,32 @@ begin
            for update skip locked
     loop
         looked_at := looked_at + 1;
-        select j.* into v_job from "windlass"."outbox_job" j where j.name = v_run.job_name;
-        if not found then
-            update "windlass"."outbox_job_run" r
-               set status = 5, ended_at = clock_timestamp(), last_error = 'its job was deleted'
-             where r.id = v_run.id;
-            continue;
-        end if;
         begin
-            perform "windlass"."outbox_job_message"(v_run.id, v_run.tick_at, v_job);
-            update "windlass"."outbox_job_run" r set status = 6, handed_over = true where r.id = v_run.id;
-            if v_job.topic <> all (topics) then
-                topics := topics || v_job.topic::text;
+            select j.* into v_job from "windlass"."outbox_job" j where j.name = v_run.job_name;
+            if found then
+                perform "windlass"."outbox_job_message"(v_run.id, v_run.tick_at, v_job);
+                update "windlass"."outbox_job_run" r set status = 6, handed_over = true where r.id = v_run.id;
+                if v_job.topic <> all (topics) then
+                    topics := topics || v_job.topic::text;
+                end if;
+            else
+                update "windlass"."outbox_job_run" r
+                   set status = 5, ended_at = clock_timestamp(), last_error = 'its job was deleted'
+                 where r.id = v_run.id;
             end if;
         exception
-            when others then
+            when others or assert_failure then
                 get stacked diagnostics v_state = returned_sqlstate, v_constraint = constraint_name;
-                update "windlass"."outbox_job_run" r
-                   set retry_count = r.retry_count + 1, last_error = "windlass"."outbox_error"(v_state, v_constraint),
-                       next_attempt_at = clock_timestamp() + interval '1 minute'
-                 where r.id = v_run.id;
+                begin
+                    update "windlass"."outbox_job_run" r
+                       set retry_count = r.retry_count + 1, last_error = "windlass"."outbox_error"(v_state, v_constraint),
+                           next_attempt_at = clock_timestamp() + interval '1 minute'
+                     where r.id = v_run.id and v_state <> '55P03';
+                    looked_at := looked_at - case when found then 0 else 1 end;
+                exception
+                    when others or assert_failure then
+                        looked_at := looked_at - 1;
+                end;
         end;
     end loop;
     perform pg_notify('windlass.windlass.outbox', t.topic) from unnest(topics) as t (topic);
@@ -5212,27 +5509,29 @@ create or replace function "windlass"."outbox_job_run_claim"(p_owner uuid, p_lea
     set jit = off
 as $sql$
 declare
-    v_now timestamptz := clock_timestamp();
+    v_now     timestamptz := clock_timestamp();
+    v_taken   uuid[] := '{}';
+    v_refused uuid[] := '{}';
+    v_more    boolean := true;
 begin
     perform "windlass".windlass_check_lease(p_lease);
-    return query
-    with taken as (
-        update "windlass"."outbox_job_run" c
-           set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false
-          from "windlass"."outbox_job" j
-         where c.id = any (array(
+    while v_more loop
+        select k.taken, k.refused, k.more into v_taken, v_refused, v_more
+          from "windlass"."outbox_job_run_take"(p_owner, v_now, p_lease, v_taken, v_refused, array(
                    select r.id
                      from "windlass"."outbox_job_run" r
-                    where r.status = 0 and r.next_attempt_at <= v_now
-                      and exists (select from "windlass"."outbox_job" k where k.name = r.job_name)
+                    where r.status = 0 and r.next_attempt_at <= v_now and r.id <> all (v_refused)
+                      and exists (select from "windlass"."outbox_job" j where j.name = r.job_name)
                     order by r.next_attempt_at, r.id
-                    limit p_limit
-                      for update of r skip locked))
-           and j.name = c.job_name
-        returning c.*, j.topic as job_topic, j.payload as job_payload)
+                    limit p_limit - cardinality(v_taken)
+                      for update of r skip locked)) k;
+    end loop;
+    return query
     select t.id, t.job_name, t.tick_at, t.triggered, t.created_at, t.claimed_at, t.ended_at, t.status, t.retry_count,
-           t.lease_expiries, t.last_error, t.handed_over, t.job_topic, t.job_payload
-      from taken t
+           t.lease_expiries, t.last_error, t.handed_over, j.topic, j.payload
+      from "windlass"."outbox_job_run" t
+      join "windlass"."outbox_job" j on j.name = t.job_name
+     where t.id = any (v_taken)
      order by t.next_attempt_at, t.id;
 end
 $sql$;
@@ -5249,21 +5548,31 @@ create or replace function "windlass"."outbox_job_run_end_lost"(p_limit integer 
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - interval '1 minute';
-    v_count  integer;
+    v_count  integer := 0;
+    v_id     uuid;
 begin
-    update "windlass"."outbox_job_run" r
-       set status = case when r.handed_over then 3 else 5 end, ended_at = clock_timestamp(),
-           last_error = case when r.handed_over then 'its message is gone' else 'its job was deleted' end
-     where r.id = any (array(
-               select u.id
-                 from "windlass"."outbox_job_run" u
-                where u.ended_at is null and u.locked_until is null
-                  and case when u.handed_over
-                           then u.created_at < v_before and not exists (select from "windlass"."outbox" m where m.id = u.id)
-                           else not exists (select from "windlass"."outbox_job" j where j.name = u.job_name) end
-                limit p_limit
-                  for update skip locked));
-    get diagnostics v_count = row_count;
+    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
+    for v_id in
+        select u.id
+          from "windlass"."outbox_job_run" u
+         where u.ended_at is null and u.locked_until is null
+           and case when u.handed_over
+                    then u.created_at < v_before and not exists (select from "windlass"."outbox" m where m.id = u.id)
+                    else not exists (select from "windlass"."outbox_job" j where j.name = u.job_name) end
+         limit p_limit
+           for update skip locked
+    loop
+        begin
+            update "windlass"."outbox_job_run" r
+               set status = case when r.handed_over then 3 else 5 end, ended_at = clock_timestamp(),
+                   last_error = case when r.handed_over then 'its message is gone' else 'its job was deleted' end
+             where r.id = v_id;
+            v_count := v_count + 1;
+        exception
+            when others or assert_failure then
+                null; -- one that is refused keeps no other from being ended
+        end;
+    end loop;
     return v_count;
 end
 $sql$;
@@ -5349,7 +5658,7 @@ create table "windlass"."inbox" (
                                       and btrim(topic, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and topic = rtrim(topic)),
     constraint "inbox_hash_check" check (length(hash) = 32),
     constraint "inbox_headers_check" check (jsonb_typeof(headers) = 'object'), -- or no claim that meets it can be read
-    constraint "inbox_headers_size" check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
+    constraint "inbox_headers_size_check" check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
     constraint "inbox_counts_check" check (retry_count >= 0 and lease_expiries >= 0 and crashes >= 0 and requeues >= 0),
     constraint "inbox_lease_check" check ((status = 1) = (locked_until is not null)
                                       and (status <> 1 or owner_token is not null and claimed_at is not null)
@@ -5392,7 +5701,7 @@ create table "windlass"."inbox_redelivery" (
     payload    text         not null,
     constraint "inbox_redelivery_pk" primary key (source, message_id),
     constraint "inbox_redelivery_check" check (btrim(topic, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and topic = rtrim(topic) and length(hash) = 32
-                                      and jsonb_typeof(headers) = 'object') -- or it could not become work
+                                      and jsonb_typeof(headers) = 'object' and pg_column_size(headers) <= 65536) -- or it could not become work
 );
 
 -- Attempts at queued messages that failed. Successes write nothing here.
@@ -5448,17 +5757,17 @@ create or replace function "windlass"."inbox_claim"(
     set jit = off
 as $sql$
 declare
-    v_now    timestamptz := clock_timestamp();
-    v_proved timestamptz := v_now;
-    v_bytes  bigint := coalesce(p_bytes, 9223372036854775807);
-    v_paused text[] := array(select p.topic from "windlass"."inbox_pause" p);
-    v_topics text[];
-    v_found  record;
-    v_topic  text;
-    v_here   integer;
-    v_size   bigint := 0;
-    v_taken  uuid[] := '{}';
-    v_state  text;
+    v_now     timestamptz := clock_timestamp();
+    v_proved  timestamptz := v_now;
+    v_bytes   bigint := coalesce(p_bytes, 9223372036854775807);
+    v_paused  text[] := array(select p.topic from "windlass"."inbox_pause" p);
+    v_topics  text[];
+    v_found   record;
+    v_topic   text;
+    v_here    integer;
+    v_size    bigint := 0;
+    v_taken   uuid[] := '{}';
+    v_refused uuid;
 begin
     perform "windlass".windlass_check_lease(p_lease);
     if p_topics is not null then
@@ -5467,6 +5776,7 @@ begin
     end if;
     v_topics := coalesce(p_topics, array(select t from "windlass"."inbox_ready_topics"() t order by random()));
     if p_each then
+        set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
         for v_found in
             select f.id, f.size, want.topic, want.places
               from unnest(v_topics, p_places, p_after_ats, p_after_ids) as want (topic, places, after_at, after_id)
@@ -5498,12 +5808,15 @@ begin
                 v_taken := v_taken || v_found.id;
                 v_here := v_here + 1;
                 v_size := v_size + v_found.size;
-            exception when others then
-                v_state := sqlstate;
+            exception when others or assert_failure then
+                v_refused := v_found.id;
             end;
         end loop;
-        if cardinality(v_taken) = 0 and v_state is not null then
-            raise exception 'no message can be claimed: each is refused' using errcode = v_state;
+        if cardinality(v_taken) = 0 and v_refused is not null then
+            update "windlass"."inbox" m
+               set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false
+             where m.id = v_refused; -- fails in the words of who refuses it
+            v_taken := array[v_refused];
         end if;
         return query select m.* from "windlass"."inbox" m where m.id = any (v_taken);
         return;
@@ -5768,7 +6081,7 @@ as $sql$
 begin
     perform "windlass".windlass_check_lease(p_lease);
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."inbox_settle"('heartbeat', p_ids, p_owners, p_delays => array[p_lease]) s;
+      from "windlass"."inbox_settle"('heartbeat', p_ids, p_owners, p_delays => array[p_lease], p_leave => true) s;
 end
 $sql$;
 
@@ -5784,13 +6097,13 @@ create or replace function "windlass"."inbox_start"(
 as $sql$
 begin
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."inbox_settle"('start', p_ids, p_owners) s;
+      from "windlass"."inbox_settle"('start', p_ids, p_owners, p_leave => true) s;
 end
 $sql$;
 
 -- Gives back all that a claim took whose answer was lost or could not be read: to ready, without counting an attempt, or, with
--- a reason why it cannot be read, as failed. Tells how many, and how many are left because somebody has them locked: ask for
--- them again. None at all may mean that the claim is not committed yet.
+-- a reason why it cannot be read, as failed. Tells how many, and how many are left because somebody has them locked, or because
+-- they are refused: ask for them again. None at all may mean that the claim is not committed yet.
 create or replace function "windlass"."inbox_give_back"(
     p_owner uuid,
     p_error text default null,
@@ -5814,13 +6127,16 @@ begin
         select s.changed, cardinality(s.locked)
           into given, left_locked
           from "windlass"."inbox_settle"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
-                                       p_errors => case when p_error is not null then array[p_error] end) s;
+                                       p_errors => case when p_error is not null then array[p_error] end,
+                                       p_leave => true) s;
     end if;
 end
 $sql$;
 
 -- One of the verbs above, on all rows at once; and if somebody holds one of them, on those that nobody holds. Whatever else has
 -- to be changed along with a message (the next one under its key, a join, a run) may be held by somebody too: then one by one.
+-- What a constraint or a trigger of the user's refuses is an error, since whoever writes an outcome has to know of it; with
+-- p_leave it is left as if it were locked, unless all are refused: a renewal that is refused costs no other its lease.
 create or replace function "windlass"."inbox_settle"(
     p_verb         text,
     p_ids          uuid[],
@@ -5832,6 +6148,7 @@ create or replace function "windlass"."inbox_settle"(
     p_notify       boolean default true,
     p_again        boolean default true,
     p_pass_on      boolean default true,
+    p_leave        boolean default false,
     out changed integer,
     out locked  uuid[],
     out lost    uuid[]
@@ -5845,23 +6162,26 @@ create or replace function "windlass"."inbox_settle"(
     set jit = off
 as $sql$
 declare
-    v_owners uuid[] := case when cardinality(p_owners) = 1 then array_fill(p_owners[1], array[cardinality(p_ids)]) else p_owners end;
-    v_done   uuid[];
-    v_free   uuid[];
-    v_id     uuid;
-    v_waits  integer := 0;
+    v_owners  uuid[] := case when cardinality(p_owners) = 1 then array_fill(p_owners[1], array[cardinality(p_ids)]) else p_owners end;
+    v_done    uuid[];
+    v_free    uuid[];
+    v_id      uuid;
+    v_waits   integer := 0;
+    v_refused uuid;
 begin
     if cardinality(p_ids) <> cardinality(v_owners) then
         raise exception 'expected one owner, or one for each of % messages, got %', cardinality(p_ids), cardinality(p_owners)
             using errcode = 'invalid_parameter_value', hint = 'Give the owner tokens in the order of the ids.';
     end if;
+    if p_leave then
+        set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
+    end if;
     begin
         v_done := "windlass"."inbox_change"(p_verb, p_ids, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags, p_notify,
                                           p_pass_on);
     exception
-        when others then
-            -- An outcome that is refused is the caller's to know of; a renewal only if all are: it costs no other its lease.
-            if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+        when others or assert_failure then
+            if sqlstate <> '55P03' and not p_leave then
                 raise;
             end if;
             v_free := array(select m.id from "windlass"."inbox" m where m.id = any (p_ids) order by m.id for update skip locked);
@@ -5869,8 +6189,8 @@ begin
                 v_done := "windlass"."inbox_change"(p_verb, v_free, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags,
                                                   p_notify, p_pass_on);
             exception
-                when others then
-                    if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+                when others or assert_failure then
+                    if sqlstate <> '55P03' and not p_leave then
                         raise;
                     end if;
                     v_done := '{}';
@@ -5881,15 +6201,18 @@ begin
                             v_done := v_done || "windlass"."inbox_change"(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
                                                                         p_delays, p_errors, p_flags, p_notify, p_pass_on);
                         exception
-                            when others then
-                                v_waits := v_waits + 1;
-                                if sqlstate <> '55P03'
-                                   and (p_verb not in ('heartbeat', 'start')
-                                        or cardinality(v_done) = 0 and v_waits = least(cardinality(p_ids), 50)) then
+                            when others or assert_failure then
+                                if sqlstate <> '55P03' and not p_leave then
                                     raise;
                                 end if;
+                                v_refused := case when sqlstate = '55P03' then v_refused else v_id end;
+                                v_waits := v_waits + 1;
                         end;
                     end loop;
+                    if cardinality(v_done) = 0 and v_refused is not null then -- fails in the words of who refuses it
+                        v_done := "windlass"."inbox_change"(p_verb, array[v_refused], p_ids, v_owners, p_processed_by, p_delays,
+                                                          p_errors, p_flags, p_notify, p_pass_on);
+                    end if;
             end;
     end;
     changed := cardinality(v_done);
@@ -6100,31 +6423,37 @@ create or replace function "windlass"."inbox_tend"(p_verb text, p_ids uuid[]) re
     language plpgsql
 as $sql$
 declare
-    v_count integer := 0;
-    v_left  integer := 0;
-    v_id    uuid;
+    v_count   integer := 0;
+    v_waits   integer := 0;
+    v_refused uuid;
+    v_id      uuid;
 begin
     if cardinality(p_ids) = 0 then
         return 0;
     end if;
+    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
     begin
         return "windlass"."inbox_tend_all"(p_verb, p_ids);
     exception
-        when others then
+        when others or assert_failure then
             null;
     end;
     foreach v_id in array array(select i.id from unnest(p_ids) as i (id) order by random()) loop
         begin
             v_count := v_count + "windlass"."inbox_tend_all"(p_verb, array[v_id]);
         exception
-            when others then
-                v_left := v_left + 1;
-                if sqlstate <> '55P03' and v_count = 0 and v_left = least(cardinality(p_ids), 100) then
-                    raise;
+            when others or assert_failure then
+                if sqlstate = '55P03' then
+                    v_waits := v_waits + 1;
+                    exit when v_waits = 100; -- for each of these it has waited for a moment
+                else
+                    v_refused := v_id;
                 end if;
-                exit when v_left = 100; -- each may have waited for a moment
         end;
     end loop;
+    if v_count = 0 and v_refused is not null then
+        v_count := "windlass"."inbox_tend_all"(p_verb, array[v_refused]); -- fails in the words of who refuses it
+    end if;
     return v_count;
 end
 $sql$;
@@ -6165,6 +6494,63 @@ begin
             end if;
     end case;
     return v_count;
+end
+$sql$;
+
+-- Takes messages that the caller has locked, for p_lease. All at once; and if one is refused, by a trigger or a constraint of the
+-- user's, one by one. Adds them to those that were taken, and to those that were refused; and says whether to look for more, in
+-- place of these. If all are refused, it fails as the first one did.
+create or replace function "windlass"."inbox_take"(
+    p_owner   uuid,
+    p_now     timestamptz,
+    p_lease   interval,
+    p_taken   uuid[],
+    p_refused uuid[],
+    p_ids     uuid[],
+    out taken   uuid[],
+    out refused uuid[],
+    out more    boolean
+)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_id      uuid;
+    v_refused uuid;
+begin
+    taken := p_taken;
+    refused := p_refused;
+    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
+    begin
+        update "windlass"."inbox" m
+           set status = 1, owner_token = p_owner, locked_until = p_now + p_lease, claimed_at = p_now, started = false
+         where m.id = any (p_ids);
+        taken := taken || p_ids;
+    exception
+        when others or assert_failure then
+            foreach v_id in array p_ids loop
+                begin
+                    update "windlass"."inbox" m
+                       set status = 1, owner_token = p_owner, locked_until = p_now + p_lease, claimed_at = p_now, started = false
+                     where m.id = v_id;
+                    taken := taken || v_id;
+                exception
+                    when others or assert_failure then
+                        v_refused := v_id;
+                        refused := refused || v_id;
+                end;
+            end loop;
+    end;
+    more := v_refused is not null and cardinality(refused) < 1000;
+    if not more and cardinality(taken) = 0 and cardinality(refused) > 0 then
+        update "windlass"."inbox" m
+           set status = 1, owner_token = p_owner, locked_until = p_now + p_lease, claimed_at = p_now, started = false
+         where m.id = refused[1]; -- fails in the words of who refuses it
+        taken := refused[1:1];
+    end if;
 end
 $sql$;
 
@@ -6440,8 +6826,8 @@ begin
 end
 $sql$;
 
--- Renews the lease of an attempt, if it has not run out. Returns whether it did; null if somebody has the row locked, so that
--- nothing is known, and it has to be asked again.
+-- Renews the lease of an attempt, if it has not run out. Returns whether it did; null if somebody has the row locked, or a trigger or
+-- a constraint of the user's refuses it, so that it has to be asked again.
 create or replace function "windlass"."inbox_renew"(
     p_source     text,
     p_message_id text,
@@ -6461,9 +6847,14 @@ begin
         and m.locked_until > clock_timestamp()
         for update skip locked;
     if found then
-        update "windlass"."inbox" m
-           set locked_until = clock_timestamp() + p_lease
-         where m.source = p_source and m.message_id = p_message_id;
+        begin
+            update "windlass"."inbox" m
+               set locked_until = clock_timestamp() + p_lease
+             where m.source = p_source and m.message_id = p_message_id;
+        exception
+            when others or assert_failure then
+                return null;
+        end;
         return true;
     end if;
     perform 1
@@ -6484,6 +6875,7 @@ create or replace function "windlass"."inbox_renew_all"(
     language plpgsql
 as $sql$
 begin
+    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
     return query
     select "windlass"."inbox_renew"(e.source, e.message_id, e.owner_token, p_lease)
       from unnest(p_sources, p_message_ids, p_owners) with ordinality as e (source, message_id, owner_token, place)
@@ -6603,7 +6995,6 @@ as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;
     v_rows   tid[];
-    v_count  integer;
 begin
     v_rows := array(select r.ctid
                       from "windlass"."inbox" r
@@ -6623,9 +7014,7 @@ begin
                                order by r.next_attempt_at
                                limit p_limit - cardinality(v_rows)
                                  for update skip locked);
-    delete from "windlass"."inbox" m where m.ctid = any (v_rows);
-    get diagnostics v_count = row_count;
-    return v_count;
+    return "windlass".windlass_delete($name$"windlass"."inbox"$name$, v_rows);
 end
 $sql$;
 
@@ -6884,6 +7273,7 @@ begin
     perform pg_current_xact_id();
     v_now := clock_timestamp();
     v_calm := pg_postmaster_start_time() + p_quiet <= v_now;
+    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
     delete from "windlass"."inbox_redelivery" r
      where r.ctid = any (array(
                select e.ctid
@@ -6916,7 +7306,7 @@ begin
             delete from "windlass"."inbox_redelivery" r where r.source = v_entry.source and r.message_id = v_entry.message_id;
             v_count := v_count + 1;
         exception
-            when others then
+            when others or assert_failure then
                 null; -- one that is refused stays, and keeps no other from becoming work
         end;
     end loop;
@@ -6944,7 +7334,7 @@ begin
                 v_count := v_count + 1;
             end if;
         exception
-            when others then
+            when others or assert_failure then
                 null; -- somebody is writing this key, or it is refused
         end;
     end loop;
@@ -7621,7 +8011,8 @@ end
 $sql$;
 
 -- Extends leases and permits that have not run out, each to its duration from now. Answers for each holder whether it was
--- renewed; nothing for one whose row somebody is changing at this moment: ask again.
+-- renewed; nothing for one whose row somebody is changing at this moment, or is refused by a trigger or a constraint of the
+-- user's: ask again. Only what is refused for all is an error.
 create or replace function "windlass"."lease_renew"(
     p_names     text[],
     p_holders   uuid[],
@@ -7637,10 +8028,10 @@ create or replace function "windlass"."lease_renew"(
     set jit = off
 as $sql$
 declare
-    v_locked text[];
-    v_slots  integer[];
-    v_place  integer;
-    v_each   record;
+    v_locked  text[];
+    v_slots   integer[];
+    v_ends    timestamptz[];
+    v_refused integer[] := '{}';
 begin
     perform "windlass"."lease_check"(e.name, e.holder, 'owner', e.duration)
        from unnest(p_names, p_holders, p_durations) as e (name, holder, duration);
@@ -7650,24 +8041,60 @@ begin
               from "windlass"."lease" l
              where l.name = any (p_names) and l.holder = any (p_holders)
                for update skip locked) k;
+    v_slots := array(select v_slots[array_position(v_locked, e.holder || e.name)]
+                       from unnest(p_names, p_holders) with ordinality as e (name, holder, place)
+                      order by e.place);
     server_time := clock_timestamp();
-    -- One by one: for a join of the arrays, the planner knows no better than to compare each with each.
-    for v_each in select e.name, e.holder, e.duration from unnest(p_names, p_holders, p_durations) as e (name, holder, duration) loop
-        holder := v_each.holder;
-        expires_at := null;
-        v_place := array_position(v_locked, v_each.holder || v_each.name);
-        if v_place is not null then
-            update "windlass"."lease" l
-               set expires_at = server_time + v_each.duration
-             where l.name = v_each.name and l.slot = v_slots[v_place] and l.expires_at > server_time
-            returning l.expires_at into expires_at;
-            renewed := found;
-            return next;
-        elsif not exists (select from "windlass"."lease" l where l.name = v_each.name and l.holder = v_each.holder) then
-            renewed := false;
+    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
+    begin
+        v_ends := "windlass"."lease_extend"(p_names, v_slots, p_durations, server_time);
+    exception
+        when others or assert_failure then
+            for v_place in 1 .. cardinality(p_names) loop
+                begin
+                    v_ends[v_place] := ("windlass"."lease_extend"(p_names[v_place:v_place], v_slots[v_place:v_place],
+                                                                p_durations[v_place:v_place], server_time))[1];
+                exception
+                    when others or assert_failure then
+                        v_refused := v_refused || v_place;
+                end;
+            end loop;
+            if cardinality(v_refused) = cardinality(p_names) then
+                raise; -- in the words of who refuses it
+            end if;
+    end;
+    for v_place in 1 .. cardinality(p_names) loop
+        continue when v_place = any (v_refused);
+        holder := p_holders[v_place];
+        expires_at := v_ends[v_place];
+        renewed := expires_at is not null;
+        if v_slots[v_place] is not null
+           or not exists (select from "windlass"."lease" l where l.name = p_names[v_place] and l.holder = p_holders[v_place]) then
             return next;
         end if;
     end loop;
+end
+$sql$;
+
+-- Extends leases whose rows the caller has locked; a slot of null is left out. Answers, in the order of the arrays, until when;
+-- null for those that have run out.
+create or replace function "windlass"."lease_extend"(p_names text[], p_slots integer[], p_durations interval[], p_now timestamptz)
+    returns timestamptz[]
+    language plpgsql
+as $sql$
+declare
+    v_end  timestamptz;
+    v_ends timestamptz[];
+begin
+    -- One by one: for a join of the arrays, the planner knows no better than to compare each with each.
+    for v_place in 1 .. cardinality(p_names) loop
+        update "windlass"."lease" l
+           set expires_at = p_now + p_durations[v_place]
+         where l.name = p_names[v_place] and l.slot = p_slots[v_place] and l.expires_at > p_now
+        returning l.expires_at into v_end;
+        v_ends[v_place] := v_end;
+    end loop;
+    return v_ends;
 end
 $sql$;
 
@@ -7756,24 +8183,20 @@ as $sql$
 declare
     v_old   timestamptz := clock_timestamp() - p_retention;
     v_count integer;
-    v_more  integer;
 begin
-    delete from "windlass"."lease" l
-     where l.ctid = any (array(select o.ctid
-                                 from "windlass"."lease" o
-                                where o.expires_at < v_old
-                                limit p_limit
-                                  for update skip locked));
-    get diagnostics v_count = row_count;
-    delete from "windlass"."lease_semaphore" s
-     where s.ctid = any (array(select o.ctid
-                                 from "windlass"."lease_semaphore" o
-                                where o.used_at < v_old
-                                  and not exists (select from "windlass"."lease" l where l.name = o.name and l.slot > 0)
-                                limit p_limit
-                                  for update skip locked));
-    get diagnostics v_more = row_count;
-    return greatest(v_count, v_more);
+    v_count := "windlass".windlass_delete($name$"windlass"."lease"$name$, array(
+        select o.ctid
+          from "windlass"."lease" o
+         where o.expires_at < v_old
+         limit p_limit
+           for update skip locked));
+    return greatest(v_count, "windlass".windlass_delete($name$"windlass"."lease_semaphore"$name$, array(
+        select o.ctid
+          from "windlass"."lease_semaphore" o
+         where o.used_at < v_old
+           and not exists (select from "windlass"."lease" l where l.name = o.name and l.slot > 0)
+         limit p_limit
+           for update skip locked)));
 end
 $sql$;
 

@@ -93,7 +93,7 @@ public final class Windlass implements AutoCloseable {
         WindlassOptions options = builder.options;
         database = builder.database(builder.dataSource);
         migrator = builder.migrator(database);
-        ensureSchema = options.ensureSchema();
+        ensureSchema = builder.ensureSchema || options.ensureSchema();
         features = Set.copyOf(builder.features);
         backgroundWorkers = options.backgroundWorkers();
         nodeName = options.nodeName();
@@ -426,6 +426,7 @@ public final class Windlass implements AutoCloseable {
         private PayloadCodec codec = PayloadCodec.standard();
         private Telemetry telemetry = Telemetry.NONE;
         private String name = "windlass";
+        private boolean ensureSchema;
         private boolean closeOnShutdown;
         private boolean decodes;
 
@@ -523,9 +524,10 @@ public final class Windlass implements AutoCloseable {
             return Objects.requireNonNull(complete.topic());
         }
 
-        /** Creates or upgrades the schema at start: short for {@link WindlassOptions#withEnsureSchema}. */
+        /** Creates or upgrades the schema at start, whatever {@link WindlassOptions#ensureSchema} says. */
         public Builder ensureSchema() {
-            return options(options.withEnsureSchema(true));
+            ensureSchema = true;
+            return this;
         }
 
         /**

@@ -78,6 +78,11 @@ public final class Child implements AutoCloseable {
         process.destroyForcibly().waitFor();
     }
 
+    /** As {@code kill} does: it may end in an orderly way. */
+    public void terminate() throws IOException, InterruptedException {
+        signal("-TERM");
+    }
+
     /** Lets it stand still, as a frozen virtual machine does: no thread of it runs, and nothing in it knows. */
     public void freeze() throws IOException, InterruptedException {
         signal("-STOP");

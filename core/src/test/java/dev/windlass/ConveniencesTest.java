@@ -46,6 +46,12 @@ final class ConveniencesTest {
     }
 
     @Test
+    void theLogTellsHowOftenAJobRunsInWords() {
+        assertThat(Job.every("poll", Duration.ofSeconds(90)).topic("a"))
+                .hasToString("Job[poll, every 1 min 30 s, topic=a]");
+    }
+
+    @Test
     void twoJobsOfOneNameAreRefused() {
         assertThatThrownBy(() -> database.windlass()
                         .job(Job.every("same", HOUR), message -> {})

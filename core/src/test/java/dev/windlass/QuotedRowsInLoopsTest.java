@@ -68,7 +68,6 @@ final class QuotedRowsInLoopsTest {
                         "[windlass inbox] the database refuses the outcome of"),
                 new Refusal("inbox", "before update when " + renewal, "[windlass inbox] renewing leases failed"),
                 new Refusal("inbox", "before delete", "[windlass inbox] cleaning failed"),
-                new Refusal("outbox_timer", "before update or delete", "[windlass schedule] handing off timers failed"),
                 new Refusal("outbox_job_run", "before delete", "[windlass schedule] cleaning runs failed"),
                 new Refusal("lease", "before update", "could not renew 1 leases"));
     }

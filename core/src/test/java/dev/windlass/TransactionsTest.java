@@ -134,6 +134,26 @@ final class TransactionsTest {
         assertThat(rows()).as("the thread is in no transaction any more").isEqualTo(2);
     }
 
+    /** The transaction cannot go on after an error, so to say nothing would lose the part silently. */
+    @Test
+    void aPartThatKeepsAnErrorToItselfIsUndoneAndSaysSo() {
+        windlass.inTransaction(outer -> {
+            windlass.outbox().enqueue(ENTRY);
+            assertThatThrownBy(() -> windlass.inTransaction(inner -> {
+                        windlass.outbox().enqueue(ENTRY);
+                        assertThatThrownBy(() ->
+                                        inner.prepareStatement("select 1 / 0").execute())
+                                .isInstanceOf(SQLException.class);
+                        return true;
+                    }))
+                    .isInstanceOf(WindlassException.class)
+                    .hasMessageContaining("could not end a part of a transaction");
+            return true;
+        });
+
+        assertThat(rows()).isEqualTo(1);
+    }
+
     @Test
     void whatTheWorkThrowsIsThrownAndNothingElseThatIsChecked() {
         int one = windlass.inTransaction(connection -> 1); // needs no throws clause

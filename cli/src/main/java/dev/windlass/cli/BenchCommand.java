@@ -28,7 +28,7 @@ final class BenchCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         throw new ParameterException(
-                spec.commandLine(), "expected what to measure, got nothing; there is: outbox, inbox, leases, timers");
+                spec.commandLine(), "expected what to measure, got nothing; there are: outbox, inbox, leases, timers");
     }
 
     /** Enqueue, drain and latency of the outbox, in a schema of its own that is dropped at the end. */

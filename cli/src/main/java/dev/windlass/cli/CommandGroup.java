@@ -13,10 +13,14 @@ abstract class CommandGroup implements Runnable {
 
     @Override
     public final void run() {
-        String names = String.join(", ", spec.subcommands().keySet());
         throw new ParameterException(
                 spec.commandLine(),
-                "expected a command after '" + spec.qualifiedName() + "', got none; "
-                        + (spec.subcommands().size() == 1 ? "there is: " : "there are: ") + names);
+                "expected a command after '" + spec.qualifiedName() + "', got none; " + below(spec));
+    }
+
+    /** The commands there are below one. */
+    static String below(CommandSpec above) {
+        return (above.subcommands().size() == 1 ? "there is: " : "there are: ")
+                + String.join(", ", above.subcommands().keySet());
     }
 }

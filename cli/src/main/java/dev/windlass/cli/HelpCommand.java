@@ -38,7 +38,7 @@ final class HelpCommand implements Callable<Integer> {
         String name = above.getCommandSpec().qualifiedName();
         return above.getSubcommands().isEmpty()
                 ? "expected nothing after '" + name + "', got '" + word + "'"
-                : "expected a command of '" + name + "', got '" + word + "'; there is: "
-                        + String.join(", ", above.getSubcommands().keySet());
+                : "expected a command of '" + name + "', got '" + word + "'; "
+                        + CommandGroup.below(above.getCommandSpec());
     }
 }

@@ -5,7 +5,6 @@ import dev.windlass.schedule.JobRun;
 import dev.windlass.schedule.JobRunStatus;
 import dev.windlass.schedule.JobState;
 import dev.windlass.schedule.Misfire;
-import dev.windlass.schedule.Overlap;
 import dev.windlass.schedule.Schedule;
 import java.time.Duration;
 import java.time.Instant;
@@ -54,7 +53,11 @@ final class JobText {
     }
 
     static String overlap(Job job) {
-        return job.overlap() == Overlap.ALLOW ? "runs may overlap" : "ticks are skipped while a run is unfinished";
+        return switch (job.overlap()) {
+            case ALLOW -> "runs may overlap";
+            case SKIP -> "ticks are skipped while a run is unfinished";
+            case DELAY -> "the period counts from the end of the last run";
+        };
     }
 
     static String status(JobRun run) {

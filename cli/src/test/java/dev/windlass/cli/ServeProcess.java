@@ -27,25 +27,33 @@ final class ServeProcess implements AutoCloseable {
         this.err = err;
     }
 
+    /** On a database of its own. */
     static ServeProcess start(Path directory, String... more) throws IOException {
+        List<String> words = new ArrayList<>(List.of("--data", data(directory).toString()));
+        words.addAll(List.of(more));
+        return launch(directory, words);
+    }
+
+    private static Path data(Path directory) {
+        return directory.resolve("data directory");
+    }
+
+    private static ServeProcess launch(Path directory, List<String> words) throws IOException {
         Path out = Files.createTempFile(directory, "serve", ".out");
         Path err = Files.createTempFile(directory, "serve", ".err");
-        Path data = directory.resolve("data directory");
         List<String> command = new ArrayList<>(List.of(
                 ProcessHandle.current().info().command().orElse("java"),
                 "-XX:TieredStopAtLevel=1",
                 "-cp",
                 System.getProperty("java.class.path"),
                 Main.class.getName(),
-                "serve",
-                "--data",
-                data.toString()));
-        command.addAll(List.of(more));
+                "serve"));
+        command.addAll(words);
         Process process = new ProcessBuilder(command)
                 .redirectOutput(out.toFile())
                 .redirectError(err.toFile())
                 .start();
-        return new ServeProcess(process, data, out, err);
+        return new ServeProcess(process, data(directory), out, err);
     }
 
     static ServeProcess ready(Path directory, String... more) throws IOException {
@@ -54,12 +62,27 @@ final class ServeProcess implements AutoCloseable {
         return serve;
     }
 
+    /** On a database that is given. */
+    static ServeProcess readyOn(String url, Path directory) throws IOException {
+        ServeProcess serve = launch(directory, List.of("--url", url, "--user", "postgres"));
+        serve.awaitOutput("is ready");
+        return serve;
+    }
+
     void awaitOutput(String pattern) {
+        awaitIn(out, pattern);
+    }
+
+    void awaitError(String pattern) {
+        awaitIn(err, pattern);
+    }
+
+    private void awaitIn(Path file, String pattern) {
         Pattern expected = Pattern.compile(pattern);
         Awaitility.await()
                 .atMost(PATIENCE_SECONDS, TimeUnit.SECONDS)
                 .failFast("it ended: " + err, () -> !process.isAlive())
-                .until(() -> expected.matcher(out()).find());
+                .until(() -> expected.matcher(Files.readString(file)).find());
     }
 
     void signal(String name) throws IOException, InterruptedException {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.windlass.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -152,6 +153,19 @@ final class ServeProcessTest {
             assertThat(serve.exitCode()).isEqualTo(1);
             assertThat(serve.err())
                     .contains("has ended by itself; see " + serve.data().resolve("server.log"));
+        }
+    }
+
+    @Test
+    void anOutageOfAGivenDatabaseIsOneLineWhenItGoesAndOneWhenItIsBack() throws Exception {
+        try (EmbeddedPostgres server = EmbeddedPostgres.start();
+                ServeProcess serve = ServeProcess.readyOn(server.jdbcUrl(), directory)) {
+            server.restart();
+            serve.awaitError("the database is back after");
+            assertThat(serve.err().lines())
+                    .satisfiesExactly(
+                            away -> assertThat(away).contains("the database is away: "),
+                            back -> assertThat(back).contains("the database is back after "));
         }
     }
 

@@ -167,7 +167,7 @@ final class WrongUseTest {
             outbox dead --inbox-table a                | --inbox-table
             inbox dead --table a                       | --table
             help nothing                               | expected a command of 'windlass', got 'nothing'
-            help outbox nothing                        | got 'nothing'; there is: list, dead
+            help outbox nothing                        | got 'nothing'; there are: list, dead
             help status more                           | expected nothing after 'windlass status', got 'more'
             timers list                                | expected a database, got none
             outbox list --state new                    | '--state': expected one of ready, in-progress, done, failed, waiting, cancelled, got 'new'

@@ -120,23 +120,43 @@ final class InboxStore extends QueueStore<Delivery> {
     /** With what was enqueued while an attempt of the guard was going on that has failed or was not heard of again. */
     @Override
     public int reap(Connection connection, Duration quiet, int limit, boolean watched) throws SQLException {
-        int reaped = super.reap(connection, quiet, limit, watched);
-        return reaped == limit ? reaped : reaped + adopt(connection, limit - reaped);
-    }
-
-    private int adopt(Connection connection, int limit) throws SQLException {
-        return call(connection, "adopt").duration(guardLease).integer(limit).count();
+        return both(
+                () -> super.reap(connection, quiet, limit, watched),
+                () -> call(connection, "adopt")
+                        .duration(guardLease)
+                        .integer(limit)
+                        .count());
     }
 
     /** Guards among them. */
     @Override
     public int clean(Connection connection, int limit) throws SQLException {
-        int cleaned = super.clean(connection, limit);
-        return cleaned > 0
-                ? cleaned
-                : call(connection, "clean_guards")
+        return both(
+                () -> super.clean(connection, limit),
+                () -> call(connection, "clean_guards")
                         .duration(retention)
                         .integer(limit)
-                        .count();
+                        .count());
+    }
+
+    private interface Batch {
+        int change() throws SQLException;
+    }
+
+    /** The one and the other, whether or not the first is refused. It fails if that is all there is. */
+    private static int both(Batch one, Batch other) throws SQLException {
+        int changed = 0;
+        SQLException refused = null;
+        for (Batch each : List.of(one, other)) {
+            try {
+                changed += each.change();
+            } catch (SQLException e) {
+                refused = refused == null ? e : refused;
+            }
+        }
+        if (refused != null && changed == 0) {
+            throw refused;
+        }
+        return changed;
     }
 }

@@ -35,10 +35,10 @@ final class LeaseCleaner {
         }
     }
 
-    /** One batch: the loop goes on as long as batches are full, and leaves the database to others in between. */
+    /** One batch: the loop goes on as long as there is something, and leaves the database to others in between. */
     private Duration clean() throws SQLException {
         int cleaned = database.once(connection -> store.clean(connection, retention, BATCH));
-        return cleaned < BATCH ? PERIOD.plusSeconds(ThreadLocalRandom.current().nextInt(600)) : PAUSE_BETWEEN_BATCHES;
+        return cleaned == 0 ? PERIOD.plusSeconds(ThreadLocalRandom.current().nextInt(600)) : PAUSE_BETWEEN_BATCHES;
     }
 
     void askToStop() {

@@ -39,7 +39,7 @@ public final class Call {
         return argument(SqlType.INTEGER, value);
     }
 
-    public Call integers(List<Integer> values) {
+    public Call integers(@Nullable List<Integer> values) {
         return argument(SqlType.INTEGERS, values);
     }
 

@@ -5,19 +5,24 @@ import java.util.function.IntConsumer;
 /**
  * One of the things that maintenance does, a small batch at a time. What goes wrong with it is its own affair: it is logged when
  * it begins and when it ends, and never keeps another chore from being done.
+ *
+ * <p>The database leaves out what cannot be changed, and fails if that is all it has found. So a round goes on as long as
+ * something is changed; and if nothing was, the next one looks further, since those that cannot be changed may come first.
  */
 public final class Chore {
     public static final int BATCH = 500;
+    private static final int LARGEST_BATCH = 8 * BATCH;
 
     private final Work work;
     private final IntConsumer done;
     private final Trouble trouble;
+    private int batch = BATCH;
     private int total;
 
     /** Changes a batch at most, and returns how many it changed. */
     @FunctionalInterface
     public interface Work {
-        int run() throws Exception;
+        int run(int batch) throws Exception;
     }
 
     /**
@@ -33,17 +38,19 @@ public final class Chore {
     /** Does one batch. Returns whether there is more to do at once. */
     public boolean run() {
         try {
-            int changed = work.run();
-            trouble.over();
+            int changed = work.run(batch);
             total += changed;
-            if (changed < BATCH) {
-                report();
+            if (changed > 0) {
+                return true;
             }
-            return changed >= BATCH;
+            batch = BATCH;
+            trouble.over();
         } catch (Throwable e) {
+            batch = total > 0 ? batch : Math.min(2 * batch, LARGEST_BATCH);
             trouble.failed(e);
-            return false;
         }
+        report();
+        return false;
     }
 
     private void report() {

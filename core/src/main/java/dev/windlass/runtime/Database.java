@@ -26,6 +26,7 @@ public final class Database {
 
     private static final String TRANSACTION_OPEN = "25001";
     private static final long STALE_NANOS = Duration.ofSeconds(30).toNanos();
+    private static final long SAID_AGAIN_NANOS = Duration.ofMinutes(1).toNanos();
 
     /** An exhausted pool answers only after its own time-out; the caller must not wait for several of them. */
     private static final long TRY_NANOS = Duration.ofSeconds(2).toNanos();
@@ -47,6 +48,7 @@ public final class Database {
         private boolean told;
         private long awaySince;
         private long backSince = System.nanoTime() - STALE_NANOS;
+        private long starved = System.nanoTime() - SAID_AGAIN_NANOS;
 
         /** Whether connections come with auto-commit on, so that one without is in somebody's transaction. */
         private volatile boolean autoCommits;
@@ -68,6 +70,14 @@ public final class Database {
                 told = true;
                 awaySince = System.nanoTime();
                 log.warn("[{}] the database is away: {}; trying again until it is back", name, reason);
+            }
+        }
+
+        /** All who wait for a connection find out at once that there is none; a line a minute tells of it. */
+        synchronized void starved(PoolTimeout timeout) {
+            if (System.nanoTime() - starved >= SAID_AGAIN_NANOS) {
+                starved = System.nanoTime();
+                log.warn("[{}] {}", name, timeout.getMessage());
             }
         }
 
@@ -191,9 +201,12 @@ public final class Database {
             return safe;
         }
         String said = dialect.describe(e);
-        return sight.away
-                ? new SqlError("the database is away (" + said + ")", CANNOT_CONNECT, e, true)
-                : new PoolTimeout(e, waited, said);
+        if (sight.away) {
+            return new SqlError("the database is away (" + said + ")", CANNOT_CONNECT, e, true);
+        }
+        PoolTimeout timeout = new PoolTimeout(e, waited, said);
+        sight.starved(timeout);
+        return timeout;
     }
 
     /** An error that somebody met on a connection from here. */

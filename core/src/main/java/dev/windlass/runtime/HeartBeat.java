@@ -1,6 +1,7 @@
 package dev.windlass.runtime;
 
 import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -75,7 +76,9 @@ final class HeartBeat<M> {
         if (cause instanceof SQLException sql) {
             return sql;
         }
-        return new SQLException("the pool has no connection for heartbeats", "08001", cause);
+        return cause == null
+                ? new PoolTimeout(new SQLTimeoutException(), patience, "for heartbeats")
+                : new SQLException("there is no connection for heartbeats", "08001", cause);
     }
 
     private Duration renew() throws SQLException {

@@ -55,7 +55,7 @@ final class Maintenance<M> {
         leftovers = List.of(
                 new Chore(name + "cleaning", this::clean, this::cleaned),
                 new Chore(name + "forgetting deduplication keys", this::forget, forgotten -> {}),
-                new Chore(name + "looking for topics without handler", this::warnOfUnknownTopics, warnings -> {}));
+                new Chore(name + "looking for topics without handler", batch -> warnOfUnknownTopics(), warnings -> {}));
         unfinished = leftovers;
         reaping = new Loop(name + "maintenance of leases", workers, this::lookAfterLeases);
         cleaning = new Loop(name + "maintenance", workers, this::cleanUp);
@@ -91,8 +91,8 @@ final class Maintenance<M> {
         return chores.stream().filter(Chore::run).toList();
     }
 
-    private int reap() throws SQLException {
-        int reaped = database.once(connection -> store.reap(connection, lease, Chore.BATCH, true));
+    private int reap(int batch) throws SQLException {
+        int reaped = database.once(connection -> store.reap(connection, lease, batch, true));
         if (reaped > 0) {
             foundWork.run();
         }
@@ -104,8 +104,8 @@ final class Maintenance<M> {
         telemetry.reaped(database.name(), count);
     }
 
-    private int expire() throws SQLException {
-        return database.once(connection -> store.expire(connection, Chore.BATCH));
+    private int expire(int batch) throws SQLException {
+        return database.once(connection -> store.expire(connection, batch));
     }
 
     private void expired(int count) {
@@ -113,8 +113,8 @@ final class Maintenance<M> {
         telemetry.expired(database.name(), count);
     }
 
-    private int clean() throws SQLException {
-        return database.once(connection -> store.clean(connection, Chore.BATCH));
+    private int clean(int batch) throws SQLException {
+        return database.once(connection -> store.clean(connection, batch));
     }
 
     private void cleaned(int count) {
@@ -122,8 +122,8 @@ final class Maintenance<M> {
         telemetry.cleaned(database.name(), count);
     }
 
-    private int forget() throws SQLException {
-        return database.once(connection -> store.forget(connection, Chore.BATCH));
+    private int forget(int batch) throws SQLException {
+        return database.once(connection -> store.forget(connection, batch));
     }
 
     private int warnOfUnknownTopics() throws SQLException {

@@ -2,6 +2,7 @@ package dev.windlass.runtime;
 
 import dev.windlass.FailedHead;
 import dev.windlass.OwnerToken;
+import dev.windlass.WindlassException;
 import dev.windlass.runtime.WorkStore.Ending;
 import dev.windlass.runtime.WorkStore.Failure;
 import dev.windlass.runtime.WorkStore.Held;
@@ -32,10 +33,11 @@ public final class OwnWork<T, I> {
     private final Kind<I> kind;
     private final Duration lease;
 
-    /** Takes what is ready, of whatever topic. */
+    /** Takes what is ready, of whatever topic; or one by one, without those that the database refuses. */
     @FunctionalInterface
     public interface Claim<T> {
-        List<Taken<T>> run(Connection connection, UUID owner, Duration lease, int limit) throws SQLException;
+        List<Taken<T>> run(Connection connection, UUID owner, Duration lease, int limit, boolean each)
+                throws SQLException;
     }
 
     /**
@@ -76,12 +78,30 @@ public final class OwnWork<T, I> {
         Require.positive("lease", lease);
         Require.positive("batch size", batchSize);
         try {
-            List<Taken<T>> taken = database.once(connection -> claim.run(connection, owner.value(), lease, batchSize));
+            List<Taken<T>> taken = take(owner, lease, batchSize);
             setAside(owner, taken);
             log.debug("[{}] claimed {} {}s", database.name(), taken.size(), kind.noun());
             return taken.stream().map(Taken::value).filter(Objects::nonNull).toList();
         } catch (SQLException e) {
             throw database.failure("claim " + kind.noun() + "s", e);
+        }
+    }
+
+    /** If the database refuses it, one may be at fault, as when a constraint or a trigger of the user's own refuses its change. */
+    private List<Taken<T>> take(OwnerToken owner, Duration lease, int batchSize) throws SQLException {
+        try {
+            return database.once(connection -> claim.run(connection, owner.value(), lease, batchSize, false));
+        } catch (SQLException e) {
+            Dialect dialect = database.dialect();
+            if (!dialect.isAnswer(e) || dialect.isTransient(e) || dialect.isLackOfMemory(e)) {
+                throw e;
+            }
+            log.warn(
+                    "[{}] the database refuses a claim ({}); {}s are claimed one by one, and those that are refused are left",
+                    database.name(),
+                    database.describe(e),
+                    kind.noun());
+            return database.once(connection -> claim.run(connection, owner.value(), lease, batchSize, true));
         }
     }
 
@@ -169,27 +189,35 @@ public final class OwnWork<T, I> {
         return Completion.of(database, verb, kind.noun(), items, id, run);
     }
 
-    /** All there is, in batches. */
+    /** All there is, in batches. It fails only if none can be reaped. */
     public int reapExpired() {
         int reaped = 0;
-        int changed;
-        do {
-            changed = database.alone("reap " + kind.noun() + "s", connection -> reap(connection, false));
+        for (int changed = reapBatch(); changed > 0; changed = reapFurther()) {
             reaped += changed;
-        } while (changed == Chore.BATCH);
+        }
         if (reaped > 0) {
             reaped(reaped);
         }
         return reaped;
     }
 
-    private int reap(Connection connection, boolean watched) throws SQLException {
-        return store.reap(connection, lease, Chore.BATCH, watched);
+    private int reapBatch() {
+        return database.alone(
+                "reap " + kind.noun() + "s", connection -> store.reap(connection, lease, Chore.BATCH, false));
+    }
+
+    private int reapFurther() {
+        try {
+            return reapBatch();
+        } catch (WindlassException e) {
+            log.warn("[{}] some {}s could not be reaped", database.name(), kind.noun(), e);
+            return 0;
+        }
     }
 
     /** One batch, for nodes, which do this all the time by themselves. */
-    public int reap() throws SQLException {
-        return database.once(connection -> reap(connection, true));
+    public int reap(int batch) throws SQLException {
+        return database.once(connection -> store.reap(connection, lease, batch, true));
     }
 
     public void reaped(int count) {

@@ -4,7 +4,6 @@ import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
-import java.util.Optional;
 
 /**
  * The pool had no connection to give within its patience. Trying again may help; but the database need not be away, as it is when
@@ -16,8 +15,8 @@ public final class PoolTimeout extends SqlError {
 
     PoolTimeout(SQLException original, Duration waited, String said) {
         super(
-                "no connection was free within " + waited.toMillis()
-                        + " ms; the pool may be too small, or its connections are held for too long (" + said + ")",
+                "no connection was free within " + InWords.of(waited)
+                        + "; the pool may be too small, or its connections are held for too long (" + said + ")",
                 "",
                 original,
                 false);
@@ -29,14 +28,14 @@ public final class PoolTimeout extends SqlError {
                 && (isA(SQLTransientConnectionException.class, e) || isA(SQLTimeoutException.class, e));
     }
 
-    /** What is behind a failure, if it is this. */
-    static Optional<PoolTimeout> behind(Throwable failure) {
+    /** Whether this is behind a failure. */
+    static boolean isBehind(Throwable failure) {
         Throwable e = failure;
         for (int depth = 0; e != null && depth < DEEP; depth++, e = e.getCause()) {
-            if (e instanceof PoolTimeout timeout) {
-                return Optional.of(timeout);
+            if (e instanceof PoolTimeout) {
+                return true;
             }
         }
-        return Optional.empty();
+        return false;
     }
 }

@@ -64,16 +64,26 @@ public abstract class QueueStore<M> extends OwnedStore implements WorkStore<M> {
                 .uuids(each(demands, demand -> demand.after().id()));
     }
 
-    /** Of whatever topic there is, for those who work by themselves. */
-    public final List<OwnWork.Taken<M>> claimAny(Connection connection, UUID owner, Duration lease, int limit)
-            throws SQLException {
+    /**
+     * Of whatever topic there is, for those who work by themselves.
+     *
+     * @param each one by one: those that the database refuses are left
+     */
+    public final List<OwnWork.Taken<M>> claimAny(
+            Connection connection, UUID owner, Duration lease, int limit, boolean each) throws SQLException {
         return call(connection, "claim")
                 .uuid(owner)
                 .duration(lease)
                 .integer(limit)
+                .texts(null)
+                .integers(null)
+                .instants(null)
+                .uuids(null)
+                .number(null)
+                .bool(each)
                 .rows(rows -> {
                     Reader<M> reader = reader(rows);
-                    return row -> taken(row, each -> reader.read(each, each.getObject("id", UUID.class), owner));
+                    return row -> taken(row, found -> reader.read(found, found.getObject("id", UUID.class), owner));
                 });
     }
 

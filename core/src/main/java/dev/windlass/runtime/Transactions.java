@@ -52,7 +52,9 @@ public final class Transactions {
             Connection connection, TransactionalWork<T, X> work) throws X {
         Savepoint before = savepoint(connection);
         try {
-            return work.run(connection);
+            T result = work.run(connection);
+            release(connection, before);
+            return result;
         } catch (Throwable e) {
             rollBack(connection, before, e);
             throw e;
@@ -64,6 +66,18 @@ public final class Transactions {
             return connection.setSavepoint();
         } catch (SQLException e) {
             throw database.failure("begin a part of a transaction", e);
+        }
+    }
+
+    /**
+     * The server gets slower and larger with each one that is left open. It is refused to a part that has met an error and not
+     * said so: what it did is lost, and who is around it learns that now.
+     */
+    private void release(Connection connection, Savepoint before) {
+        try {
+            connection.releaseSavepoint(before);
+        } catch (SQLException e) {
+            throw database.failure("end a part of a transaction", e);
         }
     }
 

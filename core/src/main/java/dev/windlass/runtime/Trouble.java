@@ -1,20 +1,19 @@
 package dev.windlass.runtime;
 
-import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Failures in a row of something that is tried again and again. The first and the recovery are logged, and in between whether the
- * pool has no connection, or has one again. Of an outage of the database, {@link Database} tells once for all. Used by one thread
- * at a time.
+ * Failures in a row of something that is tried again and again. The first and the recovery are logged. Of an outage of the
+ * database, and of a pool without a free connection, {@link Database} tells once for all. Used by one thread at a time.
  */
 final class Trouble {
     private static final Logger log = LoggerFactory.getLogger(Loop.class);
 
+    private static final int DEEP = 10;
+
     private final String name;
     private volatile int failures;
-    private boolean lacksConnection;
     private boolean told;
 
     /**
@@ -31,19 +30,23 @@ final class Trouble {
     @SuppressWarnings("NonAtomicVolatileUpdate") // written by one thread at a time
     void failed(Throwable e) {
         failures++;
-        Optional<PoolTimeout> timeout = PoolTimeout.behind(e);
-        boolean isNew = !told || timeout.isPresent() != lacksConnection;
-        if (!isNew || SqlError.isOutage(e)) {
+        if (told || SqlError.isOutage(e) || PoolTimeout.isBehind(e) || isInterrupted(e)) {
             log.debug("{} has failed {} times", name, failures, e);
             return;
         }
         told = true;
-        lacksConnection = timeout.isPresent();
-        if (lacksConnection) {
-            log.warn("{} waits: {}", name, timeout.get().getMessage());
-        } else {
-            log.warn("{} failed and goes on trying", name, e);
+        log.warn("{} failed and goes on trying", name, e);
+    }
+
+    /** Whoever is interrupted has been told to stop: that is no trouble. */
+    private static boolean isInterrupted(Throwable failure) {
+        Throwable e = failure;
+        for (int depth = 0; e != null && depth < DEEP; depth++, e = e.getCause()) {
+            if (e instanceof InterruptedException) {
+                return true;
+            }
         }
+        return false;
     }
 
     void over() {
@@ -54,6 +57,5 @@ final class Trouble {
         }
         failures = 0;
         told = false;
-        lacksConnection = false;
     }
 }

@@ -1,5 +1,6 @@
 package dev.windlass.schedule;
 
+import dev.windlass.runtime.InWords;
 import dev.windlass.runtime.Require;
 import java.time.Duration;
 import java.time.ZoneId;
@@ -17,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param topic chooses the handler; up to 255 characters; a job cannot be saved without
  * @param payload of the messages; any text, also empty
  * @param misfire what becomes of ticks that were missed
- * @param overlap what becomes of ticks while a run is unfinished
+ * @param overlap what becomes of ticks while a run is unfinished; {@link Overlap#DELAY} needs a period
  * @param jitter each tick fires later by a part of this, by chance; at most a day
  */
 public record Job(
@@ -41,6 +42,11 @@ public record Job(
         Require.storable("payload", payload);
         Require.present("rule for misfires", misfire);
         Require.present("rule for overlaps", overlap);
+        if (overlap == Overlap.DELAY && schedule instanceof Schedule.Cron) {
+            throw new IllegalArgumentException("expected job \"" + name
+                    + "\" to have a period, which Overlap.DELAY counts from the end of a run, got a cron expression; make it with"
+                    + " Job.every(...), or take Overlap.SKIP");
+        }
         Lengths.wholeMillis("jitter", Require.notNegative("jitter", jitter));
         if (jitter.compareTo(LONGEST_JITTER) > 0) {
             throw new IllegalArgumentException("expected a jitter of at most a day, got " + jitter);
@@ -56,7 +62,10 @@ public record Job(
         return of(name, Schedule.Cron.parse(expression, zone));
     }
 
-    /** A job that runs again and again after this time, which is a second or more. */
+    /**
+     * A job that runs again and again at this distance, which is a second or more: from one start to the next, or, with
+     * {@link Overlap#DELAY}, from the end of a run to the start of the next.
+     */
     public static Job every(String name, Duration period) {
         return of(name, new Schedule.Every(period));
     }
@@ -101,6 +110,7 @@ public record Job(
     /** Without payload: what may go into a log. */
     @Override
     public String toString() {
-        return "Job[" + name + ", " + schedule + ", topic=" + topic + "]";
+        Object times = schedule instanceof Schedule.Every every ? "every " + InWords.of(every.period()) : schedule;
+        return "Job[" + name + ", " + times + ", topic=" + topic + "]";
     }
 }

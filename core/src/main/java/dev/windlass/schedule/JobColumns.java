@@ -42,7 +42,15 @@ record JobColumns(
                 all != null ? 1 : after != null ? 2 : 0,
                 all == null ? null : all.max(),
                 after,
-                job.overlap() == Overlap.SKIP ? 1 : 0);
+                number(job.overlap()));
+    }
+
+    private static int number(Overlap overlap) {
+        return switch (overlap) {
+            case ALLOW -> 0;
+            case SKIP -> 1;
+            case DELAY -> 2;
+        };
     }
 
     String topic() {

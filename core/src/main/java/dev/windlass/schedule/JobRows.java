@@ -33,7 +33,7 @@ final class JobRows {
                 row.getString("topic"),
                 row.getString("payload"),
                 misfire(row),
-                row.getInt("overlap") == 0 ? Overlap.ALLOW : Overlap.SKIP,
+                overlap(row.getInt("overlap")),
                 micros(row, "jitter"));
         JobState state = new JobState(
                 job,
@@ -48,6 +48,14 @@ final class JobRows {
                 instant(row, "job_created_at"),
                 instant(row, "updated_at"));
         return new Stored(state, row.getLong("version"), anchor(row), instant(row, "now"));
+    }
+
+    private static Overlap overlap(int number) {
+        return switch (number) {
+            case 0 -> Overlap.ALLOW;
+            case 1 -> Overlap.SKIP;
+            default -> Overlap.DELAY;
+        };
     }
 
     /** A job whose times this program does not understand is one of its own; others go on. */

@@ -4,5 +4,7 @@ package dev.windlass.schedule;
 public enum Overlap {
     ALLOW,
     /** Ticks that come meanwhile make no run, and are counted with the job. */
-    SKIP
+    SKIP,
+    /** The period of the job counts from the end of the last run: each begins that much after the one before has ended. */
+    DELAY
 }

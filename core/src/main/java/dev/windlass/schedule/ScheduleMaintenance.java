@@ -64,14 +64,14 @@ final class ScheduleMaintenance {
     }
 
     /** Looks at every run that has not ended, and finds something only after somebody deleted by hand. */
-    private int settle() throws SQLException {
+    private int settle(int batch) throws SQLException {
         if (!settling && System.nanoTime() - lastSettled < SETTLE_EVERY) {
             return 0;
         }
         settling = false;
         lastSettled = System.nanoTime();
-        int settled = database.once(connection -> jobs.settle(connection, Chore.BATCH));
-        settling = settled == Chore.BATCH;
+        int settled = database.once(connection -> jobs.settle(connection, batch));
+        settling = settled > 0;
         return settled;
     }
 
@@ -79,8 +79,8 @@ final class ScheduleMaintenance {
         log.info("[{}] ended {} runs whose job or message is gone", database.name(), count);
     }
 
-    private int clean() throws SQLException {
-        return database.once(connection -> jobs.clean(connection, options.runRetention(), Chore.BATCH));
+    private int clean(int batch) throws SQLException {
+        return database.once(connection -> jobs.clean(connection, options.runRetention(), batch));
     }
 
     private void cleaned(int count) {

@@ -98,7 +98,8 @@ public final class ScheduleNode {
         OwnedStore store = new OwnedStore(database, table + "_timer", windlass.nodeName(), Duration.ZERO);
         return new OwnWork<>(
                 store,
-                (connection, owner, lease, limit) -> store.claimAny(connection, owner, lease, limit, TimerStore::whole),
+                (connection, owner, lease, limit, each) ->
+                        store.claimAny(connection, owner, lease, limit, TimerStore::whole),
                 new OwnWork.Kind<>("timer", "timer identifiers", TimerIdentifier::value, false),
                 options.lease());
     }
@@ -108,7 +109,8 @@ public final class ScheduleNode {
         OwnedStore store = new OwnedStore(database, table + "_job_run", windlass.nodeName(), options.runRetention());
         return new OwnWork<>(
                 store,
-                (connection, owner, lease, limit) -> store.claimAny(connection, owner, lease, limit, JobStore::claimed),
+                (connection, owner, lease, limit, each) ->
+                        store.claimAny(connection, owner, lease, limit, JobStore::claimed),
                 new OwnWork.Kind<>("run", "run identifiers", JobRunIdentifier::value, false),
                 options.lease());
     }

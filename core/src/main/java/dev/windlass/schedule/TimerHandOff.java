@@ -148,11 +148,12 @@ final class TimerHandOff {
             return pause;
         }
         Duration due = done.nextDue().get();
-        blocked &= done.count() == 0 && due.compareTo(Duration.ZERO) <= 0;
+        boolean nothing = done.topics().isEmpty(); // else what is due may be what could not be changed
+        blocked &= nothing && due.compareTo(Duration.ZERO) <= 0;
         if (due.compareTo(Duration.ZERO) > 0) {
             return min(pause, due);
         }
-        if (done.count() > 0) {
+        if (!nothing) {
             return Duration.ZERO;
         }
         if (!blocked) {

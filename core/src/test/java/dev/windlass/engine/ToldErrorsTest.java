@@ -19,6 +19,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.postgresql.util.PSQLException;
 import org.postgresql.util.PSQLState;
 
@@ -47,6 +48,14 @@ final class ToldErrorsTest {
             """)
     void whatCannotQuoteARowIsToldInTheServersWords(String sql, String told) {
         assertThat(DIALECT.describe(errorOf(sql))).isEqualTo(told);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"execute nothing", "prepare twice as select 1; prepare twice as select 1"})
+    void statementsThatAPoolerHasMixedUpSayWhatToDo(String sql) {
+        assertThat(DIALECT.describe(errorOf(sql)))
+                .startsWith("prepared statement ")
+                .contains("give the driver prepareThreshold=0");
     }
 
     @Test

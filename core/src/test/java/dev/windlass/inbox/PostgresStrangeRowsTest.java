@@ -122,6 +122,7 @@ final class PostgresStrangeRowsTest {
                 "E'\\t', '', '{}', null",
                 "'x', '', '[]', null",
                 "'x', '', '{}', 'abcd'",
+                "'x', '', jsonb_build_object('a', repeat('x', 70000)), null",
             })
     void whatCannotBecomeWorkIsNotKeptAside(String bad) {
         database.passive().inbox().begin("orders", "1");

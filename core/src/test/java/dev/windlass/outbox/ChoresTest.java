@@ -92,6 +92,36 @@ final class ChoresTest {
     }
 
     @Test
+    void oneThatCannotBeDeletedDoesNotSlowTheOthers() throws Exception {
+        Counting store = new Counting() {
+            @Override
+            public int clean(Connection connection, int limit) throws SQLException {
+                return count("clean") > 20 ? 0 : limit - 1;
+            }
+        };
+        try (HinderedNode node = node(store)) {
+            eventually().until(() -> done.getOrDefault("clean", 0) > 20);
+        }
+    }
+
+    @Test
+    void manyThatCannotBeReapedHideNoOther() throws Exception {
+        Counting store = new Counting() {
+            @Override
+            public int reap(Connection connection, Duration quiet, int limit, boolean watched) throws SQLException {
+                if (limit <= 2 * Chore.BATCH) {
+                    throw new SQLException("refused", "23514");
+                }
+                count("far");
+                return 0;
+            }
+        };
+        try (HinderedNode node = node(store)) {
+            eventually().until(() -> done.containsKey("far"));
+        }
+    }
+
+    @Test
     void reapingDoesNotWaitForCleaningThatHasNoEnd() throws Exception {
         Counting store = new Counting() {
             @Override

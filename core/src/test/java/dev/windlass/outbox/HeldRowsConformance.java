@@ -179,7 +179,8 @@ abstract class HeldRowsConformance extends OutboxConformance {
         Held held = new Held(written.value(), OWNER.value(), false);
         try (Connection claimer = database().transaction();
                 Connection changer = database().transaction()) {
-            assertThat(store(LEASE).claimAny(claimer, OWNER.value(), LEASE, 10)).hasSize(1);
+            assertThat(store(LEASE).claimAny(claimer, OWNER.value(), LEASE, 10, false))
+                    .hasSize(1);
             CompletableFuture<Boolean> changed = CompletableFuture.supplyAsync(() -> change.run(changer));
             TimeUnit.MILLISECONDS.sleep(
                     200); // time to begin to wait; without it the test shows less, not something wrong

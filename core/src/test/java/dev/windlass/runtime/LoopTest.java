@@ -75,9 +75,10 @@ final class LoopTest {
     }
 
     @Test
-    void whetherAllItLacksIsAConnectionIsLoggedWheneverThatChanges() {
+    void aLoopSaysNothingOfAPoolWithoutAConnectionNorOfAnInterrupt() {
         SQLException busy = new PoolTimeout(new SQLTimeoutException(), Duration.ofSeconds(3), "pool 1 is busy");
-        List<Exception> troubles = List.of(busy, busy, new IllegalStateException("broken"), busy);
+        SQLException stopped = new SQLException("waiting was interrupted", new InterruptedException());
+        List<Exception> troubles = List.of(busy, stopped, new IllegalStateException("broken"), busy);
         try (Logs logs = Logs.collect(Level.INFO)) {
             started(() -> {
                 int run = runs.getAndIncrement();
@@ -87,10 +88,7 @@ final class LoopTest {
                 return Loop.PARKED;
             });
             eventually().until(() -> logs.count(Level.INFO, "a loop works again after 4 failures") == 1);
-            assertThat(logs.count(Level.WARN, "a loop waits: no connection was free within 3000 ms"))
-                    .isEqualTo(2);
-            assertThat(logs.count(Level.WARN, "a loop failed and goes on trying"))
-                    .isEqualTo(1);
+            assertThat(logs.at(Level.WARN)).singleElement().asString().contains("a loop failed and goes on trying");
         }
     }
 

@@ -34,6 +34,8 @@ final class PostgresClockJumpTest {
         windlass.outbox()
                 .enqueue(OutboxEntry.of("a", "later").withDueTime(Instant.now().plusSeconds(100_000)));
         windlass.inbox().enqueue(InboxEntry.of("source", "1", "a", "ready"));
+        windlass.timers().schedule(TimerEntry.of("a", "taken", Duration.ZERO));
+        windlass.timers().claim(OwnerToken.fresh(), LEASE, 1);
         windlass.timers().schedule(TimerEntry.of("a", "ready", Duration.ZERO));
         windlass.leases().tryAcquire("name", LEASE);
         jump();
@@ -49,6 +51,10 @@ final class PostgresClockJumpTest {
         assertThat(windlass.leases().tryAcquire("name", LEASE)).isPresent();
         assertThat(database.count("payload = 'taken' and locked_until <= clock_timestamp()"))
                 .isEqualTo(1);
+        assertThat(database.value(
+                        Boolean.class,
+                        "select locked_until <= clock_timestamp() from %s.outbox_timer" + " where payload = 'taken'"))
+                .isTrue();
     }
 
     /** As if all this had been written when the clock was a day ahead. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.windlass.Child;
 import dev.windlass.Logs;
 import dev.windlass.Shows;
 import dev.windlass.TestDatabase;
@@ -24,6 +25,8 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 final class ShutdownTest {
@@ -57,6 +60,20 @@ final class ShutdownTest {
         goOn.countDown();
         eventually().until(() -> !closer.isAlive());
         assertThat(database.count("status = 2")).isEqualTo(3);
+    }
+
+    @Test
+    @DisabledOnOs(value = OS.WINDOWS, disabledReason = "no signal there lets a process end in an orderly way")
+    void aServiceThatIsToldToEndLetsItsHandlersFinishFirst() throws Exception {
+        database.passive().outbox().enqueue(OutboxEntry.of("a", "x"));
+        try (Child service = Child.start(HookedNode.class, database)) {
+            eventually().until(() -> service.said("at work"));
+            service.terminate();
+            eventually().until(() -> service.said("told to end"));
+            service.goOn();
+            eventually().until(() -> !service.isAlive());
+        }
+        assertThat(database.count("status = 2 and retry_count = 0")).isEqualTo(1);
     }
 
     @Test

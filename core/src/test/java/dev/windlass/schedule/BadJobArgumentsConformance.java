@@ -74,6 +74,7 @@ abstract class BadJobArgumentsConformance extends JobsConformance {
                 bad(() -> Misfire.skip(Duration.ZERO), "expected a positive tolerated lateness, got PT0S"),
                 bad(() -> Misfire.skip(Duration.ofNanos(1)), "tolerated lateness of whole milliseconds"),
                 bad(() -> GOOD.overlap(nothing()), "expected a rule for overlaps, got null"),
+                bad(() -> GOOD.overlap(Overlap.DELAY), "to have a period, which Overlap.DELAY counts from the end"),
                 bad(() -> GOOD.jitter(nothing()), "expected a jitter of zero or more, got null"),
                 bad(() -> GOOD.jitter(Duration.ofMillis(-1)), "expected a jitter of zero or more, got PT-0.001S"),
                 bad(() -> GOOD.jitter(Duration.ofNanos(1)), "expected a jitter of whole milliseconds"),

@@ -9,6 +9,7 @@ import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
 import dev.windlass.outbox.OutboxEntry;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.ZoneOffset;
@@ -16,7 +17,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Somebody has a job locked while a program starts that brings another text of it. */
+/** Somebody has a job locked, or what is behind one. */
 final class LockedJobsTest {
     @RegisterExtension
     static final TestDatabase database = new TestDatabase();
@@ -58,5 +59,60 @@ final class LockedJobsTest {
                             .equals("0 0 2 1 *"));
             assertThat(logs.lines()).hasSize(1);
         }
+    }
+
+    private static final String ID = "'00000000-0000-0000-0000-0000000000ff'::uuid";
+
+    /** Somebody is writing the message that one of the runs would become; whether that run is to be left is not known yet. */
+    private static String besideAnUncommittedMessage(String call) throws SQLException {
+        String schema = "\"" + database.schema() + "\"";
+        try (Connection somebody = database.owner().getConnection();
+                Statement writing = somebody.createStatement();
+                Connection node = database.owner().getConnection();
+                Statement statement = node.createStatement()) {
+            somebody.setAutoCommit(false);
+            writing.execute("insert into " + schema + ".outbox (id, created_at, next_attempt_at, topic, payload)"
+                    + " values (" + ID + ", now(), now(), 'b', 'x')");
+            statement.execute("set statement_timeout = '30 s'");
+            try (ResultSet row = statement.executeQuery(call.replace("%s", schema))) {
+                row.next();
+                return row.getString(1);
+            } finally {
+                somebody.rollback();
+            }
+        }
+    }
+
+    private static void twoJobs() throws SQLException {
+        database.execute("select %s.outbox_job_save(n, 'a', 'p', null, null, interval '1 hour', now(), now(), now())"
+                + " from unnest(array['one', 'two']) n");
+    }
+
+    @Test
+    void aJobBehindWhichSomethingIsLockedKeepsNoOther() throws SQLException {
+        twoJobs();
+        String times = "array[now(), now()]";
+        assertThat(besideAnUncommittedMessage("select looked_at from %s.outbox_job_take(array['one', 'two'],"
+                        + " array[1, 1]::bigint[], " + times + ", " + times
+                        + ", array[0, 0]::bigint[], array[1, 2], array[" + ID
+                        + ", gen_random_uuid()], " + times + ", true)"))
+                .isEqualTo("1");
+        assertThat(database.count("topic = 'a'")).isEqualTo(1);
+        assertThat(database.value(
+                        String.class, "select string_agg(name || version, ' ' order by name) from %s.outbox_job"))
+                .isEqualTo("one1 two2");
+    }
+
+    @Test
+    void aRunBehindWhichSomethingIsLockedKeepsNoOther() throws SQLException {
+        twoJobs();
+        database.execute("select %s.outbox_job_trigger('one', " + ID + "), %s.outbox_job_trigger('two')");
+        assertThat(besideAnUncommittedMessage("select looked_at from %s.outbox_job_hand_over()"))
+                .isEqualTo("1");
+        assertThat(database.value(
+                        String.class,
+                        "select string_agg(job_name || status || retry_count, ' ' order by job_name)"
+                                + " from %s.outbox_job_run"))
+                .isEqualTo("one00 two60");
     }
 }

@@ -15,6 +15,7 @@ import dev.windlass.outbox.OutboxOptions;
 import dev.windlass.outbox.OutboxWorkItemIdentifier;
 import java.sql.Connection;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -217,6 +218,34 @@ abstract class RunOutcomeConformance extends JobsConformance {
         eventually().until(() -> state("strict").lastRun().isPresent());
         assertThat(runs("job_name = 'strict'")).isEqualTo(1);
         assertThat(state("strict").skippedTicks()).isBetween(3L, 5L);
+    }
+
+    @Test
+    void thePeriodCountsFromTheEndOfTheLastRunWhereTheJobSaysSo() {
+        jobs.save(Job.every("slow", Duration.ofHours(1)).topic("slow").overlap(Overlap.DELAY));
+        node();
+        missed("slow", Duration.ofHours(5));
+        eventually().until(() -> runs("job_name = 'slow'") == 1);
+        Duration ahead = Duration.between(
+                state("slow").lastRun().orElseThrow().createdAt(),
+                state("slow").nextTick().orElseThrow());
+        assertThat(ahead).isEqualTo(Duration.ofHours(1));
+
+        missed("slow", Duration.ofSeconds(1));
+        eventually().until(() -> state("slow").nextTick().orElseThrow().isAfter(Instant.now()));
+        assertThat(runs("job_name = 'slow'")).as("one is unfinished").isEqualTo(1);
+        assertThatThrownBy(() -> jobs.trigger("slow")).isInstanceOf(UnfinishedRunException.class);
+
+        windlass.outbox().ack(owner, claim(windlass));
+        Instant end = state("slow").lastRun().orElseThrow().endedAt().orElseThrow();
+        missed("slow", Duration.ofSeconds(1));
+        eventually().until(() -> state("slow").nextTick().orElseThrow().equals(end.plus(Duration.ofHours(1))));
+        assertThat(runs("job_name = 'slow'")).as("the last has just ended").isEqualTo(1);
+
+        database().update("update %s.outbox_job_run set ended_at = ended_at - interval '2 hours'");
+        missed("slow", Duration.ofSeconds(1));
+        eventually().until(() -> runs("job_name = 'slow'") == 2);
+        assertThat(state("slow").skippedTicks()).isZero();
     }
 
     @Test

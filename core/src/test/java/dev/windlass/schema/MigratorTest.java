@@ -61,6 +61,17 @@ final class MigratorTest {
     }
 
     @Test
+    void optionsThatAreGivenLaterDoNotTakeEnsureSchemaBack() throws SQLException {
+        database.windlass()
+                .ensureSchema()
+                .options(WindlassOptions.defaults().withSchemaName(database.schema))
+                .start()
+                .close();
+
+        assertThat(database.exists()).isTrue();
+    }
+
+    @Test
     @Shows("OBX-109")
     void withoutEnsureSchemaNothingIsCreatedAndTheProgramSaysWhatIsMissing() throws SQLException {
         assertThatThrownBy(() -> database.windlass().start())

@@ -1,5 +1,6 @@
 package dev.windlass.examples;
 
+import dev.windlass.Topic;
 import dev.windlass.Windlass;
 import dev.windlass.inbox.Begin;
 import dev.windlass.inbox.Enqueued;
@@ -79,6 +80,21 @@ final class InboxRecipes {
         // end::enqueue
         return enqueued;
     }
+
+    // tag::typed
+    record Shipment(String order, int parcels) {}
+
+    static final Topic<Shipment> SHIPMENT = Topic.of("shipment.packed", Shipment.class);
+
+    static void addHandler(Windlass.Builder builder) {
+        builder.inboxHandlerInTransaction(
+                SHIPMENT, (connection, shipment, message) -> ship(connection, shipment.order()));
+    }
+
+    static Enqueued enqueue(Inbox inbox, String id, Shipment shipment) {
+        return inbox.enqueue(inbox.entry("shop", id, SHIPMENT, shipment));
+    }
+    // end::typed
 
     private static void ship(Connection connection, String order) throws SQLException {
         try (PreparedStatement insert = connection.prepareStatement("insert into shipments values (?)")) {

@@ -50,6 +50,15 @@ final class JobRecipes {
         // end::every
     }
 
+    static void delay(Windlass windlass) {
+        // tag::delay
+        windlass.jobs()
+                .save(Job.every("sync-stock", Duration.ofMinutes(5))
+                        .topic("stock.sync")
+                        .overlap(Overlap.DELAY));
+        // end::delay
+    }
+
     static Windlass.Builder inOneCall(Windlass.Builder builder, Consumer<String> sweep) {
         // tag::one-call
         builder.job(

@@ -18,6 +18,7 @@ public final class QuickStart {
                     System.out.println("sent a mail for " + message.payload());
                     sent.countDown();
                 })
+                .closeOnShutdown() // SIGTERM and Ctrl-C let handlers finish
                 .start()) {
 
             windlass.inTransaction(connection -> {

@@ -54,7 +54,9 @@ public final class TypedPayloads {
 
     private static List<OutboxMessageIdentifier> request(Windlass windlass) {
         return Stream.of("good", "busy", "stolen", "unreachable")
-                .map(card -> enqueue(windlass, new PaymentRequested(card, 1999)))
+                .map(card -> new PaymentRequested(card, 1999))
+                .map(payment ->
+                        payment.card().equals("good") ? enqueueInOrder(windlass, payment) : enqueue(windlass, payment))
                 .toList();
     }
 
@@ -63,6 +65,13 @@ public final class TypedPayloads {
         return windlass.outbox().enqueue(PAYMENT_REQUESTED, payment);
     }
     // end::enqueue
+
+    // tag::entry
+    static OutboxMessageIdentifier enqueueInOrder(Windlass windlass, PaymentRequested payment) {
+        return windlass.outbox()
+                .enqueue(windlass.outbox().entry(PAYMENT_REQUESTED, payment).withOrderingKey(payment.card()));
+    }
+    // end::entry
 
     // tag::charge
     private static void charge(PaymentRequested payment, OutboxMessage message) throws Exception {

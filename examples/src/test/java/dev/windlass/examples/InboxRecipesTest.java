@@ -68,6 +68,17 @@ final class InboxRecipesTest {
     }
 
     @Test
+    void aMessageWithAnObjectIsQueuedAndHandled() throws SQLException {
+        Windlass.Builder builder = database.windlass();
+        InboxRecipes.addHandler(builder);
+        Inbox inbox = database.start(builder).inbox();
+        InboxRecipes.enqueue(inbox, "order-8", new InboxRecipes.Shipment("8", 2));
+        await().until(() ->
+                inbox.find("shop", "order-8").filter(SeenMessage::isProcessed).isPresent());
+        assertThat(Run.text("select id from shipments")).isEqualTo("8");
+    }
+
+    @Test
     void deadMessagesAreListedAndRevived() {
         Inbox inbox = database.start(database.windlass()).inbox();
         assertThat(inbox.alreadyProcessed("shop", "order-7")).isFalse();

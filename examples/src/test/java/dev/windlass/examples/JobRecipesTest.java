@@ -55,9 +55,10 @@ final class JobRecipesTest {
     void aJobWithAPeriodIsSavedAndDeleted() {
         Windlass windlass = start();
         JobRecipes.every(windlass);
-        assertThat(windlass.jobs().list()).extracting(JobState::name).containsExactly("poll-bank");
+        JobRecipes.delay(windlass);
+        assertThat(windlass.jobs().list()).extracting(JobState::name).containsExactly("poll-bank", "sync-stock");
         JobRecipes.delete(windlass);
-        assertThat(windlass.jobs().list()).isEmpty();
+        assertThat(windlass.jobs().list()).extracting(JobState::name).containsExactly("sync-stock");
     }
 
     @Test

@@ -36,6 +36,20 @@ final class SnippetsTest {
         }
     }
 
+    @ParameterizedTest
+    @MethodSource("documents")
+    void everyPageShowsWhatItsCodeImports(Path document) throws IOException {
+        String page = Files.readString(document);
+        String complete = Imports.shownIn(page, ROOT);
+        if (Boolean.getBoolean("update.docs")) {
+            Files.writeString(document, complete);
+            return;
+        }
+        assertThat(page)
+                .as("%s; run this test with -Dupdate.docs=true to write its imports", document.getFileName())
+                .isEqualTo(complete);
+    }
+
     @Test
     void theDocsAreMadeOfSnippets() throws IOException {
         assertThat(Snippet.in(Files.readString(ROOT.resolve("docs/inbox.md")))).hasSizeGreaterThan(5);

@@ -1,5 +1,6 @@
 package dev.windlass.testkit;
 
+import dev.windlass.runtime.InWords;
 import dev.windlass.schema.Channel;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -29,7 +30,7 @@ final class Drain {
         while (!left.isEmpty()) {
             if (System.nanoTime() - deadline >= 0) {
                 throw new AssertionError("expected nothing due or in progress in schema " + schema + " within "
-                        + timeout + ", still there: " + String.join("; ", left)
+                        + InWords.of(timeout) + ", still there: " + String.join("; ", left)
                         + " (a topic needs a handler in a Windlass that has been started)");
             }
             pause();

@@ -226,6 +226,7 @@ begin
     perform pg_current_xact_id();
     v_now := clock_timestamp();
     v_calm := pg_postmaster_start_time() + p_quiet <= v_now;
+    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
     delete from {schema}.{inbox_redelivery} r
      where r.ctid = any (array(
                select e.ctid
@@ -258,7 +259,7 @@ begin
             delete from {schema}.{inbox_redelivery} r where r.source = v_entry.source and r.message_id = v_entry.message_id;
             v_count := v_count + 1;
         exception
-            when others then
+            when others or assert_failure then
                 null; -- one that is refused stays, and keeps no other from becoming work
         end;
     end loop;
@@ -286,7 +287,7 @@ begin
                 v_count := v_count + 1;
             end if;
         exception
-            when others then
+            when others or assert_failure then
                 null; -- somebody is writing this key, or it is refused
         end;
     end loop;

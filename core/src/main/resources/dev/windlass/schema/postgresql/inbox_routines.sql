@@ -164,8 +164,8 @@ begin
 end
 $sql$;
 
--- Renews the lease of an attempt, if it has not run out. Returns whether it did; null if somebody has the row locked, so that
--- nothing is known, and it has to be asked again.
+-- Renews the lease of an attempt, if it has not run out. Returns whether it did; null if somebody has the row locked, or a trigger or
+-- a constraint of the user's refuses it, so that it has to be asked again.
 create or replace function {schema}.{inbox_renew}(
     p_source     text,
     p_message_id text,
@@ -182,9 +182,14 @@ begin
         and m.locked_until > clock_timestamp()
         for update skip locked;
     if found then
-        update {schema}.{inbox} m
-           set locked_until = clock_timestamp() + p_lease
-         where m.source = p_source and m.message_id = p_message_id;
+        begin
+            update {schema}.{inbox} m
+               set locked_until = clock_timestamp() + p_lease
+             where m.source = p_source and m.message_id = p_message_id;
+        exception
+            when others or assert_failure then
+                return null;
+        end;
         return true;
     end if;
     perform 1
@@ -205,6 +210,7 @@ create or replace function {schema}.{inbox_renew_all}(
     language plpgsql
 as $sql$
 begin
+    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
     return query
     select {schema}.{inbox_renew}(e.source, e.message_id, e.owner_token, p_lease)
       from unnest(p_sources, p_message_ids, p_owners) with ordinality as e (source, message_id, owner_token, place)
@@ -310,7 +316,6 @@ as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;
     v_rows   tid[];
-    v_count  integer;
 begin
     v_rows := array(select r.ctid
                       from {schema}.{inbox} r
@@ -330,8 +335,6 @@ begin
                                order by r.next_attempt_at
                                limit p_limit - cardinality(v_rows)
                                  for update skip locked);
-    delete from {schema}.{inbox} m where m.ctid = any (v_rows);
-    get diagnostics v_count = row_count;
-    return v_count;
+    return {schema}.windlass_delete($name${schema}.{inbox}$name$, v_rows);
 end
 $sql$;

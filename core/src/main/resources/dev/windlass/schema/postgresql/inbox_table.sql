@@ -86,7 +86,7 @@ create table {schema}.{inbox_redelivery} (
     payload    text         not null,
     constraint {inbox_redelivery_pk} primary key (source, message_id),
     constraint {inbox_redelivery_check} check (btrim(topic, {blanks}) <> '' and topic = rtrim(topic) and length(hash) = 32
-                                      and jsonb_typeof(headers) = 'object') -- or it could not become work
+                                      and jsonb_typeof(headers) = 'object' and pg_column_size(headers) <= 65536) -- or it could not become work
 );
 
 -- Attempts at queued messages that failed. Successes write nothing here.

@@ -280,7 +280,8 @@ end
 $sql$;
 
 -- Extends leases and permits that have not run out, each to its duration from now. Answers for each holder whether it was
--- renewed; nothing for one whose row somebody is changing at this moment: ask again.
+-- renewed; nothing for one whose row somebody is changing at this moment, or is refused by a trigger or a constraint of the
+-- user's: ask again. Only what is refused for all is an error.
 create or replace function {schema}.{lease_renew}(
     p_names     text[],
     p_holders   uuid[],
@@ -296,10 +297,10 @@ create or replace function {schema}.{lease_renew}(
     set jit = off
 as $sql$
 declare
-    v_locked text[];
-    v_slots  integer[];
-    v_place  integer;
-    v_each   record;
+    v_locked  text[];
+    v_slots   integer[];
+    v_ends    timestamptz[];
+    v_refused integer[] := '{}';
 begin
     perform {schema}.{lease_check}(e.name, e.holder, 'owner', e.duration)
        from unnest(p_names, p_holders, p_durations) as e (name, holder, duration);
@@ -309,24 +310,60 @@ begin
               from {schema}.{lease} l
              where l.name = any (p_names) and l.holder = any (p_holders)
                for update skip locked) k;
+    v_slots := array(select v_slots[array_position(v_locked, e.holder || e.name)]
+                       from unnest(p_names, p_holders) with ordinality as e (name, holder, place)
+                      order by e.place);
     server_time := clock_timestamp();
-    -- One by one: for a join of the arrays, the planner knows no better than to compare each with each.
-    for v_each in select e.name, e.holder, e.duration from unnest(p_names, p_holders, p_durations) as e (name, holder, duration) loop
-        holder := v_each.holder;
-        expires_at := null;
-        v_place := array_position(v_locked, v_each.holder || v_each.name);
-        if v_place is not null then
-            update {schema}.{lease} l
-               set expires_at = server_time + v_each.duration
-             where l.name = v_each.name and l.slot = v_slots[v_place] and l.expires_at > server_time
-            returning l.expires_at into expires_at;
-            renewed := found;
-            return next;
-        elsif not exists (select from {schema}.{lease} l where l.name = v_each.name and l.holder = v_each.holder) then
-            renewed := false;
+    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
+    begin
+        v_ends := {schema}.{lease_extend}(p_names, v_slots, p_durations, server_time);
+    exception
+        when others or assert_failure then
+            for v_place in 1 .. cardinality(p_names) loop
+                begin
+                    v_ends[v_place] := ({schema}.{lease_extend}(p_names[v_place:v_place], v_slots[v_place:v_place],
+                                                                p_durations[v_place:v_place], server_time))[1];
+                exception
+                    when others or assert_failure then
+                        v_refused := v_refused || v_place;
+                end;
+            end loop;
+            if cardinality(v_refused) = cardinality(p_names) then
+                raise; -- in the words of who refuses it
+            end if;
+    end;
+    for v_place in 1 .. cardinality(p_names) loop
+        continue when v_place = any (v_refused);
+        holder := p_holders[v_place];
+        expires_at := v_ends[v_place];
+        renewed := expires_at is not null;
+        if v_slots[v_place] is not null
+           or not exists (select from {schema}.{lease} l where l.name = p_names[v_place] and l.holder = p_holders[v_place]) then
             return next;
         end if;
     end loop;
+end
+$sql$;
+
+-- Extends leases whose rows the caller has locked; a slot of null is left out. Answers, in the order of the arrays, until when;
+-- null for those that have run out.
+create or replace function {schema}.{lease_extend}(p_names text[], p_slots integer[], p_durations interval[], p_now timestamptz)
+    returns timestamptz[]
+    language plpgsql
+as $sql$
+declare
+    v_end  timestamptz;
+    v_ends timestamptz[];
+begin
+    -- One by one: for a join of the arrays, the planner knows no better than to compare each with each.
+    for v_place in 1 .. cardinality(p_names) loop
+        update {schema}.{lease} l
+           set expires_at = p_now + p_durations[v_place]
+         where l.name = p_names[v_place] and l.slot = p_slots[v_place] and l.expires_at > p_now
+        returning l.expires_at into v_end;
+        v_ends[v_place] := v_end;
+    end loop;
+    return v_ends;
 end
 $sql$;
 
@@ -415,23 +452,19 @@ as $sql$
 declare
     v_old   timestamptz := clock_timestamp() - p_retention;
     v_count integer;
-    v_more  integer;
 begin
-    delete from {schema}.{lease} l
-     where l.ctid = any (array(select o.ctid
-                                 from {schema}.{lease} o
-                                where o.expires_at < v_old
-                                limit p_limit
-                                  for update skip locked));
-    get diagnostics v_count = row_count;
-    delete from {schema}.{lease_semaphore} s
-     where s.ctid = any (array(select o.ctid
-                                 from {schema}.{lease_semaphore} o
-                                where o.used_at < v_old
-                                  and not exists (select from {schema}.{lease} l where l.name = o.name and l.slot > 0)
-                                limit p_limit
-                                  for update skip locked));
-    get diagnostics v_more = row_count;
-    return greatest(v_count, v_more);
+    v_count := {schema}.windlass_delete($name${schema}.{lease}$name$, array(
+        select o.ctid
+          from {schema}.{lease} o
+         where o.expires_at < v_old
+         limit p_limit
+           for update skip locked));
+    return greatest(v_count, {schema}.windlass_delete($name${schema}.{lease_semaphore}$name$, array(
+        select o.ctid
+          from {schema}.{lease_semaphore} o
+         where o.used_at < v_old
+           and not exists (select from {schema}.{lease} l where l.name = o.name and l.slot > 0)
+         limit p_limit
+           for update skip locked)));
 end
 $sql$;

@@ -128,21 +128,17 @@ $sql$;
 -- Deletes deduplication keys whose window is over. Returns how many.
 create or replace function {schema}.{outbox_clean_dedup}(p_limit integer default 1000) returns integer
     language plpgsql
-{plan:each}
+{plan:index}
 as $sql$
 declare
-    v_now   timestamptz := clock_timestamp();
-    v_count integer;
+    v_now timestamptz := clock_timestamp();
 begin
-    delete from {schema}.{outbox_dedup} d
-     where (d.topic, d.dedup_key) in (
-               select o.topic, o.dedup_key
-                 from {schema}.{outbox_dedup} o
-                where o.expires_at <= v_now
-                order by o.expires_at
-                limit p_limit
-                  for update skip locked);
-    get diagnostics v_count = row_count;
-    return v_count;
+    return {schema}.windlass_delete($name${schema}.{outbox_dedup}$name$, array(
+        select o.ctid
+          from {schema}.{outbox_dedup} o
+         where o.expires_at <= v_now
+         order by o.expires_at
+         limit p_limit
+           for update skip locked));
 end
 $sql$;

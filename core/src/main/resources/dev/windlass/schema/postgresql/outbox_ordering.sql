@@ -83,7 +83,7 @@ begin
     begin
         v_left := {schema}.{outbox_pass_on_now}(p_keys, p_notify);
     exception
-        when others then -- the next of one is refused, by a trigger of the user's perhaps: that must not undo the end of this one
+        when others or assert_failure then -- the next of one is refused, by a trigger of the user's perhaps: that must not undo the end of this one
             v_left := p_keys;
     end;
     if cardinality(v_left) > 0 then
@@ -203,14 +203,14 @@ begin
     begin
         v_left := {schema}.{outbox_pass_on_now}(v_keys, true);
     exception
-        when others then -- the next of one is refused: some one by one, the others are looked at later
+        when others or assert_failure then -- the next of one is refused: some one by one, the others are looked at later
             v_keys := v_keys[1:20];
             v_left := '{}';
             foreach v_key in array v_keys loop
                 begin
                     v_left := v_left || {schema}.{outbox_pass_on_now}(array[v_key], true);
                 exception
-                    when others then
+                    when others or assert_failure then
                         v_left := v_left || v_key;
                 end;
             end loop;

@@ -29,17 +29,17 @@ create or replace function {schema}.{queue_claim}(
 {plan:index}
 as $sql$
 declare
-    v_now    timestamptz := clock_timestamp();
-    v_proved timestamptz := v_now;
-    v_bytes  bigint := coalesce(p_bytes, 9223372036854775807);
-    v_paused text[] := array(select p.topic from {schema}.windlass_pause p where p.queue = {queue_name});
-    v_topics text[];
-    v_found  record;
-    v_topic  text;
-    v_here   integer;
-    v_size   bigint := 0;
-    v_taken  uuid[] := '{}';
-    v_state  text;
+    v_now     timestamptz := clock_timestamp();
+    v_proved  timestamptz := v_now;
+    v_bytes   bigint := coalesce(p_bytes, 9223372036854775807);
+    v_paused  text[] := array(select p.topic from {schema}.windlass_pause p where p.queue = {queue_name});
+    v_topics  text[];
+    v_found   record;
+    v_topic   text;
+    v_here    integer;
+    v_size    bigint := 0;
+    v_taken   uuid[] := '{}';
+    v_refused uuid;
 begin
     perform {schema}.windlass_check_lease(p_lease);
     if p_topics is not null then
@@ -49,6 +49,7 @@ begin
     {slot:claiming}
     v_topics := coalesce(p_topics, array(select t from {schema}.{queue_ready_topics}() t order by random()));
     if p_each then
+        set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
         for v_found in
             select f.id, f.size, want.topic, want.places
               from unnest(v_topics, p_places, p_after_ats, p_after_ids) as want (topic, places, after_at, after_id)
@@ -80,12 +81,15 @@ begin
                 v_taken := v_taken || v_found.id;
                 v_here := v_here + 1;
                 v_size := v_size + v_found.size;
-            exception when others then
-                v_state := sqlstate;
+            exception when others or assert_failure then
+                v_refused := v_found.id;
             end;
         end loop;
-        if cardinality(v_taken) = 0 and v_state is not null then
-            raise exception 'no message can be claimed: each is refused' using errcode = v_state;
+        if cardinality(v_taken) = 0 and v_refused is not null then
+            update {schema}.{queue} m
+               set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false
+             where m.id = v_refused; -- fails in the words of who refuses it
+            v_taken := array[v_refused];
         end if;
         return query select m.* from {schema}.{queue} m where m.id = any (v_taken);
         return;

@@ -114,7 +114,7 @@ as $sql$
 begin
     perform {schema}.windlass_check_lease(p_lease);
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from {schema}.{queue_change_held}('heartbeat', p_ids, p_owners, p_delays => array[p_lease]) s;
+      from {schema}.{queue_change_held}('heartbeat', p_ids, p_owners, p_delays => array[p_lease], p_leave => true) s;
 end
 $sql$;
 
@@ -130,13 +130,13 @@ create or replace function {schema}.{queue_start}(
 as $sql$
 begin
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from {schema}.{queue_change_held}('start', p_ids, p_owners) s;
+      from {schema}.{queue_change_held}('start', p_ids, p_owners, p_leave => true) s;
 end
 $sql$;
 
 -- Gives back all that a claim took whose answer was lost or could not be read: to ready, without counting an attempt, or, with
--- a reason why it cannot be read, as failed. Tells how many, and how many are left because somebody has them locked: ask for
--- them again. None at all may mean that the claim is not committed yet.
+-- a reason why it cannot be read, as failed. Tells how many, and how many are left because somebody has them locked, or because
+-- they are refused: ask for them again. None at all may mean that the claim is not committed yet.
 create or replace function {schema}.{queue_give_back}(
     p_owner uuid,
     p_error text default null,
@@ -157,13 +157,16 @@ begin
         select s.changed, cardinality(s.locked)
           into given, left_locked
           from {schema}.{queue_change_held}(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
-                                       p_errors => case when p_error is not null then array[p_error] end) s;
+                                       p_errors => case when p_error is not null then array[p_error] end,
+                                       p_leave => true) s;
     end if;
 end
 $sql$;
 
 -- One of the verbs above, on all rows at once; and if somebody holds one of them, on those that nobody holds. Whatever else has
 -- to be changed along with a message (the next one under its key, a join, a run) may be held by somebody too: then one by one.
+-- What a constraint or a trigger of the user's refuses is an error, since whoever writes an outcome has to know of it; with
+-- p_leave it is left as if it were locked, unless all are refused: a renewal that is refused costs no other its lease.
 create or replace function {schema}.{queue_change_held}(
     p_verb         text,
     p_ids          uuid[],
@@ -175,6 +178,7 @@ create or replace function {schema}.{queue_change_held}(
     p_notify       boolean default true,
     p_again        boolean default true,
     p_pass_on      boolean default true,
+    p_leave        boolean default false,
     out changed integer,
     out locked  uuid[],
     out lost    uuid[]
@@ -183,23 +187,26 @@ create or replace function {schema}.{queue_change_held}(
 {plan:ids}
 as $sql$
 declare
-    v_owners uuid[] := case when cardinality(p_owners) = 1 then array_fill(p_owners[1], array[cardinality(p_ids)]) else p_owners end;
-    v_done   uuid[];
-    v_free   uuid[];
-    v_id     uuid;
-    v_waits  integer := 0;
+    v_owners  uuid[] := case when cardinality(p_owners) = 1 then array_fill(p_owners[1], array[cardinality(p_ids)]) else p_owners end;
+    v_done    uuid[];
+    v_free    uuid[];
+    v_id      uuid;
+    v_waits   integer := 0;
+    v_refused uuid;
 begin
     if cardinality(p_ids) <> cardinality(v_owners) then
         raise exception 'expected one owner, or one for each of % messages, got %', cardinality(p_ids), cardinality(p_owners)
             using errcode = 'invalid_parameter_value', hint = 'Give the owner tokens in the order of the ids.';
     end if;
+    if p_leave then
+        set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
+    end if;
     begin
         v_done := {schema}.{queue_change_all}(p_verb, p_ids, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags, p_notify,
                                           p_pass_on);
     exception
-        when others then
-            -- An outcome that is refused is the caller's to know of; a renewal only if all are: it costs no other its lease.
-            if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+        when others or assert_failure then
+            if sqlstate <> '55P03' and not p_leave then
                 raise;
             end if;
             v_free := array(select m.id from {schema}.{queue} m where m.id = any (p_ids) order by m.id for update skip locked);
@@ -207,8 +214,8 @@ begin
                 v_done := {schema}.{queue_change_all}(p_verb, v_free, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags,
                                                   p_notify, p_pass_on);
             exception
-                when others then
-                    if sqlstate <> '55P03' and p_verb not in ('heartbeat', 'start') then
+                when others or assert_failure then
+                    if sqlstate <> '55P03' and not p_leave then
                         raise;
                     end if;
                     v_done := '{}';
@@ -219,15 +226,18 @@ begin
                             v_done := v_done || {schema}.{queue_change_all}(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
                                                                         p_delays, p_errors, p_flags, p_notify, p_pass_on);
                         exception
-                            when others then
-                                v_waits := v_waits + 1;
-                                if sqlstate <> '55P03'
-                                   and (p_verb not in ('heartbeat', 'start')
-                                        or cardinality(v_done) = 0 and v_waits = least(cardinality(p_ids), 50)) then
+                            when others or assert_failure then
+                                if sqlstate <> '55P03' and not p_leave then
                                     raise;
                                 end if;
+                                v_refused := case when sqlstate = '55P03' then v_refused else v_id end;
+                                v_waits := v_waits + 1;
                         end;
                     end loop;
+                    if cardinality(v_done) = 0 and v_refused is not null then -- fails in the words of who refuses it
+                        v_done := {schema}.{queue_change_all}(p_verb, array[v_refused], p_ids, v_owners, p_processed_by, p_delays,
+                                                          p_errors, p_flags, p_notify, p_pass_on);
+                    end if;
             end;
     end;
     changed := cardinality(v_done);
@@ -430,31 +440,37 @@ create or replace function {schema}.{queue_maintain}(p_verb text, p_ids uuid[]) 
     language plpgsql
 as $sql$
 declare
-    v_count integer := 0;
-    v_left  integer := 0;
-    v_id    uuid;
+    v_count   integer := 0;
+    v_waits   integer := 0;
+    v_refused uuid;
+    v_id      uuid;
 begin
     if cardinality(p_ids) = 0 then
         return 0;
     end if;
+    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
     begin
         return {schema}.{queue_maintain_all}(p_verb, p_ids);
     exception
-        when others then
+        when others or assert_failure then
             null;
     end;
     foreach v_id in array array(select i.id from unnest(p_ids) as i (id) order by random()) loop
         begin
             v_count := v_count + {schema}.{queue_maintain_all}(p_verb, array[v_id]);
         exception
-            when others then
-                v_left := v_left + 1;
-                if sqlstate <> '55P03' and v_count = 0 and v_left = least(cardinality(p_ids), 100) then
-                    raise;
+            when others or assert_failure then
+                if sqlstate = '55P03' then
+                    v_waits := v_waits + 1;
+                    exit when v_waits = 100; -- for each of these it has waited for a moment
+                else
+                    v_refused := v_id;
                 end if;
-                exit when v_left = 100; -- each may have waited for a moment
         end;
     end loop;
+    if v_count = 0 and v_refused is not null then
+        v_count := {schema}.{queue_maintain_all}(p_verb, array[v_refused]); -- fails in the words of who refuses it
+    end if;
     return v_count;
 end
 $sql$;
@@ -522,6 +538,60 @@ create or replace function {schema}.{queue_ended}(
 as $sql$
 begin
     {slot:ended}
+end
+$sql$;
+
+-- Takes messages that the caller has locked, for p_lease. All at once; and if one is refused, by a trigger or a constraint of the
+-- user's, one by one. Adds them to those that were taken, and to those that were refused; and says whether to look for more, in
+-- place of these. If all are refused, it fails as the first one did.
+create or replace function {schema}.{queue_take}(
+    p_owner   uuid,
+    p_now     timestamptz,
+    p_lease   interval,
+    p_taken   uuid[],
+    p_refused uuid[],
+    p_ids     uuid[],
+    out taken   uuid[],
+    out refused uuid[],
+    out more    boolean
+)
+    language plpgsql
+{plan:index}
+as $sql$
+declare
+    v_id      uuid;
+    v_refused uuid;
+begin
+    taken := p_taken;
+    refused := p_refused;
+    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
+    begin
+        update {schema}.{queue} m
+           set status = 1, owner_token = p_owner, locked_until = p_now + p_lease, claimed_at = p_now, started = false
+         where m.id = any (p_ids);
+        taken := taken || p_ids;
+    exception
+        when others or assert_failure then
+            foreach v_id in array p_ids loop
+                begin
+                    update {schema}.{queue} m
+                       set status = 1, owner_token = p_owner, locked_until = p_now + p_lease, claimed_at = p_now, started = false
+                     where m.id = v_id;
+                    taken := taken || v_id;
+                exception
+                    when others or assert_failure then
+                        v_refused := v_id;
+                        refused := refused || v_id;
+                end;
+            end loop;
+    end;
+    more := v_refused is not null and cardinality(refused) < 1000;
+    if not more and cardinality(taken) = 0 and cardinality(refused) > 0 then
+        update {schema}.{queue} m
+           set status = 1, owner_token = p_owner, locked_until = p_now + p_lease, claimed_at = p_now, started = false
+         where m.id = refused[1]; -- fails in the words of who refuses it
+        taken := refused[1:1];
+    end if;
 end
 $sql$;
 

@@ -193,7 +193,7 @@ begin
             return;
         end if;
     end if;
-    if v_job.overlap = 1 then
+    if v_job.overlap > 0 then
         unfinished_id := {schema}.{outbox_job_unfinished}(p_name);
         if unfinished_id is not null then
             if p_raise then
@@ -340,9 +340,9 @@ as $sql$
 $sql$;
 
 -- Takes ticks of jobs: for each job that still has the version of which they were computed, writes its next tick and the runs.
--- p_run_jobs says which of the jobs, counted from 1, a run belongs to. A job that somebody else holds is left alone; one that fails
--- says so, and is tried again after a minute.
--- Returns how many jobs were not held by others, and the topics that have new messages.
+-- p_run_jobs says which of the jobs, counted from 1, a run belongs to. A job that somebody else holds, or behind which something is
+-- locked, is left alone; one that fails says so, and is tried again after a minute; one that cannot even say so is left alone, too.
+-- Returns how many jobs were not left alone, and the topics that have new messages.
 create or replace function {schema}.{outbox_job_take}(
     p_names        text[],
     p_versions     bigint[],
@@ -385,21 +385,26 @@ begin
                               where r.job = v_each.place order by r.place),
                        p_hand_off) t;
         exception
-            when others then
+            when others or assert_failure then
                 get stacked diagnostics v_state = returned_sqlstate, v_constraint = constraint_name;
-                v_free := true;
                 v_topic := null;
+                v_free := false;
                 v_failed := v_failed + 1;
-                perform {schema}.{outbox_job_problem}(
-                    v_each.name, v_each.version, {schema}.{outbox_error}(v_state, v_constraint),
-                    case when v_state like '40%' then interval '1 second' else interval '1 minute' end);
+                begin
+                    v_free := v_state <> '55P03' and {schema}.{outbox_job_problem}(
+                        v_each.name, v_each.version, {schema}.{outbox_error}(v_state, v_constraint),
+                        case when v_state like '40%' then interval '1 second' else interval '1 minute' end);
+                exception
+                    when others or assert_failure then
+                        null;
+                end;
         end;
         looked_at := looked_at + v_free::integer;
         if v_topic is not null and v_topic <> all (topics) then
             topics := topics || v_topic;
         end if;
     end loop;
-    if v_failed > 1 and v_failed = cardinality(p_names) and v_state ~ '^(08|25|40|53|54|55|57|58|F0|HV|XX)' then
+    if v_failed > 1 and v_failed = cardinality(p_names) and v_state ~ '^(08|25|40|53|54|57|58|F0|HV|XX)' then
         raise exception 'no job can be run' using errcode = v_state; -- the database's trouble, which passes
     end if;
     perform pg_notify({channel}, t.topic) from unnest(topics) as t (topic);
@@ -421,12 +426,16 @@ create or replace function {schema}.{outbox_job_take_one}(
 )
     language plpgsql
 {plan:index}
+    set lock_timeout = '5ms'
 as $sql$
 declare
     v_now     timestamptz;
     v_job     {schema}.{outbox_job};
     v_runs    integer := cardinality(p_run_ids);
     v_skipped bigint := p_skipped;
+    v_next    timestamptz := p_next_tick_at;
+    v_fires   timestamptz := p_fires_at;
+    v_after   timestamptz;
     v_run     record;
     v_last    uuid;
 begin
@@ -445,6 +454,20 @@ begin
     end if;
     perform pg_current_xact_id();
     v_now := clock_timestamp();
+    if v_job.overlap = 2 then
+        -- A run that is unfinished ends later than now: to look again after a period is early enough.
+        v_after := case when {schema}.{outbox_job_unfinished}(p_name) is not null then v_now
+                        else (select r.ended_at from {schema}.{outbox_job_run} r where r.id = v_job.last_run_id) end + v_job.period;
+        if v_after > v_now then
+            v_runs := 0;
+            v_next := v_after;
+        elsif v_runs > 0 then
+            v_runs := 1;
+            v_next := v_now + v_job.period;
+        end if;
+        v_fires := v_next + (p_fires_at - p_next_tick_at);
+        v_skipped := 0;
+    end if;
     for v_run in
         insert into {schema}.{outbox_job_run} (id, job_name, tick_at, triggered, created_at, next_attempt_at, status, handed_over)
         select e.id, p_name, e.tick_at, false, v_now, v_now, case when p_hand_off then 6 else 0 end, p_hand_off
@@ -461,7 +484,7 @@ begin
         end if;
     end loop;
     update {schema}.{outbox_job} j
-       set version = j.version + 1, next_tick_at = p_next_tick_at, fires_at = p_fires_at, problem = null,
+       set version = j.version + 1, next_tick_at = v_next, fires_at = v_fires, problem = null,
            last_run_id = coalesce(v_last, j.last_run_id), skipped_ticks = j.skipped_ticks + v_skipped,
            last_skipped_at = case when v_skipped > 0 then v_now else j.last_skipped_at end
      where j.name = p_name;
@@ -488,7 +511,7 @@ end
 $sql$;
 
 -- Lets runs that are ready become messages, at most p_limit: such as were made where nobody hands off. Returns how many it looked at,
--- and the topics of the messages.
+-- but for those behind which something is locked, or that cannot be changed at all, and the topics of the messages.
 create or replace function {schema}.{outbox_job_hand_over}(
     p_limit       integer default 100,
     out looked_at integer,
@@ -496,6 +519,7 @@ create or replace function {schema}.{outbox_job_hand_over}(
 )
     language plpgsql
 {plan:index}
+    set lock_timeout = '5ms'
 as $sql$
 declare
     v_now        timestamptz := clock_timestamp();
@@ -506,6 +530,7 @@ declare
 begin
     looked_at := 0;
     topics := '{}';
+    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
     for v_run in
         select r.id, r.job_name, r.tick_at
           from {schema}.{outbox_job_run} r
@@ -515,26 +540,32 @@ begin
            for update skip locked
     loop
         looked_at := looked_at + 1;
-        select j.* into v_job from {schema}.{outbox_job} j where j.name = v_run.job_name;
-        if not found then
-            update {schema}.{outbox_job_run} r
-               set status = 5, ended_at = clock_timestamp(), last_error = 'its job was deleted'
-             where r.id = v_run.id;
-            continue;
-        end if;
         begin
-            perform {schema}.{outbox_job_message}(v_run.id, v_run.tick_at, v_job);
-            update {schema}.{outbox_job_run} r set status = 6, handed_over = true where r.id = v_run.id;
-            if v_job.topic <> all (topics) then
-                topics := topics || v_job.topic::text;
+            select j.* into v_job from {schema}.{outbox_job} j where j.name = v_run.job_name;
+            if found then
+                perform {schema}.{outbox_job_message}(v_run.id, v_run.tick_at, v_job);
+                update {schema}.{outbox_job_run} r set status = 6, handed_over = true where r.id = v_run.id;
+                if v_job.topic <> all (topics) then
+                    topics := topics || v_job.topic::text;
+                end if;
+            else
+                update {schema}.{outbox_job_run} r
+                   set status = 5, ended_at = clock_timestamp(), last_error = 'its job was deleted'
+                 where r.id = v_run.id;
             end if;
         exception
-            when others then
+            when others or assert_failure then
                 get stacked diagnostics v_state = returned_sqlstate, v_constraint = constraint_name;
-                update {schema}.{outbox_job_run} r
-                   set retry_count = r.retry_count + 1, last_error = {schema}.{outbox_error}(v_state, v_constraint),
-                       next_attempt_at = clock_timestamp() + interval '1 minute'
-                 where r.id = v_run.id;
+                begin
+                    update {schema}.{outbox_job_run} r
+                       set retry_count = r.retry_count + 1, last_error = {schema}.{outbox_error}(v_state, v_constraint),
+                           next_attempt_at = clock_timestamp() + interval '1 minute'
+                     where r.id = v_run.id and v_state <> '55P03';
+                    looked_at := looked_at - case when found then 0 else 1 end;
+                exception
+                    when others or assert_failure then
+                        looked_at := looked_at - 1;
+                end;
         end;
     end loop;
     perform pg_notify({channel}, t.topic) from unnest(topics) as t (topic);
@@ -761,27 +792,29 @@ create or replace function {schema}.{outbox_job_run_claim}(p_owner uuid, p_lease
 {plan:each}
 as $sql$
 declare
-    v_now timestamptz := clock_timestamp();
+    v_now     timestamptz := clock_timestamp();
+    v_taken   uuid[] := '{}';
+    v_refused uuid[] := '{}';
+    v_more    boolean := true;
 begin
     perform {schema}.windlass_check_lease(p_lease);
-    return query
-    with taken as (
-        update {schema}.{outbox_job_run} c
-           set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false
-          from {schema}.{outbox_job} j
-         where c.id = any (array(
+    while v_more loop
+        select k.taken, k.refused, k.more into v_taken, v_refused, v_more
+          from {schema}.{outbox_job_run_take}(p_owner, v_now, p_lease, v_taken, v_refused, array(
                    select r.id
                      from {schema}.{outbox_job_run} r
-                    where r.status = 0 and r.next_attempt_at <= v_now
-                      and exists (select from {schema}.{outbox_job} k where k.name = r.job_name)
+                    where r.status = 0 and r.next_attempt_at <= v_now and r.id <> all (v_refused)
+                      and exists (select from {schema}.{outbox_job} j where j.name = r.job_name)
                     order by r.next_attempt_at, r.id
-                    limit p_limit
-                      for update of r skip locked))
-           and j.name = c.job_name
-        returning c.*, j.topic as job_topic, j.payload as job_payload)
+                    limit p_limit - cardinality(v_taken)
+                      for update of r skip locked)) k;
+    end loop;
+    return query
     select t.id, t.job_name, t.tick_at, t.triggered, t.created_at, t.claimed_at, t.ended_at, t.status, t.retry_count,
-           t.lease_expiries, t.last_error, t.handed_over, t.job_topic, t.job_payload
-      from taken t
+           t.lease_expiries, t.last_error, t.handed_over, j.topic, j.payload
+      from {schema}.{outbox_job_run} t
+      join {schema}.{outbox_job} j on j.name = t.job_name
+     where t.id = any (v_taken)
      order by t.next_attempt_at, t.id;
 end
 $sql$;
@@ -793,21 +826,31 @@ create or replace function {schema}.{outbox_job_run_end_lost}(p_limit integer de
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - interval '1 minute';
-    v_count  integer;
+    v_count  integer := 0;
+    v_id     uuid;
 begin
-    update {schema}.{outbox_job_run} r
-       set status = case when r.handed_over then 3 else 5 end, ended_at = clock_timestamp(),
-           last_error = case when r.handed_over then 'its message is gone' else 'its job was deleted' end
-     where r.id = any (array(
-               select u.id
-                 from {schema}.{outbox_job_run} u
-                where u.ended_at is null and u.locked_until is null
-                  and case when u.handed_over
-                           then u.created_at < v_before and not exists (select from {schema}.{outbox} m where m.id = u.id)
-                           else not exists (select from {schema}.{outbox_job} j where j.name = u.job_name) end
-                limit p_limit
-                  for update skip locked));
-    get diagnostics v_count = row_count;
+    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
+    for v_id in
+        select u.id
+          from {schema}.{outbox_job_run} u
+         where u.ended_at is null and u.locked_until is null
+           and case when u.handed_over
+                    then u.created_at < v_before and not exists (select from {schema}.{outbox} m where m.id = u.id)
+                    else not exists (select from {schema}.{outbox_job} j where j.name = u.job_name) end
+         limit p_limit
+           for update skip locked
+    loop
+        begin
+            update {schema}.{outbox_job_run} r
+               set status = case when r.handed_over then 3 else 5 end, ended_at = clock_timestamp(),
+                   last_error = case when r.handed_over then 'its message is gone' else 'its job was deleted' end
+             where r.id = v_id;
+            v_count := v_count + 1;
+        exception
+            when others or assert_failure then
+                null; -- one that is refused keeps no other from being ended
+        end;
+    end loop;
     return v_count;
 end
 $sql$;

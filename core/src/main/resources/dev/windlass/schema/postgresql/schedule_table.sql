@@ -32,7 +32,7 @@ create table {schema}.{outbox_timer} (
     constraint {outbox_timer_topic_check} check (btrim(topic, {blanks}) <> '' and topic = rtrim(topic)),
     constraint {outbox_timer_key_check} check (btrim(unique_key, {blanks}) <> '' and unique_key = rtrim(unique_key)),
     constraint {outbox_timer_headers_check} check (jsonb_typeof(headers) = 'object'),
-    constraint {outbox_timer_headers_size} check (pg_column_size(headers) <= 65536),
+    constraint {outbox_timer_size_check} check (pg_column_size(headers) <= 65536),
     constraint {outbox_timer_counts_check} check (retry_count >= 0 and lease_expiries >= 0 and crashes >= 0 and requeues >= 0),
     constraint {outbox_timer_lease_check} check ((status = 1) = (locked_until is not null)
                                              and (status <> 1 or owner_token is not null)
@@ -77,7 +77,8 @@ create table {schema}.{outbox_job} (
     misfire_after   interval,                          -- how late a tick is missed
     misfire_runs    integer,                           -- how many runs at most
     misfire         smallint     not null,             -- ticks that were missed: 0 one run, 1 a run for each, 2 none
-    overlap         smallint     not null,             -- while a run is unfinished: 0 others may begin, 1 ticks are skipped
+    overlap         smallint     not null,             -- while a run is unfinished: 0 others may begin, 1 ticks are skipped, 2 the period
+                                                       -- counts from its end
     last_run_id     uuid,
     name            varchar(255) collate "C" not null,
     topic           varchar(255) collate "C" not null,
@@ -98,7 +99,7 @@ create table {schema}.{outbox_job} (
                                              and misfire_runs between 1 and 10000
                                              and extract(epoch from misfire_after) between 0.001 and 3153600000
                                              and date_trunc('milliseconds', misfire_after) = misfire_after),
-    constraint {outbox_job_overlap_check} check (overlap between 0 and 1),
+    constraint {outbox_job_overlap_check} check (overlap between 0 and 2 and (overlap < 2 or period is not null)),
     constraint {outbox_job_next_check} check ((next_tick_at is null) = (paused_at is not null)
                                           and (next_tick_at is null) = (fires_at is null)),
     constraint {outbox_job_jitter_check} check (extract(epoch from jitter) between 0 and 86400 and date_trunc('milliseconds', jitter) = jitter)

@@ -339,7 +339,7 @@ begin
         begin
             topics := {schema}.{outbox_timer_deliver}(v_ids);
         exception
-            when others then
+            when others or assert_failure then
                 topics := {schema}.{outbox_timer_deliver_each}(v_ids);
         end;
         perform pg_notify({channel}, t.topic) from unnest(topics) as t (topic);
@@ -396,7 +396,7 @@ $sql$;
 
 -- The same one by one, after it failed for all together: one that cannot become a message is put off, with the reason, and the
 -- others go on, also those that come after a whole batch of such. One that has become a message already, because it was written
--- twice, is done. One behind which something is locked stays due.
+-- twice, is done. One behind which something is locked stays due, and so does one that cannot be changed at all.
 create or replace function {schema}.{outbox_timer_deliver_each}(p_ids uuid[]) returns text[]
     language plpgsql
 {plan:each}
@@ -406,35 +406,34 @@ declare
     v_topics     text[];
     v_state      text;
     v_constraint text;
-    v_refused    uuid[] := '{}';
-    v_reasons    text[];
     v_waits      integer := 0;
 begin
     foreach v_id in array p_ids loop
         begin
             v_topics := v_topics || {schema}.{outbox_timer_deliver}(array[v_id]);
         exception
-            when others then
+            when others or assert_failure then
                 get stacked diagnostics v_state = returned_sqlstate, v_constraint = constraint_name;
-                if exists (select
-                             from {schema}.{outbox_timer} t
-                             join {schema}.{outbox} m on m.id = coalesce(t.message_id, t.id)
-                            where t.id = v_id) then
-                    delete from {schema}.{outbox_timer} t where t.id = v_id;
-                elsif v_state = '55P03' then
-                    v_waits := v_waits + 1;
-                    exit when v_waits = 50;
-                else
-                    v_refused := v_refused || v_id;
-                    v_reasons := v_reasons || {schema}.{outbox_error}(v_state, v_constraint);
-                end if;
+                v_waits := v_waits + (v_state = '55P03')::integer;
+                exit when v_waits = 50;
+                begin
+                    if exists (select
+                                 from {schema}.{outbox_timer} t
+                                 join {schema}.{outbox} m on m.id = coalesce(t.message_id, t.id)
+                                where t.id = v_id) then
+                        delete from {schema}.{outbox_timer} t where t.id = v_id;
+                    elsif v_state <> '55P03' then
+                        update {schema}.{outbox_timer} t
+                           set retry_count = t.retry_count + 1, last_error = {schema}.{outbox_error}(v_state, v_constraint),
+                               next_attempt_at = clock_timestamp() + make_interval(secs => least(2 ^ least(t.retry_count, 6), 60))
+                         where t.id = v_id;
+                    end if;
+                exception
+                    when others or assert_failure then
+                        null;
+                end;
         end;
     end loop;
-    update {schema}.{outbox_timer} t
-       set retry_count = t.retry_count + 1, last_error = r.reason,
-           next_attempt_at = clock_timestamp() + make_interval(secs => least(2 ^ least(t.retry_count, 6), 60))
-      from unnest(v_refused, v_reasons) as r (id, reason)
-     where t.id = r.id;
     return array(select distinct unnest(v_topics));
 end
 $sql$;
@@ -446,19 +445,22 @@ create or replace function {schema}.{outbox_timer_claim}(p_owner uuid, p_lease i
 {plan:index}
 as $sql$
 declare
-    v_now timestamptz := clock_timestamp();
+    v_now     timestamptz := clock_timestamp();
+    v_taken   uuid[] := '{}';
+    v_refused uuid[] := '{}';
+    v_more    boolean := true;
 begin
     perform {schema}.windlass_check_lease(p_lease);
-    return query
-    update {schema}.{outbox_timer} c
-       set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false
-     where c.id = any (array(
-               select t.id
-                 from {schema}.{outbox_timer} t
-                where t.status = 0 and t.next_attempt_at <= v_now
-                order by t.next_attempt_at, t.id
-                limit p_limit
-                  for update skip locked))
-    returning c.*;
+    while v_more loop
+        select k.taken, k.refused, k.more into v_taken, v_refused, v_more
+          from {schema}.{outbox_timer_take}(p_owner, v_now, p_lease, v_taken, v_refused, array(
+                   select t.id
+                     from {schema}.{outbox_timer} t
+                    where t.status = 0 and t.next_attempt_at <= v_now and t.id <> all (v_refused)
+                    order by t.next_attempt_at, t.id
+                    limit p_limit - cardinality(v_taken)
+                      for update skip locked)) k;
+    end loop;
+    return query select t.* from {schema}.{outbox_timer} t where t.id = any (v_taken);
 end
 $sql$;

@@ -125,6 +125,52 @@ begin
 end
 $sql$;
 
+-- Deletes rows that the caller has locked. All at once; and if one is refused, by a trigger or a constraint of the user's, or
+-- something behind one is locked, one by one: it stays, and the others go. Only what is refused for all is an error. Returns how
+-- many.
+create or replace function {schema}.windlass_delete(p_table regclass, p_rows tid[]) returns integer
+    language plpgsql
+    set lock_timeout = '5ms'
+as $sql$
+declare
+    v_delete  text := format('delete from %s where ctid = any ($1)', p_table);
+    v_count   integer;
+    v_sum     integer := 0;
+    v_waits   integer := 0;
+    v_refused tid;
+    v_row     tid;
+begin
+    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
+    begin
+        execute v_delete using p_rows;
+        get diagnostics v_count = row_count;
+        return v_count;
+    exception
+        when others or assert_failure then
+            null;
+    end;
+    foreach v_row in array p_rows loop
+        begin
+            execute v_delete using array[v_row];
+            get diagnostics v_count = row_count;
+            v_sum := v_sum + v_count;
+        exception
+            when others or assert_failure then
+                if sqlstate = '55P03' then
+                    v_waits := v_waits + 1;
+                    exit when v_waits = 100; -- for each of these it has waited for a moment
+                else
+                    v_refused := v_row;
+                end if;
+        end;
+    end loop;
+    if v_sum = 0 and v_refused is not null then
+        execute v_delete using array[v_refused]; -- fails in the words of who refuses it
+    end if;
+    return v_sum;
+end
+$sql$;
+
 -- Refuses arrays that do not have the same length as the first one. Null stands for an array that may be left out.
 create or replace function {schema}.windlass_check_lengths(p_length integer, variadic p_lengths integer[]) returns void
     language plpgsql
