@@ -27,16 +27,9 @@ public final class OwnWork<T, I> {
     private static final Logger log = LoggerFactory.getLogger(OwnWork.class);
 
     private final Database database;
-    private final OwnedStore store;
-    private final Claim<T> claim;
+    private final QueueStore<T> store;
     private final Kind<I> kind;
     private final Duration lease;
-
-    /** Takes what is ready, of whatever topic. */
-    @FunctionalInterface
-    public interface Claim<T> {
-        List<Taken<T>> run(Connection connection, UUID owner, Duration lease, int limit) throws SQLException;
-    }
 
     /**
      * What a claim took.
@@ -59,10 +52,9 @@ public final class OwnWork<T, I> {
     /**
      * @param lease how long after an interruption nothing is reaped
      */
-    public OwnWork(OwnedStore store, Claim<T> claim, Kind<I> kind, Duration lease) {
+    public OwnWork(QueueStore<T> store, Kind<I> kind, Duration lease) {
         this.database = store.database;
         this.store = store;
-        this.claim = claim;
         this.kind = kind;
         this.lease = lease;
     }
@@ -76,7 +68,7 @@ public final class OwnWork<T, I> {
         Require.positive("lease", lease);
         Require.positive("batch size", batchSize);
         try {
-            List<Taken<T>> taken = database.once(connection -> claim.run(connection, owner.value(), lease, batchSize));
+            List<Taken<T>> taken = database.once(connection -> store.claimAny(connection, owner.value(), lease, batchSize));
             setAside(owner, taken);
             log.debug("[{}] claimed {} {}s", database.name(), taken.size(), kind.noun());
             return taken.stream().map(Taken::value).filter(Objects::nonNull).toList();
