@@ -2,7 +2,7 @@ package dev.windlass.cli;
 
 import dev.windlass.schedule.Job;
 import dev.windlass.schedule.JobRun;
-import dev.windlass.schedule.JobRunStatus;
+import dev.windlass.WorkStatus;
 import dev.windlass.schedule.JobState;
 import dev.windlass.schedule.Misfire;
 import dev.windlass.schedule.Overlap;
@@ -70,7 +70,7 @@ final class JobText {
     /** From the start of its last attempt; of one that is going on, so far. */
     static Optional<Duration> took(JobRun run, Instant now) {
         return run.startedAt()
-                .filter(started -> run.endedAt().isPresent() || run.status() == JobRunStatus.IN_PROGRESS)
+                .filter(started -> run.endedAt().isPresent() || run.status() == WorkStatus.IN_PROGRESS)
                 .map(started -> Duration.between(started, run.endedAt().orElse(now)));
     }
 

@@ -2,7 +2,7 @@ package dev.windlass.cli;
 
 import dev.windlass.schedule.JobRun;
 import dev.windlass.schedule.JobRunIdentifier;
-import dev.windlass.schedule.JobRunStatus;
+import dev.windlass.WorkStatus;
 import dev.windlass.schedule.UnfinishedRunException;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -44,7 +44,7 @@ final class JobsTriggerCommand implements Callable<Integer> {
             return "wait until it has ended, or cancel its message with 'windlass outbox cancel " + id.value()
                     + "', which works until somebody handles it";
         }
-        return run.filter(one -> one.status() == JobRunStatus.IN_PROGRESS).isPresent()
+        return run.filter(one -> one.status() == WorkStatus.IN_PROGRESS).isPresent()
                 ? "a program is handling it; wait until it has ended"
                 : "no node has taken it yet, so there is no message to cancel; is a node running? 'windlass serve' is one";
     }

@@ -2,7 +2,7 @@ package dev.windlass.cli;
 
 import dev.windlass.schedule.JobRun;
 import dev.windlass.schedule.JobRunIdentifier;
-import dev.windlass.schedule.JobRunStatus;
+import dev.windlass.WorkStatus;
 import java.time.Instant;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -40,7 +40,7 @@ record RunPosition(JobRunIdentifier id, @Nullable Instant createdAt) {
                 createdAt,
                 Optional.empty(),
                 Optional.empty(),
-                JobRunStatus.READY,
+                WorkStatus.READY,
                 0,
                 0,
                 Optional.empty(),

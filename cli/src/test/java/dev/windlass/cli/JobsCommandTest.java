@@ -11,7 +11,7 @@ import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.schedule.Job;
 import dev.windlass.schedule.JobRun;
-import dev.windlass.schedule.JobRunStatus;
+import dev.windlass.WorkStatus;
 import dev.windlass.schedule.JobSet;
 import dev.windlass.schedule.Jobs;
 import dev.windlass.schedule.Misfire;
@@ -261,9 +261,9 @@ final class JobsCommandTest {
         jobs.pause("often");
         Ran ran = jobs("trigger", "often");
         assertThat(ran.exitCode()).isZero();
-        JobRun run = jobs.runs("often", 1, null).get(0);
+        JobRun run = jobs.runs("often", 1).get(0);
         assertThat(ran.out().strip()).isEqualTo("triggered job often: run " + text(run));
-        assertThat(run.status()).isEqualTo(JobRunStatus.READY);
+        assertThat(run.status()).isEqualTo(WorkStatus.READY);
         assertThat(run.messageId()).isEmpty();
     }
 
@@ -275,7 +275,7 @@ final class JobsCommandTest {
                 .outboxHandler("poll", message -> {})
                 .start()) {
             assertThat(jobs("trigger", "often").exitCode()).isZero();
-            await().until(() -> node.jobs().runs("often", 1, null).get(0).status() == JobRunStatus.SUCCEEDED);
+            await().until(() -> node.jobs().runs("often", 1).get(0).status() == WorkStatus.DONE);
             assertThat(jobs("list").out()).containsPattern("often .* succeeded \\S+Z");
         }
     }
@@ -298,7 +298,7 @@ final class JobsCommandTest {
     void aRunThatIsNoMessageYetIsNotSaidToBeOne() {
         jobs.save(OFTEN.overlap(Overlap.SKIP));
         jobs("trigger", "often");
-        JobRun run = jobs.runs("often", 1, null).get(0);
+        JobRun run = jobs.runs("often", 1).get(0);
         assertThat(jobs("trigger", "often").err())
                 .contains("no node has taken it yet, so there is no message to cancel; is a node running?");
         assertThat(cancel(run).err())

@@ -95,7 +95,7 @@ public abstract class QueueStore<M> implements WorkStore<M> {
     }
 
     /** Of whatever topic there is, for those who work by themselves; one that cannot be read comes alone, with the reason. */
-    final List<OwnWork.Taken<M>> claimAny(Connection connection, UUID owner, Duration lease, int limit)
+    public final List<OwnWork.Taken<M>> claimAny(Connection connection, UUID owner, Duration lease, int limit)
             throws SQLException {
         return call(connection, "claim")
                 .uuid(owner)

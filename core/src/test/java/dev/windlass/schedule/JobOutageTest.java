@@ -3,6 +3,7 @@ package dev.windlass.schedule;
 import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.WorkStatus;
 import dev.windlass.Child;
 import dev.windlass.TestDatabase;
 import dev.windlass.embedded.EmbeddedPostgres;
@@ -40,7 +41,7 @@ final class JobOutageTest {
     }
 
     private static void eventuallyMade(long ticks) {
-        eventually().ignoreExceptions().until(() -> runs("job_name = 'by period'") >= ticks);
+        eventually().ignoreExceptions().until(() -> runs("source = 'by period'") >= ticks);
     }
 
     /** From its first tick to its last one, each has one run, and each run one message, which was handled. */
@@ -50,12 +51,12 @@ final class JobOutageTest {
         NAMES.forEach(jobs::pause);
         eventually().atMost(Duration.ofMinutes(2)).ignoreExceptions().until(() -> runs("ended_at is null") == 0);
         for (int n = 0; n < NAMES.size(); n++) {
-            List<JobRun> found = jobs.runs(NAMES.get(n), 10_000, null);
+            List<JobRun> found = jobs.runs(NAMES.get(n), 10_000);
             for (int i = 0; i < found.size(); i++) {
                 assertThat(found.get(i).tick())
                         .as("tick %s of %s", i, NAMES.get(n))
                         .isEqualTo(firsts.get(n).plusSeconds(found.size() - 1 - i));
-                assertThat(found.get(i).status()).isEqualTo(JobRunStatus.SUCCEEDED);
+                assertThat(found.get(i).status()).isEqualTo(WorkStatus.DONE);
             }
             assertThat(jobs.find(NAMES.get(n)).orElseThrow().skippedTicks()).isZero();
         }
@@ -65,7 +66,7 @@ final class JobOutageTest {
 
     private static Instant first(String name) {
         return database.value(
-                        OffsetDateTime.class, "select min(tick_at) from %s.outbox_job_run where job_name = ?", name)
+                        OffsetDateTime.class, "select min(tick_at) from %s.outbox_job_run where source = ?", name)
                 .toInstant();
     }
 

@@ -3,6 +3,7 @@ package dev.windlass.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.windlass.WorkStatus;
 import ch.qos.logback.classic.Level;
 import dev.windlass.Logs;
 import dev.windlass.Windlass;
@@ -63,7 +64,7 @@ abstract class JobSetConformance extends JobsConformance {
                 .isEqualTo(Job.every("new", java.time.Duration.ofDays(1))
                         .topic("t")
                         .misfire(Misfire.skip()));
-        assertThat(jobs.findRun(pending.id()).orElseThrow().status()).isEqualTo(JobRunStatus.CANCELLED);
+        assertThat(jobs.findRun(pending.id()).orElseThrow().status()).isEqualTo(WorkStatus.CANCELLED);
 
         start(billing(3));
         assertThat(names()).containsExactly("not of the set");

@@ -97,7 +97,7 @@ final class JobRecipes {
             job.problem().ifPresent(problem -> out.append(", ").append(problem));
             out.append('\n');
         }
-        List<JobRun> history = windlass.jobs().runs("nightly-report", 20, null);
+        List<JobRun> history = windlass.jobs().runs("nightly-report", 20);
         // end::look
         return out.append(history.size()).append(" runs").toString();
     }
