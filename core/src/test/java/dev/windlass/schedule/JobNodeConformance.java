@@ -277,11 +277,11 @@ abstract class JobNodeConformance extends JobsConformance {
         assertThat(run.messageId()).isEmpty();
         assertThat(messages("true")).isZero();
         node();
-        eventually().until(() -> messages("run") == 1);
+        eventually().until(() -> messages("source = 'job'") == 1);
         assertThat(plain.findRun(run.id()).orElseThrow().messageId())
                 .contains(new OutboxMessageIdentifier(run.id().value()));
         plain.trigger("job");
-        eventually().until(() -> messages("run") == 2);
+        eventually().until(() -> messages("source = 'job'") == 2);
     }
 
     @Test

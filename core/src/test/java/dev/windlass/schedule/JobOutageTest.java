@@ -60,7 +60,7 @@ final class JobOutageTest {
             }
             assertThat(jobs.find(NAMES.get(n)).orElseThrow().skippedTicks()).isZero();
         }
-        assertThat(database.count("run and status = 2")).isEqualTo(runs("true"));
+        assertThat(database.count("source = 'job' and status = 2")).isEqualTo(runs("true"));
         assertThat(database.count("true")).isEqualTo(runs("true"));
     }
 

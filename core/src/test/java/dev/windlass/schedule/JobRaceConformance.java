@@ -28,7 +28,7 @@ abstract class JobRaceConformance extends JobsConformance {
         eventually().until(() -> runs("status = 2") >= 25);
         names.forEach(jobs::pause);
         names.forEach(this::everyTickHasOneRun);
-        assertThat(messages("run")).isEqualTo(runs("true"));
+        assertThat(messages("source = 'job'")).isEqualTo(runs("true"));
     }
 
     private void everyTickHasOneRun(String name) {
@@ -69,7 +69,7 @@ abstract class JobRaceConformance extends JobsConformance {
                     assertThat(taken.get()).isTrue();
                 }
                 assertThat(runs("source = '" + name + "'")).isEqualTo(1);
-                assertThat(messages("run")).isEqualTo(round + 1);
+                assertThat(messages("source = 'job'")).isEqualTo(round + 1);
                 assertThat(state(name).skippedTicks()).isEqualTo(1);
             }
         } finally {
