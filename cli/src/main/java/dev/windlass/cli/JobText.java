@@ -77,8 +77,8 @@ final class JobText {
     /** Those that failed, and the one that is going on or was the last. */
     static int attempts(JobRun run) {
         return switch (run.status()) {
-            case READY, CANCELLED -> run.retryCount();
-            case IN_PROGRESS, SUCCEEDED, FAILED ->
+            case READY, WAITING, CANCELLED -> run.retryCount();
+            case IN_PROGRESS, DONE, FAILED ->
                 run.retryCount() + (run.startedAt().isPresent() ? 1 : 0);
         };
     }

@@ -1,8 +1,8 @@
 package dev.windlass.cli;
 
+import dev.windlass.WorkStatus;
 import dev.windlass.schedule.JobRun;
 import dev.windlass.schedule.JobRunIdentifier;
-import dev.windlass.WorkStatus;
 import dev.windlass.schedule.UnfinishedRunException;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -19,6 +19,9 @@ final class JobsTriggerCommand implements Callable<Integer> {
     @Mixin
     private JobChoice choice = new JobChoice();
 
+    @Mixin
+    private ActorOption actor = new ActorOption();
+
     @Override
     public Integer call() throws Exception {
         return access.with(this::trigger);
@@ -26,7 +29,7 @@ final class JobsTriggerCommand implements Callable<Integer> {
 
     private int trigger(OutboxSession session) {
         try {
-            JobRun run = choice.change(session, jobs -> jobs.trigger(choice.name()));
+            JobRun run = choice.change(session, actor.name(), jobs -> jobs.triggerJob(choice.name()));
             session.out().printf("triggered %s: run %s%n", choice, run.id().value());
             return 0;
         } catch (UnfinishedRunException e) {

@@ -44,7 +44,9 @@ record RunPosition(JobRunIdentifier id, @Nullable Instant createdAt) {
                 0,
                 0,
                 Optional.empty(),
-                false);
+                false,
+                Optional.empty(),
+                createdAt);
     }
 
     /** Reads ID or TIME/ID. */

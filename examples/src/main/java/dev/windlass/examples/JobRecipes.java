@@ -6,6 +6,9 @@ import dev.windlass.Windlass;
 import dev.windlass.schedule.ClaimedJobRun;
 import dev.windlass.schedule.Job;
 import dev.windlass.schedule.JobRun;
+import dev.windlass.schedule.Jobs;
+import dev.windlass.schedule.JobRunIdentifier;
+import dev.windlass.schedule.JobOperator;
 import dev.windlass.schedule.JobSet;
 import dev.windlass.schedule.JobState;
 import dev.windlass.schedule.Misfire;
@@ -14,6 +17,7 @@ import java.time.Duration;
 import java.time.ZoneId;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /** What docs/jobs.md shows one by one, too small for programs of their own. */
 final class JobRecipes {
@@ -86,6 +90,24 @@ final class JobRecipes {
         windlass.jobs().pause("nightly-report");
         windlass.jobs().resume("nightly-report");
         // end::pause
+    }
+
+    static void restByHand(Windlass windlass) {
+        // tag::operator
+        JobOperator anna = windlass.jobs().operator("anna");
+        anna.pauseJob("nightly-report");
+        anna.resumeJob("nightly-report");
+        // end::operator
+    }
+
+    static Windlass.Builder reporting(Windlass.Builder builder, Supplier<Jobs> jobs) {
+        // tag::output
+        builder.outboxHandler("report.run", message -> {
+            int sent = 412;
+            jobs.get().recordOutput(JobRunIdentifier.of(message), sent + " reports sent");
+        });
+        // end::output
+        return builder;
     }
 
     static String look(Windlass windlass) {
