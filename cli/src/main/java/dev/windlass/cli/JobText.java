@@ -1,8 +1,8 @@
 package dev.windlass.cli;
 
+import dev.windlass.WorkStatus;
 import dev.windlass.schedule.Job;
 import dev.windlass.schedule.JobRun;
-import dev.windlass.WorkStatus;
 import dev.windlass.schedule.JobState;
 import dev.windlass.schedule.Misfire;
 import dev.windlass.schedule.Overlap;

@@ -21,7 +21,8 @@ import picocli.CommandLine.TypeConversionException;
 /** Lists the timers of a topic, or of all, page by page; a page begins after the last timer of the one before. */
 @Command(
         name = "list",
-        description = "List timers of a topic or of all, without their payloads: the next due first, failed ones the latest first.")
+        description =
+                "List timers of a topic or of all, without their payloads: the next due first, failed ones the latest first.")
 final class TimersListCommand implements Callable<Integer> {
     private static final int KEY_WIDTH = 30;
 

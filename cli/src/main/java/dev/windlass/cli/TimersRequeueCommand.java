@@ -29,6 +29,11 @@ final class TimersRequeueCommand implements Callable<Integer> {
     private int requeue(OutboxSession session) {
         List<TimerIdentifier> ids = given.stream().distinct().toList();
         int changed = session.windlass().timers().operator(actor.name()).requeue(ids, Attempts.RESET);
-        return Fitting.TIMERS.report(session, "requeued", "unknown, not failed, erased, or has a key that another one has by now", ids.size(), changed);
+        return Fitting.TIMERS.report(
+                session,
+                "requeued",
+                "unknown, not failed, erased, or has a key that another one has by now",
+                ids.size(),
+                changed);
     }
 }

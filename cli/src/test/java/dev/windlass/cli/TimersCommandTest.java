@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.windlass.OwnerToken;
 import dev.windlass.Windlass;
+import dev.windlass.WindlassOptions;
 import dev.windlass.WorkStatus;
+import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.operator.MessageFilter;
 import dev.windlass.operator.OperatorAction;
-import dev.windlass.WindlassOptions;
-import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.schedule.Timer;
 import dev.windlass.schedule.TimerEntry;
 import dev.windlass.schedule.TimerIdentifier;
@@ -260,7 +260,8 @@ final class TimersCommandTest {
         assertThat(timers("cancel", text(first), text(first)).out().strip()).isEqualTo("cancelled 1 timer");
         Ran some = timers("cancel", text(second), text(first));
         assertThat(some.exitCode()).isZero();
-        assertThat(some.out()).startsWith("cancelled 1 of 2 timers; the rest is unknown, being handled, failed, or done");
+        assertThat(some.out())
+                .startsWith("cancelled 1 of 2 timers; the rest is unknown, being handled, failed, or done");
         assertThat(timers.operator("me").list(MessageFilter.all(), 10)).isEmpty();
         Ran none = timers("cancel", text(first));
         assertThat(none.exitCode()).isEqualTo(1);

@@ -267,7 +267,8 @@ final class StoredOutbox implements Outbox {
         Require.present("message identifier", id);
         Require.instant("due time", dueTime);
         return changed(database.retrying(
-                "reschedule message " + id.value(), connection -> store.reschedule(connection, id.value(), dueTime, null, true)));
+                "reschedule message " + id.value(),
+                connection -> store.reschedule(connection, id.value(), dueTime, null, true)));
     }
 
     @Override

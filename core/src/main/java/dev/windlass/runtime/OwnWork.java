@@ -68,7 +68,8 @@ public final class OwnWork<T, I> {
         Require.positive("lease", lease);
         Require.positive("batch size", batchSize);
         try {
-            List<Taken<T>> taken = database.once(connection -> store.claimAny(connection, owner.value(), lease, batchSize));
+            List<Taken<T>> taken =
+                    database.once(connection -> store.claimAny(connection, owner.value(), lease, batchSize));
             setAside(owner, taken);
             log.debug("[{}] claimed {} {}s", database.name(), taken.size(), kind.noun());
             return taken.stream().map(Taken::value).filter(Objects::nonNull).toList();

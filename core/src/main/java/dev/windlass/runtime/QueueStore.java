@@ -294,8 +294,8 @@ public abstract class QueueStore<M> implements WorkStore<M> {
         return call
                 .rows(rows -> {
                     Reader<M> reader = storedReader(rows);
-                    return row -> reader.read(
-                            row, row.getObject("id", UUID.class), row.getObject("owner_token", UUID.class));
+                    return row ->
+                            reader.read(row, row.getObject("id", UUID.class), row.getObject("owner_token", UUID.class));
                 })
                 .stream()
                 .findFirst();

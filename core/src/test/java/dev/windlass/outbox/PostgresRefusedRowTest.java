@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.windlass.OwnerToken;
 import dev.windlass.TestDatabase;
-import dev.windlass.operator.MessageFilter;
 import dev.windlass.inbox.Inbox;
 import dev.windlass.inbox.InboxEntry;
+import dev.windlass.operator.MessageFilter;
 import dev.windlass.schedule.TimerEntry;
 import dev.windlass.schedule.TimerIdentifier;
 import dev.windlass.schedule.Timers;

@@ -120,8 +120,7 @@ abstract class BadTimerArgumentsConformance extends TimerConformance {
             refused(() -> timers.find("a", ""), "expected a timer key, got blank text");
             refused(() -> timers.failures(nothing()), "expected a timer identifier, got null");
             refused(() -> timers.operator(" "), "expected a name of the operator, got blank text");
-            refused(
-                    () -> timers.operator("me").list(MessageFilter.all(), 0), "expected a positive limit, got 0");
+            refused(() -> timers.operator("me").list(MessageFilter.all(), 0), "expected a positive limit, got 0");
             refused(() -> timers.claim(nothing(), Duration.ofSeconds(1), 1), "expected an owner token, got null");
             refused(() -> timers.claim(owner, Duration.ZERO, 1), "expected a positive lease, got PT0S");
             refused(() -> timers.claim(owner, Duration.ofSeconds(1), 0), "expected a positive batch size, got 0");

@@ -4,9 +4,9 @@ import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.windlass.WorkStatus;
 import dev.windlass.OwnerToken;
 import dev.windlass.Windlass;
+import dev.windlass.WorkStatus;
 import dev.windlass.outbox.LosingDataSource;
 import java.sql.Connection;
 import java.time.Duration;

@@ -2,8 +2,8 @@ package dev.windlass.schedule;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.windlass.WorkStatus;
 import dev.windlass.OwnerToken;
+import dev.windlass.WorkStatus;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;

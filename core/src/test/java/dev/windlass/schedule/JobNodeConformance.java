@@ -3,9 +3,9 @@ package dev.windlass.schedule;
 import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.windlass.WorkStatus;
 import ch.qos.logback.classic.Level;
 import dev.windlass.Logs;
+import dev.windlass.WorkStatus;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
 import java.sql.Connection;

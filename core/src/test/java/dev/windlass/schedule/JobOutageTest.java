@@ -3,9 +3,9 @@ package dev.windlass.schedule;
 import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.windlass.WorkStatus;
 import dev.windlass.Child;
 import dev.windlass.TestDatabase;
+import dev.windlass.WorkStatus;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.outbox.OutboxOptions;
 import java.time.Duration;
@@ -65,8 +65,7 @@ final class JobOutageTest {
     }
 
     private static Instant first(String name) {
-        return database.value(
-                        OffsetDateTime.class, "select min(tick_at) from %s.outbox_job_run where source = ?", name)
+        return database.value(OffsetDateTime.class, "select min(tick_at) from %s.outbox_job_run where source = ?", name)
                 .toInstant();
     }
 

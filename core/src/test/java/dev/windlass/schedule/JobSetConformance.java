@@ -3,11 +3,11 @@ package dev.windlass.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.windlass.WorkStatus;
 import ch.qos.logback.classic.Level;
 import dev.windlass.Logs;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassException;
+import dev.windlass.WorkStatus;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.Callable;

@@ -1,10 +1,9 @@
 package dev.windlass.schedule;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.windlass.WorkStatus;
 import dev.windlass.TestDatabase;
+import dev.windlass.WorkStatus;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -83,7 +82,8 @@ final class PostgresJobSqlTest {
 
     @Test
     void anUnknownJobIsToldByNull() {
-        assertThat(call(UUID.class, "run_id from %s.outbox_job_trigger('weekly')")).isNull();
+        assertThat(call(UUID.class, "run_id from %s.outbox_job_trigger('weekly')"))
+                .isNull();
         assertThat(call(Boolean.class, "%s.outbox_job_pause('weekly')")).isNull();
         assertThat(call(Integer.class, "%s.outbox_job_delete('weekly')")).isNull();
         jobs.save(JobsConformance.rare("strict").overlap(Overlap.SKIP));

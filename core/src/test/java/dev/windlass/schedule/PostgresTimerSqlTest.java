@@ -72,7 +72,8 @@ final class PostgresTimerSqlTest {
                        'topic-' || n % 5, 'x'
                   from generate_series(1, 30000) n""");
         assertThat(buffers("select * from %s.outbox_timer_hand_off()")).isLessThan(60);
-        assertThat(buffers("select * from %s.outbox_timer_list(10, 0, 'topic-3')")).isLessThan(60);
+        assertThat(buffers("select * from %s.outbox_timer_list(10, 0, 'topic-3')"))
+                .isLessThan(60);
         assertThat(buffers("select * from %s.outbox_timer_list(10, 0)")).isLessThan(150);
         assertThat(buffers("select * from %s.outbox_timer_claim(gen_random_uuid(), '1 min', 10)"))
                 .isLessThan(60);

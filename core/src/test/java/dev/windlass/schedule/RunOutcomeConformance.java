@@ -4,12 +4,12 @@ import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.windlass.WorkStatus;
 import dev.windlass.HandlerOptions;
 import dev.windlass.OwnerToken;
 import dev.windlass.PermanentFailure;
 import dev.windlass.RetryPolicy;
 import dev.windlass.Windlass;
+import dev.windlass.WorkStatus;
 import dev.windlass.operator.Attempts;
 import dev.windlass.operator.MessageFilter;
 import dev.windlass.outbox.OutboxMessageIdentifier;
@@ -123,8 +123,12 @@ abstract class RunOutcomeConformance extends JobsConformance {
     @Test
     void theHandlerOfAMessageWritesDownWhatCameOfTheRun() {
         JobRun run = jobs.trigger("job");
-        database().start(database().windlass().outboxHandler("topic", message -> jobs.recordOutput(
-                JobRunIdentifier.of(message), "done " + message.topic())));
+        database()
+                .start(database()
+                        .windlass()
+                        .outboxHandler(
+                                "topic",
+                                message -> jobs.recordOutput(JobRunIdentifier.of(message), "done " + message.topic())));
         eventually().until(() -> read(run).status() == WorkStatus.DONE);
         assertThat(read(run).output()).contains("done topic");
         assertThat(state("job").lastRun().orElseThrow().output()).contains("done topic");

@@ -3,8 +3,8 @@ package dev.windlass.schedule;
 import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.windlass.WorkStatus;
 import dev.windlass.OwnerToken;
+import dev.windlass.WorkStatus;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
