@@ -18,11 +18,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -198,10 +196,5 @@ final class OutboxStore extends QueueStore<OutboxMessage> {
     @Override
     public int forget(Connection connection, int limit) throws SQLException {
         return call(connection, "clean_dedup").integer(limit).count();
-    }
-
-    @Override
-    public Set<String> pausedTopics(Connection connection) throws SQLException {
-        return new HashSet<>(call(connection, "paused_topics").list(row -> row.getString("topic")));
     }
 }

@@ -295,6 +295,11 @@ public abstract class QueueStore<M> implements WorkStore<M> {
         return new HashSet<>(call(connection, "ready_topics").list(row -> row.getString(1)));
     }
 
+    @Override
+    public Set<String> pausedTopics(Connection connection) throws SQLException {
+        return new HashSet<>(call(connection, "paused_topics").list(row -> row.getString("topic")));
+    }
+
     public final Optional<M> find(Connection connection, UUID id) throws SQLException {
         return stored(call(connection, "find").uuid(id));
     }
