@@ -353,7 +353,7 @@ select windlass.outbox_job_save('poll-bank', 'bank.poll', '{}', p_cron => null, 
 --> t
 select run_id is not null from windlass.outbox_job_trigger('poll-bank', p_hand_off => true);
 --> t
-select status, triggered from windlass.outbox_job_runs('poll-bank');
+select state, triggered from windlass.outbox_job_runs('poll-bank');
 --> 0 | t
 
 with claimer as materialized (select gen_random_uuid() as owner)
@@ -362,7 +362,7 @@ select m.id, claimer.owner, m.topic, m.payload, m.retry_count
   from claimer, windlass.outbox_claim(claimer.owner, '30 s', 10, p_topics => '{bank.poll}') m;
 select a.changed from held, windlass.outbox_ack(held.ids, held.owners) a;
 --> 1
-select status, ended_at is not null from windlass.outbox_job_runs('poll-bank');
+select state, ended_at is not null from windlass.outbox_job_runs('poll-bank');
 --> 2 | t
 select windlass.outbox_job_pause('poll-bank');
 --> t

@@ -159,9 +159,9 @@ final class QuotedRowsInLoopsTest {
                 insert into %s.inbox (source, message_id, id, first_seen_at, last_seen_at, next_attempt_at, topic, payload,
                                       status, ended_at)
                 values ('old', '1', gen_random_uuid(), 'epoch', 'epoch', 'epoch', 'old', 's3cr3t', 2, 'epoch');
-                insert into %s.outbox_job_run (id, job_name, tick_at, triggered, created_at, next_attempt_at, status, ended_at,
+                insert into %s.outbox_job_run (id, source, topic, payload, tick_at, triggered, created_at, next_attempt_at, status, ended_at,
                                                last_error)
-                values (gen_random_uuid(), 'gone', 'epoch', false, 'epoch', 'epoch', 3, 'epoch', 's3cr3t')""");
+                values (gen_random_uuid(), 'gone', 'old', 's3cr3t', 'epoch', false, 'epoch', 'epoch', 3, 'epoch', 's3cr3t')""");
         database.closeAll();
     }
 

@@ -93,13 +93,13 @@ final class TransactionsTest {
                     assertThat(windlass.timers().cancel(timer)).isTrue();
                     assertThat(windlass.timers().find(timer)).isEmpty();
                     windlass.jobs().trigger("job");
-                    assertThat(windlass.jobs().runs("job", 10, null)).hasSize(1);
+                    assertThat(windlass.jobs().runs("job", 10)).hasSize(1);
                     throw new Undo();
                 }))
                 .isInstanceOf(Undo.class);
 
         assertThat(windlass.timers().find(timer)).isPresent();
-        assertThat(windlass.jobs().runs("job", 10, null)).isEmpty();
+        assertThat(windlass.jobs().runs("job", 10)).isEmpty();
         assertThat(windlass.outbox().cancel(id)).isTrue();
     }
 

@@ -1,8 +1,8 @@
 package dev.windlass.cli;
 
 import dev.windlass.schedule.Job;
+import dev.windlass.schedule.JobOperator;
 import dev.windlass.schedule.JobState;
-import dev.windlass.schedule.Jobs;
 import dev.windlass.schedule.UnknownJobException;
 import java.time.Duration;
 import java.util.function.Function;
@@ -24,10 +24,10 @@ final class JobChoice {
         return session.windlass().jobs().find(name).orElseThrow(this::unknown);
     }
 
-    /** Does something to the job; if there is none, that is said in the words of the command line. */
-    <T> T change(OutboxSession session, Function<Jobs, T> change) {
+    /** Does something to the job, recorded with a name; if there is none, that is said in the words of the command line. */
+    <T> T change(OutboxSession session, String who, Function<JobOperator, T> change) {
         try {
-            return change.apply(session.windlass().jobs());
+            return change.apply(session.windlass().jobs().operator(who));
         } catch (UnknownJobException e) {
             throw unknown();
         }

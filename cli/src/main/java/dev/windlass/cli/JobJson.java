@@ -72,6 +72,7 @@ final class JobJson {
                 .put("retryCount", run.retryCount())
                 .put("leaseExpiries", run.leaseExpiries())
                 .put("lastError", Json.text(run.lastError()))
-                .put("handedOver", run.handedOver());
+                .put("handedOver", run.handedOver())
+                .put("output", Json.text(run.output()));
     }
 }

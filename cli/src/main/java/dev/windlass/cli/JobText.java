@@ -1,8 +1,8 @@
 package dev.windlass.cli;
 
+import dev.windlass.WorkStatus;
 import dev.windlass.schedule.Job;
 import dev.windlass.schedule.JobRun;
-import dev.windlass.schedule.JobRunStatus;
 import dev.windlass.schedule.JobState;
 import dev.windlass.schedule.Misfire;
 import dev.windlass.schedule.Schedule;
@@ -73,15 +73,15 @@ final class JobText {
     /** From the start of its last attempt; of one that is going on, so far. */
     static Optional<Duration> took(JobRun run, Instant now) {
         return run.startedAt()
-                .filter(started -> run.endedAt().isPresent() || run.status() == JobRunStatus.IN_PROGRESS)
+                .filter(started -> run.endedAt().isPresent() || run.status() == WorkStatus.IN_PROGRESS)
                 .map(started -> Duration.between(started, run.endedAt().orElse(now)));
     }
 
     /** Those that failed, and the one that is going on or was the last. */
     static int attempts(JobRun run) {
         return switch (run.status()) {
-            case READY, CANCELLED -> run.retryCount();
-            case IN_PROGRESS, SUCCEEDED, FAILED ->
+            case READY, WAITING, CANCELLED -> run.retryCount();
+            case IN_PROGRESS, DONE, FAILED ->
                 run.retryCount() + (run.startedAt().isPresent() ? 1 : 0);
         };
     }

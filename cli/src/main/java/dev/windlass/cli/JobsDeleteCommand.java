@@ -18,6 +18,9 @@ final class JobsDeleteCommand implements Callable<Integer> {
     private JobChoice choice = new JobChoice();
 
     @Mixin
+    private ActorOption actor = new ActorOption();
+
+    @Mixin
     private YesOption yes = new YesOption();
 
     @Override
@@ -30,8 +33,8 @@ final class JobsDeleteCommand implements Callable<Integer> {
         if (!yes.isGiven(access, question(choice.in(session)))) {
             throw new CommandFailure("expected the answer yes, got another; nothing was deleted");
         }
-        choice.change(session, jobs -> {
-            jobs.delete(choice.name());
+        choice.change(session, actor.name(), jobs -> {
+            jobs.deleteJob(choice.name());
             return true;
         });
         session.out().printf("deleted %s%n", choice);

@@ -14,13 +14,16 @@ final class JobsPauseCommand implements Callable<Integer> {
     @Mixin
     private JobChoice choice = new JobChoice();
 
+    @Mixin
+    private ActorOption actor = new ActorOption();
+
     @Override
     public Integer call() throws Exception {
         return access.with(this::pause);
     }
 
     private int pause(OutboxSession session) {
-        if (choice.change(session, jobs -> jobs.pause(choice.name()))) {
+        if (choice.change(session, actor.name(), jobs -> jobs.pauseJob(choice.name()))) {
             session.out().printf("paused %s%n", choice);
         } else {
             String since = choice.in(session)

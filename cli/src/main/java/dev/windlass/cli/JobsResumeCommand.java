@@ -18,6 +18,9 @@ final class JobsResumeCommand implements Callable<Integer> {
     @Mixin
     private JobChoice choice = new JobChoice();
 
+    @Mixin
+    private ActorOption actor = new ActorOption();
+
     @Override
     public Integer call() throws Exception {
         return access.with(this::resume);
@@ -25,7 +28,7 @@ final class JobsResumeCommand implements Callable<Integer> {
 
     private int resume(OutboxSession session) {
         requireTimes(choice.in(session).job());
-        boolean resumed = choice.change(session, jobs -> jobs.resume(choice.name()));
+        boolean resumed = choice.change(session, actor.name(), jobs -> jobs.resumeJob(choice.name()));
         String next = choice.in(session)
                 .nextTick()
                 .map(tick -> "; next due " + Span.dated(tick, session.now()))

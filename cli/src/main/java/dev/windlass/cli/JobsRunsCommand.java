@@ -1,6 +1,7 @@
 package dev.windlass.cli;
 
 import dev.windlass.schedule.JobRun;
+import dev.windlass.schedule.Jobs;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,9 +46,11 @@ final class JobsRunsCommand implements Callable<Integer> {
     }
 
     private int list(OutboxSession session) {
-        List<JobRun> runs =
-                session.windlass().jobs().runs(choice.name(), page.limit, after == null ? null : after.in(session));
-        if (runs.isEmpty() && session.windlass().jobs().find(choice.name()).isEmpty()) {
+        Jobs jobs = session.windlass().jobs();
+        List<JobRun> runs = after == null
+                ? jobs.runs(choice.name(), page.limit)
+                : jobs.runs(choice.name(), page.limit, after.in(session));
+        if (runs.isEmpty() && jobs.find(choice.name()).isEmpty()) {
             throw choice.unknown();
         }
         if (page.json) {

@@ -90,5 +90,6 @@ final class JobsShowCommand implements Callable<Integer> {
         sheet.line("  attempts", JobText.attempts(run));
         sheet.line("  leases lost", run.leaseExpiries());
         sheet.block("  last error", run.lastError());
+        sheet.block("  output", run.output());
     }
 }

@@ -1,8 +1,8 @@
 package dev.windlass.cli;
 
+import dev.windlass.WorkStatus;
 import dev.windlass.schedule.JobRun;
 import dev.windlass.schedule.JobRunIdentifier;
-import dev.windlass.schedule.JobRunStatus;
 import dev.windlass.schedule.UnfinishedRunException;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -19,6 +19,9 @@ final class JobsTriggerCommand implements Callable<Integer> {
     @Mixin
     private JobChoice choice = new JobChoice();
 
+    @Mixin
+    private ActorOption actor = new ActorOption();
+
     @Override
     public Integer call() throws Exception {
         return access.with(this::trigger);
@@ -26,7 +29,7 @@ final class JobsTriggerCommand implements Callable<Integer> {
 
     private int trigger(OutboxSession session) {
         try {
-            JobRun run = choice.change(session, jobs -> jobs.trigger(choice.name()));
+            JobRun run = choice.change(session, actor.name(), jobs -> jobs.triggerJob(choice.name()));
             session.out().printf("triggered %s: run %s%n", choice, run.id().value());
             return 0;
         } catch (UnfinishedRunException e) {
@@ -44,7 +47,7 @@ final class JobsTriggerCommand implements Callable<Integer> {
             return "wait until it has ended, or cancel its message with 'windlass outbox cancel " + id.value()
                     + "', which works until somebody handles it";
         }
-        return run.filter(one -> one.status() == JobRunStatus.IN_PROGRESS).isPresent()
+        return run.filter(one -> one.status() == WorkStatus.IN_PROGRESS).isPresent()
                 ? "a program is handling it; wait until it has ended"
                 : "no node has taken it yet, so there is no message to cancel; is a node running? 'windlass serve' is one";
     }

@@ -12,6 +12,7 @@ import dev.windlass.operator.OperatorAction;
 import dev.windlass.operator.PausedTopic;
 import dev.windlass.outbox.ListedMessage;
 import dev.windlass.outbox.OutboxMessage;
+import dev.windlass.schedule.ListedTimer;
 import dev.windlass.schedule.Timer;
 import java.util.List;
 import java.util.Map;
@@ -122,15 +123,32 @@ final class Json {
         return MAPPER.createObjectNode()
                 .put("id", timer.id().value().toString())
                 .put("topic", timer.topic())
+                .put("status", timer.status().name())
                 .put("key", text(timer.key()))
                 .put("correlationId", text(timer.correlationId()))
                 .put("createdAt", timer.createdAt().toString())
                 .put("dueTime", timer.dueTime().toString())
                 .put("nextAttempt", timer.nextAttempt().toString())
-                .put("claimed", timer.claimed())
                 .put("retryCount", timer.retryCount())
                 .put("leaseExpiries", timer.leaseExpiries())
                 .put("lastError", text(timer.lastError()));
+    }
+
+    static ObjectNode of(ListedTimer timer) {
+        return MAPPER.createObjectNode()
+                .put("id", timer.id().toString())
+                .put("topic", timer.topic())
+                .put("status", timer.status().name())
+                .put("key", text(timer.key()))
+                .put("correlationId", text(timer.correlationId()))
+                .put("createdAt", timer.createdAt().toString())
+                .put("dueTime", timer.dueTime().toString())
+                .put("at", timer.at().toString())
+                .put("retryCount", timer.retryCount())
+                .put("leaseExpiries", timer.leaseExpiries())
+                .put("requeues", timer.requeues())
+                .put("lastError", text(timer.lastError()))
+                .put("isErased", timer.isErased());
     }
 
     static ObjectNode of(OperatorAction action) {

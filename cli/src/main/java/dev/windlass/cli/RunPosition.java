@@ -1,8 +1,8 @@
 package dev.windlass.cli;
 
+import dev.windlass.WorkStatus;
 import dev.windlass.schedule.JobRun;
 import dev.windlass.schedule.JobRunIdentifier;
-import dev.windlass.schedule.JobRunStatus;
 import java.time.Instant;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -40,11 +40,13 @@ record RunPosition(JobRunIdentifier id, @Nullable Instant createdAt) {
                 createdAt,
                 Optional.empty(),
                 Optional.empty(),
-                JobRunStatus.READY,
+                WorkStatus.READY,
                 0,
                 0,
                 Optional.empty(),
-                false);
+                false,
+                Optional.empty(),
+                createdAt);
     }
 
     /** Reads ID or TIME/ID. */

@@ -54,7 +54,7 @@ final class TimerChoice {
                 + " 'windlass timers list' lists those that are left");
     }
 
-    private static final class Id implements ITypeConverter<TimerIdentifier> {
+    static final class Id implements ITypeConverter<TimerIdentifier> {
         @Override
         public TimerIdentifier convert(String value) {
             return new TimerIdentifier(MessageId.uuid("timer", value));

@@ -1,62 +1,54 @@
 package dev.windlass.cli;
 
-import dev.windlass.schedule.Timer;
+import dev.windlass.WorkStatus;
+import dev.windlass.schedule.ListedTimer;
 import dev.windlass.schedule.TimerIdentifier;
 import java.time.Instant;
-import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
 
 /**
- * Where a page of timers begins: after one of them, named by its id.
- *
- * @param dueTime with it the position outlives the timer, which may be done before the next page is read
+ * Where a page of timers begins: after one of them, named by the time that the list is ordered by and its id. So it outlives the timer,
+ * which may be done before the next page is read.
  */
-record TimerPosition(TimerIdentifier id, @Nullable Instant dueTime) {
+record TimerPosition(Instant at, TimerIdentifier id) {
 
-    static String of(Timer timer) {
-        return timer.dueTime() + "/" + timer.id().value();
+    static String of(ListedTimer last) {
+        return last.at() + "/" + last.id();
     }
 
-    Timer in(OutboxSession session) {
-        if (dueTime != null) {
-            return at(id, dueTime);
-        }
-        return session.windlass()
-                .timers()
-                .find(id)
-                .orElseThrow(() -> new CommandFailure("expected a timer to begin after, but " + id.value()
-                        + " is none, or no longer; begin without --after"));
-    }
-
-    /** Only time and id matter to the list. */
-    private static Timer at(TimerIdentifier id, Instant dueTime) {
-        return new Timer(
+    /** Only its place matters to the list. */
+    ListedTimer last() {
+        return new ListedTimer(
                 id,
                 "any",
-                "",
-                Map.of(),
+                WorkStatus.READY,
                 Optional.empty(),
                 Optional.empty(),
-                dueTime,
-                dueTime,
-                dueTime,
-                false,
-                false,
+                at,
+                at,
+                at,
                 0,
                 0,
-                Optional.empty());
+                0,
+                Optional.empty(),
+                false);
     }
 
-    /** Reads ID or TIME/ID. */
+    /** Reads TIME/ID. */
     static final class Converter implements ITypeConverter<TimerPosition> {
         @Override
         public TimerPosition convert(String value) {
             int slash = value.indexOf('/');
+            if (slash < 0) {
+                throw new TypeConversionException(
+                        "expected a place such as 2026-08-01T10:00:00Z/0197c3a2-8f10-7abc-9def-0123456789ab, got '"
+                                + value + "'");
+            }
             return new TimerPosition(
-                    new TimerIdentifier(MessageId.uuid("timer", value.substring(slash + 1))),
-                    slash < 0 ? null : new PointInTime().convert(value.substring(0, slash)));
+                    new PointInTime().convert(value.substring(0, slash)),
+                    new TimerIdentifier(MessageId.uuid("timer", value.substring(slash + 1))));
         }
     }
 }

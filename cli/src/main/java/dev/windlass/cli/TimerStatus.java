@@ -32,7 +32,7 @@ record TimerStatus(
                    (select count(*)
                       from (select from %1$s t where t.status = 1 order by t.locked_until limit %2$d) c),
                    (select count(*)
-                      from (select from %1$s t where t.status = 3 order by t.ended_at, t.id limit %2$d) c),
+                      from (select from %1$s t where t.status = 3 and t.ended_at is not null order by t.ended_at limit %2$d) c),
                    (select count(*)
                       from (select
                               from %1$s t

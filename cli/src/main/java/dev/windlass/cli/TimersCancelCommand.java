@@ -11,9 +11,9 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.TypeConversionException;
 
 /** Ends timers before they are due. */
-@Command(name = "cancel", description = "Cancel timers; what is cancelled is never delivered.")
+@Command(name = "cancel", description = "Cancel timers that nobody handles; what is cancelled is never delivered.")
 final class TimersCancelCommand implements Callable<Integer> {
-    private static final String MISFITS = "unknown, being handled, or done";
+    private static final String MISFITS = "unknown, being handled, failed, or done";
 
     @Mixin
     private OutboxAccess access = new OutboxAccess();

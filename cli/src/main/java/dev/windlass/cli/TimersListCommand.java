@@ -1,21 +1,28 @@
 package dev.windlass.cli;
 
-import dev.windlass.schedule.Timer;
-import dev.windlass.schedule.Timers;
+import dev.windlass.WorkStatus;
+import dev.windlass.operator.MessageFilter;
+import dev.windlass.schedule.ListedTimer;
+import dev.windlass.schedule.TimerOperator;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** Lists the timers of a topic, or of all, page by page; a page begins after the last timer of the one before. */
-@Command(name = "list", description = "List the timers that are not done, of a topic or of all, the next due first.")
+@Command(
+        name = "list",
+        description =
+                "List timers of a topic or of all, without their payloads: the next due first, failed ones the latest first.")
 final class TimersListCommand implements Callable<Integer> {
     private static final int KEY_WIDTH = 30;
 
@@ -33,14 +40,22 @@ final class TimersListCommand implements Callable<Integer> {
             description = "Only the timers of this topic.")
     private @Nullable String topic;
 
+    @Option(
+            names = "--state",
+            paramLabel = "STATE",
+            defaultValue = "ready",
+            converter = State.class,
+            description = "Timers that are ready, in-progress or failed (default: ${DEFAULT-VALUE}).")
+    private WorkStatus state = WorkStatus.READY;
+
     @Mixin
     private PageOptions page = new PageOptions();
 
     @Option(
             names = "--after",
-            paramLabel = "ID",
+            paramLabel = "PLACE",
             converter = TimerPosition.Converter.class,
-            description = "Begin after this timer: its id, or what the page before printed.")
+            description = "Begin after this place, which the page before printed.")
     private @Nullable TimerPosition after;
 
     @Override
@@ -49,13 +64,16 @@ final class TimersListCommand implements Callable<Integer> {
     }
 
     private int list(OutboxSession session) {
-        Timer last = after == null ? null : after.in(session);
-        Timers all = session.windlass().timers();
-        List<Timer> timers = topic == null ? all.list(page.limit, last) : all.list(topic, page.limit, last);
+        TimerOperator reader = session.windlass().timers().operator("windlass");
+        MessageFilter filter = MessageFilter.all().withStatus(state).withTopic(topic);
+        List<ListedTimer> timers =
+                after == null ? reader.list(filter, page.limit) : reader.list(filter, page.limit, after.last());
         if (page.json) {
             timers.forEach(timer -> session.out().println(Json.of(timer)));
         } else if (timers.isEmpty()) {
-            session.out().println(topic == null ? "no timers" : "no timers of topic " + Printable.line(topic));
+            session.out()
+                    .println("no timers are " + StateName.words(state)
+                            + (topic == null ? "" : " of topic " + Printable.line(topic)));
         } else {
             print(timers, session);
         }
@@ -65,14 +83,10 @@ final class TimersListCommand implements Callable<Integer> {
         return 0;
     }
 
-    static String state(Timer timer) {
-        return timer.claimed() ? "claimed" : timer.failed() ? "failed" : "pending";
-    }
-
-    private static void print(List<Timer> timers, OutboxSession session) {
+    private static void print(List<ListedTimer> timers, OutboxSession session) {
         Instant now = session.now();
         Table table = new Table("ID", "TOPIC", "KEY", "DUE", "STATE", "FAILED", "LOST", "ERROR");
-        for (Timer timer : timers) {
+        for (ListedTimer timer : timers) {
             table.row(
                     timer.id().toString(),
                     timer.topic(),
@@ -80,7 +94,7 @@ final class TimersListCommand implements Callable<Integer> {
                             .map(key -> Printable.cut(Printable.line(key), KEY_WIDTH))
                             .orElse("-"),
                     Span.dated(timer.dueTime(), now),
-                    state(timer),
+                    StateName.words(timer.status()),
                     Integer.toString(timer.retryCount()),
                     Integer.toString(timer.leaseExpiries()),
                     timer.lastError().orElse("-"));
@@ -88,13 +102,27 @@ final class TimersListCommand implements Callable<Integer> {
         table.print(session.page());
     }
 
-    private void sayHowToGoOn(Timer last, OutboxSession session) {
+    private void sayHowToGoOn(ListedTimer last, OutboxSession session) {
         List<String> words = new ArrayList<>();
         if (topic != null) {
             words.add(topic);
         }
+        words.addAll(List.of("--state", StateName.option(state)));
         words.addAll(page.words());
         words.addAll(List.of("--after", TimerPosition.of(last)));
         page.sayNext(spec, session, access.commandWith(words));
+    }
+
+    private static final class State implements ITypeConverter<WorkStatus> {
+        @Override
+        public WorkStatus convert(String value) {
+            WorkStatus state = StateName.read(WorkStatus.class, value);
+            return switch (state) {
+                case READY, IN_PROGRESS, FAILED -> state;
+                case DONE, WAITING, CANCELLED ->
+                    throw new TypeConversionException("expected one of ready, in-progress, failed, got '" + value
+                            + "'; a timer that is done or cancelled is gone");
+            };
+        }
     }
 }

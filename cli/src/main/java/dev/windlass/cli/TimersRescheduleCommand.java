@@ -7,7 +7,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /** Moves the due time of a timer. */
-@Command(name = "reschedule", description = "Give a timer that is not done another due time.")
+@Command(name = "reschedule", description = "Give a timer that nobody has handled yet another due time.")
 final class TimersRescheduleCommand implements Callable<Integer> {
 
     @Mixin
@@ -30,8 +30,8 @@ final class TimersRescheduleCommand implements Callable<Integer> {
         TimerIdentifier id = choice.in(session).id();
         Instant time = due.time(session);
         if (!session.windlass().timers().reschedule(id, time)) {
-            throw new CommandFailure("expected a timer that is not done, but " + id.value()
-                    + " is being handled, or became a message meanwhile; 'windlass timers show ID' tells");
+            throw new CommandFailure("expected a timer that waits for its time, but " + id.value()
+                    + " is being handled, has failed, or became a message meanwhile; 'windlass timers show ID' tells");
         }
         session.out().printf("rescheduled %s to %s%n", id.value(), time);
         return 0;

@@ -51,7 +51,7 @@ final class TimersShowCommand implements Callable<Integer> {
         sheet.line("id", timer.id().value());
         sheet.line("topic", timer.topic());
         sheet.line("key", timer.key());
-        sheet.line("state", TimersListCommand.state(timer));
+        sheet.line("state", StateName.words(timer.status()));
         sheet.line("correlation id", timer.correlationId());
         sheet.line("created at", timer.createdAt());
         sheet.line("due at", timer.dueTime() + " (" + Span.until(timer.dueTime(), now) + ")");

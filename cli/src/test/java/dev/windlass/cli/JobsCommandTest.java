@@ -7,11 +7,12 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.windlass.OwnerToken;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassOptions;
+import dev.windlass.WorkStatus;
 import dev.windlass.embedded.EmbeddedPostgres;
+import dev.windlass.operator.OperatorAction;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.schedule.Job;
 import dev.windlass.schedule.JobRun;
-import dev.windlass.schedule.JobRunStatus;
 import dev.windlass.schedule.JobSet;
 import dev.windlass.schedule.Jobs;
 import dev.windlass.schedule.Misfire;
@@ -70,7 +71,7 @@ final class JobsCommandTest {
         Sql.execute(SERVER.dataSource(), sql);
     }
 
-    private JobRun succeededRun(String name) {
+    private JobRun doneRun(String name) {
         JobRun run = jobs.trigger(name);
         OwnerToken owner = OwnerToken.fresh();
         windlass.outbox().ack(owner, List.of(claim(owner).id()));
@@ -98,7 +99,7 @@ final class JobsCommandTest {
         jobs.save(NIGHTLY);
         jobs.save(OFTEN);
         jobs.save(NIGHTLY.topic("other").payload("secret"));
-        succeededRun("nightly");
+        doneRun("nightly");
         jobs.pause("often");
         sql("update jobs_command_test.outbox_job set skipped_ticks = 3, problem = E'cannot\\nbe' where name = 'often'");
         Ran ran = jobs("list");
@@ -108,7 +109,7 @@ final class JobsCommandTest {
                         head -> assertThat(head).matches("NAME +SCHEDULE +ZONE +NEXT DUE +LAST RUN +SKIPPED +PROBLEM"),
                         nightly -> assertThat(nightly)
                                 .matches("nightly +0 2 \\* \\* \\* \\(every day at 02:00\\) +Europe/Berlin +"
-                                        + "\\S+Z \\(in .*\\) +succeeded \\S+Z +0 +-"),
+                                        + "\\S+Z \\(in .*\\) +done \\S+Z +0 +-"),
                         often -> assertThat(often).matches("often +every 5 min +- +paused +- +3 +cannot be"));
         assertThat(ran.out()).doesNotContain("secret");
     }
@@ -207,7 +208,7 @@ final class JobsCommandTest {
         jobs.save(OFTEN);
         JobRun failed = failedRun("often", "no\nway");
         sql("update jobs_command_test.outbox_job_run set triggered = false");
-        JobRun succeeded = succeededRun("often");
+        JobRun succeeded = doneRun("often");
         JobRun ready = jobs.trigger("often");
         Ran ran = jobs("runs", "often");
         assertThat(ran.exitCode()).isZero();
@@ -216,7 +217,7 @@ final class JobsCommandTest {
                         head -> assertThat(head).matches("ID +TICK +STARTED +TOOK +OUTCOME +ATTEMPTS +ERROR"),
                         third -> assertThat(third).matches(text(ready) + " +triggered +- +- +ready +0 +-"),
                         second -> assertThat(second)
-                                .matches(text(succeeded) + " +triggered +\\S+Z +\\d+ \\S+ +succeeded +1 +-"),
+                                .matches(text(succeeded) + " +triggered +\\S+Z +\\d+ \\S+ +done +1 +-"),
                         first -> assertThat(first)
                                 .matches(text(failed) + " +\\S+Z +\\S+Z +\\d+ \\S+ +failed +2 +no way"));
         claim(OwnerToken.fresh());
@@ -250,7 +251,7 @@ final class JobsCommandTest {
     void runsOfADeletedJobAreStillListed() {
         jobs.save(OFTEN);
         assertThat(jobs("runs", "often").out().strip()).isEqualTo("no runs of job often");
-        JobRun run = succeededRun("often");
+        JobRun run = doneRun("often");
         jobs.delete("often");
         assertThat(jobs("runs", "often").out()).contains(text(run));
     }
@@ -261,9 +262,9 @@ final class JobsCommandTest {
         jobs.pause("often");
         Ran ran = jobs("trigger", "often");
         assertThat(ran.exitCode()).isZero();
-        JobRun run = jobs.runs("often", 1, null).get(0);
+        JobRun run = jobs.runs("often", 1).get(0);
         assertThat(ran.out().strip()).isEqualTo("triggered job often: run " + text(run));
-        assertThat(run.status()).isEqualTo(JobRunStatus.READY);
+        assertThat(run.status()).isEqualTo(WorkStatus.READY);
         assertThat(run.messageId()).isEmpty();
     }
 
@@ -275,8 +276,8 @@ final class JobsCommandTest {
                 .outboxHandler("poll", message -> {})
                 .start()) {
             assertThat(jobs("trigger", "often").exitCode()).isZero();
-            await().until(() -> node.jobs().runs("often", 1, null).get(0).status() == JobRunStatus.SUCCEEDED);
-            assertThat(jobs("list").out()).containsPattern("often .* succeeded \\S+Z");
+            await().until(() -> node.jobs().runs("often", 1).get(0).status() == WorkStatus.DONE);
+            assertThat(jobs("list").out()).containsPattern("often .* done \\S+Z");
         }
     }
 
@@ -298,7 +299,7 @@ final class JobsCommandTest {
     void aRunThatIsNoMessageYetIsNotSaidToBeOne() {
         jobs.save(OFTEN.overlap(Overlap.SKIP));
         jobs("trigger", "often");
-        JobRun run = jobs.runs("often", 1, null).get(0);
+        JobRun run = jobs.runs("often", 1).get(0);
         assertThat(jobs("trigger", "often").err())
                 .contains("no node has taken it yet, so there is no message to cancel; is a node running?");
         assertThat(cancel(run).err())
@@ -317,7 +318,10 @@ final class JobsCommandTest {
     void pauseAndResumeSayWhatWasBeforeAndWhatComesNext() {
         jobs.save(OFTEN);
         assertThat(jobs("resume", "often").out()).startsWith("job often was not paused; next due ");
-        assertThat(jobs("pause", "often").out().strip()).isEqualTo("paused job often");
+        assertThat(jobs("pause", "often", "--as", "anna").out().strip()).isEqualTo("paused job often");
+        OperatorAction action = jobs.operator("me").actions(1).get(0);
+        assertThat(action.by() + " " + action.verb()).isEqualTo("anna pause job");
+        assertThat(action.detail()).contains("often");
         assertThat(jobs.find("often").orElseThrow().isPaused()).isTrue();
         assertThat(jobs("pause", "often").out()).matches("job often was paused already, since \\S+Z\\R");
         assertThat(jobs("show", "often").out())

@@ -6,7 +6,10 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.windlass.OwnerToken;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassOptions;
+import dev.windlass.WorkStatus;
 import dev.windlass.embedded.EmbeddedPostgres;
+import dev.windlass.operator.MessageFilter;
+import dev.windlass.operator.OperatorAction;
 import dev.windlass.schedule.Timer;
 import dev.windlass.schedule.TimerEntry;
 import dev.windlass.schedule.TimerIdentifier;
@@ -80,11 +83,11 @@ final class TimersCommandTest {
         assertThat(ran.out().lines())
                 .satisfiesExactly(
                         head -> assertThat(head).matches("ID +TOPIC +KEY +DUE +STATE +FAILED +LOST +ERROR"),
+                        next -> assertThat(next)
+                                .matches("\\S+ +a +order \\[31m 7 +\\S+Z \\(in 2 h \\d+ min\\) +ready +0 +0 +-"),
                         late -> assertThat(late)
                                 .matches(
-                                        "\\S+ +a +- +\\S+Z \\(2 h( \\d+ min)? late\\) +pending +1 +0 +first second line"),
-                        next -> assertThat(next)
-                                .matches("\\S+ +a +order \\[31m 7 +\\S+Z \\(in 2 h \\d+ min\\) +pending +0 +0 +-"));
+                                        "\\S+ +a +- +\\S+Z \\(2 h( \\d+ min)? late\\) +ready +1 +0 +first second line"));
         assertThat(ran.out()).doesNotContain("secret");
     }
 
@@ -92,9 +95,44 @@ final class TimersCommandTest {
     void listTellsWhichSomebodyHandlesNow() {
         timer("a", Duration.ZERO);
         timers.claim(OwnerToken.fresh(), Duration.ofMinutes(1), 1);
-        assertThat(timers("list", "a").out()).containsPattern(" late\\) +claimed ");
-        assertThat(Json.read(timers("list", "a", "--json").out()).get("claimed").asBoolean())
-                .isTrue();
+        assertThat(timers("list", "a").out().strip()).isEqualTo("no timers are ready of topic a");
+        assertThat(timers("list", "a", "--state", "in-progress").out()).containsPattern(" late\\) +in progress ");
+        assertThat(Json.read(timers("list", "a", "--state", "in-progress", "--json")
+                                .out())
+                        .get("status")
+                        .asText())
+                .isEqualTo("IN_PROGRESS");
+        Ran gone = timers("list", "--state", "done");
+        assertThat(gone.exitCode()).isEqualTo(2);
+        assertThat(gone.err()).contains("expected one of ready, in-progress, failed, got 'done'");
+    }
+
+    @Test
+    void failedTimersAreListedRequeuedAndPurged() {
+        TimerIdentifier first = givenUp("a");
+        TimerIdentifier second = givenUp("a");
+        TimerIdentifier waiting = timer("a", LATER);
+        assertThat(timers("list", "--state", "failed").out())
+                .contains(text(first), text(second), "broken")
+                .doesNotContain(text(waiting));
+        assertThat(timers("requeue", text(first), "--as", "anna").out().strip()).isEqualTo("requeued 1 timer");
+        assertThat(find(first).status()).isEqualTo(WorkStatus.READY);
+        Ran some = timers("purge", text(second), text(waiting), "--as", "anna");
+        assertThat(some.out()).startsWith("purged 1 of 2 timers; the rest is unknown, or not failed");
+        assertThat(timers.find(second)).isEmpty();
+        assertThat(timers("requeue", NOBODY).exitCode()).isEqualTo(1);
+        assertThat(timers.operator("me").actions(2))
+                .extracting(OperatorAction::verb)
+                .containsExactly("requeue", "purge");
+        assertThat(timers.operator("me").actions(3).get(2).by()).isEqualTo("anna");
+    }
+
+    private TimerIdentifier givenUp(String topic) {
+        TimerIdentifier id = timer(topic, Duration.ZERO);
+        OwnerToken owner = OwnerToken.fresh();
+        timers.claim(owner, Duration.ofMinutes(1), 1);
+        timers.fail(owner, List.of(id), "broken");
+        return id;
     }
 
     @Test
@@ -112,8 +150,8 @@ final class TimersCommandTest {
 
     @Test
     void listSaysWhenThereAreNone() {
-        assertThat(timers("list", "a").out().strip()).isEqualTo("no timers of topic a");
-        assertThat(timers("list").out().strip()).isEqualTo("no timers");
+        assertThat(timers("list", "a").out().strip()).isEqualTo("no timers are ready of topic a");
+        assertThat(timers("list").out().strip()).isEqualTo("no timers are ready");
         assertThat(timers("list", "a", "--json").out()).isEmpty();
     }
 
@@ -126,22 +164,17 @@ final class TimersCommandTest {
         assertThat(lines.get(1)).startsWith(text(first));
         assertThat(lines.get(2))
                 .startsWith("next page: windlass timers list --url ")
-                .contains(" --schema timers_command_test 'it'\\''s' --limit 1 --after ");
+                .contains(" --schema timers_command_test 'it'\\''s' --state ready --limit 1 --after ");
         timers.cancel(first);
         String position = lines.get(2).replaceFirst(".* --after ", "");
         assertThat(timers("list", "it's", "--after", position).out()).contains(text(second));
     }
 
     @Test
-    void aPageAlsoBeginsAfterAnId() {
-        TimerIdentifier first = timer("a", LATER);
-        TimerIdentifier second = timer("a", LATER.plusSeconds(1));
-        assertThat(timers("list", "a", "--after", text(first)).out())
-                .contains(text(second))
-                .doesNotContain(text(first));
-        Ran gone = timers("list", "a", "--after", NOBODY);
-        assertThat(gone.exitCode()).isEqualTo(1);
-        assertThat(gone.err()).contains("expected a timer to begin after, but " + NOBODY);
+    void aPageBeginsAfterAPlaceOnly() {
+        Ran ran = timers("list", "a", "--after", NOBODY);
+        assertThat(ran.exitCode()).isEqualTo(2);
+        assertThat(ran.err()).contains("expected a place such as 2026");
     }
 
     @Test
@@ -168,7 +201,7 @@ final class TimersCommandTest {
             assertThat(show(way))
                     .containsPattern("id +" + text(id))
                     .containsPattern("key +k")
-                    .containsPattern("state +pending")
+                    .containsPattern("state +ready")
                     .containsPattern("due at +\\S+Z \\(in 2 h \\d+ min\\)")
                     .doesNotContain("next attempt")
                     .doesNotContain("payload")
@@ -227,8 +260,9 @@ final class TimersCommandTest {
         assertThat(timers("cancel", text(first), text(first)).out().strip()).isEqualTo("cancelled 1 timer");
         Ran some = timers("cancel", text(second), text(first));
         assertThat(some.exitCode()).isZero();
-        assertThat(some.out()).startsWith("cancelled 1 of 2 timers; the rest is unknown, being handled, or done");
-        assertThat(timers.list("a", 10, null)).isEmpty();
+        assertThat(some.out())
+                .startsWith("cancelled 1 of 2 timers; the rest is unknown, being handled, failed, or done");
+        assertThat(timers.operator("me").list(MessageFilter.all(), 10)).isEmpty();
         Ran none = timers("cancel", text(first));
         assertThat(none.exitCode()).isEqualTo(1);
         assertThat(none.err()).contains("cancelled none of 1 timer").contains("'windlass timers show ID'");

@@ -44,7 +44,6 @@ final class Queue {
         this.announcer = announcer;
         own = new OwnWork<>(
                 store,
-                store::claimAny,
                 new OwnWork.Kind<>("message", "work item identifiers", InboxWorkItemIdentifier::value, false),
                 lease);
         this.contentChanges = contentChanges;

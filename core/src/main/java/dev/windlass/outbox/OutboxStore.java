@@ -4,7 +4,6 @@ import static dev.windlass.runtime.Columns.each;
 import static dev.windlass.runtime.Columns.optional;
 
 import dev.windlass.WorkStatus;
-import dev.windlass.operator.FailedAttempt;
 import dev.windlass.outbox.OutboxEntry.Deduplication;
 import dev.windlass.runtime.Call;
 import dev.windlass.runtime.Claimed;
@@ -105,8 +104,31 @@ final class OutboxStore extends QueueStore<OutboxMessage> {
         return true;
     }
 
+    /** What only a message tells that has not just been claimed. */
+    private record End(
+            WorkStatus status, Optional<Instant> endedAt, Optional<String> endedBy, Optional<Instant> erasedAt) {
+        static final End NONE = new End(WorkStatus.IN_PROGRESS, Optional.empty(), Optional.empty(), Optional.empty());
+
+        static End of(ResultSet row) throws SQLException {
+            return new End(
+                    WorkStatus.of(row.getInt("status")),
+                    Instants.optionalInstant(row, "ended_at"),
+                    Optional.ofNullable(row.getString("processed_by")),
+                    Instants.optionalInstant(row, "erased_at"));
+        }
+    }
+
     @Override
     protected Reader<OutboxMessage> reader(ResultSet rows) throws SQLException {
+        return reader(rows, row -> End.NONE);
+    }
+
+    @Override
+    protected Reader<OutboxMessage> storedReader(ResultSet rows) throws SQLException {
+        return reader(rows, End::of);
+    }
+
+    private static Reader<OutboxMessage> reader(ResultSet rows, Call.RowMapper<End> ends) throws SQLException {
         int topic = rows.findColumn("topic");
         int payload = rows.findColumn("payload");
         int headers = rows.findColumn("headers");
@@ -119,28 +141,27 @@ final class OutboxStore extends QueueStore<OutboxMessage> {
         int leaseExpiries = rows.findColumn("lease_expiries");
         int requeues = rows.findColumn("requeues");
         int lastError = rows.findColumn("last_error");
-        return (row, id, owner) -> new OutboxMessage(
-                new OutboxWorkItemIdentifier(id),
-                row.getString(topic),
-                row.getString(payload),
-                Headers.read(row.getString(headers)),
-                Optional.ofNullable(row.getString(correlationId)),
-                Optional.ofNullable(row.getString(orderingKey)),
-                Instants.instant(row, createdAt),
-                Instants.optionalInstant(row, dueAt),
-                Instants.optionalInstant(row, expiresAt),
-                WorkStatus.IN_PROGRESS,
-                row.getInt(retryCount),
-                row.getInt(leaseExpiries),
-                row.getInt(requeues),
-                Optional.ofNullable(row.getString(lastError)),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty());
-    }
-
-    private static Optional<Instant> instant(ResultSet row, int column) throws SQLException {
-        return Instants.optionalInstant(row, column);
+        return (row, id, owner) -> {
+            End end = ends.map(row);
+            return new OutboxMessage(
+                    new OutboxWorkItemIdentifier(id),
+                    row.getString(topic),
+                    row.getString(payload),
+                    Headers.read(row.getString(headers)),
+                    Optional.ofNullable(row.getString(correlationId)),
+                    Optional.ofNullable(row.getString(orderingKey)),
+                    Instants.instant(row, createdAt),
+                    Instants.optionalInstant(row, dueAt),
+                    Instants.optionalInstant(row, expiresAt),
+                    end.status,
+                    row.getInt(retryCount),
+                    row.getInt(leaseExpiries),
+                    row.getInt(requeues),
+                    Optional.ofNullable(row.getString(lastError)),
+                    end.endedAt,
+                    end.endedBy,
+                    end.erasedAt);
+        };
     }
 
     @Override
@@ -182,53 +203,5 @@ final class OutboxStore extends QueueStore<OutboxMessage> {
     @Override
     public Set<String> pausedTopics(Connection connection) throws SQLException {
         return new HashSet<>(call(connection, "paused_topics").list(row -> row.getString("topic")));
-    }
-
-    Optional<OutboxMessage> find(Connection connection, UUID id) throws SQLException {
-        return call(connection, "find").uuid(id).list(OutboxStore::stored).stream()
-                .findFirst();
-    }
-
-    private static OutboxMessage stored(ResultSet row) throws SQLException {
-        return new OutboxMessage(
-                new OutboxWorkItemIdentifier(row.getObject("id", UUID.class)),
-                row.getString("topic"),
-                row.getString("payload"),
-                Headers.read(row.getString("headers")),
-                Optional.ofNullable(row.getString("correlation_id")),
-                Optional.ofNullable(row.getString("ordering_key")),
-                instant(row, row.findColumn("created_at")).orElseThrow(),
-                instant(row, row.findColumn("due_at")),
-                instant(row, row.findColumn("expires_at")),
-                WorkStatus.of(row.getInt("status")),
-                row.getInt("retry_count"),
-                row.getInt("lease_expiries"),
-                row.getInt("requeues"),
-                Optional.ofNullable(row.getString("last_error")),
-                instant(row, row.findColumn("ended_at")),
-                Optional.ofNullable(row.getString("processed_by")),
-                instant(row, row.findColumn("erased_at")));
-    }
-
-    List<FailedAttempt> failures(Connection connection, UUID id) throws SQLException {
-        return call(connection, "failures")
-                .uuid(id)
-                .list(row -> new FailedAttempt(
-                        instant(row, row.findColumn("failed_at")).orElseThrow(),
-                        row.getInt("attempt"),
-                        Optional.ofNullable(row.getString("node")),
-                        Optional.ofNullable(row.getString("error"))));
-    }
-
-    boolean cancel(Connection connection, UUID id) throws SQLException {
-        return call(connection, "cancel").uuids(List.of(id)).count() == 1;
-    }
-
-    boolean reschedule(Connection connection, UUID id, Instant dueTime) throws SQLException {
-        return call(connection, "reschedule")
-                        .uuids(List.of(id))
-                        .instant(dueTime)
-                        .count()
-                == 1;
     }
 }

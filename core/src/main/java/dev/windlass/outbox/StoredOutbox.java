@@ -54,7 +54,6 @@ final class StoredOutbox implements Outbox {
         this.codec = codec;
         own = new OwnWork<>(
                 store,
-                store::claimAny,
                 new OwnWork.Kind<>("message", "work item identifiers", OutboxWorkItemIdentifier::value, true),
                 lease);
     }
@@ -268,7 +267,8 @@ final class StoredOutbox implements Outbox {
         Require.present("message identifier", id);
         Require.instant("due time", dueTime);
         return changed(database.retrying(
-                "reschedule message " + id.value(), connection -> store.reschedule(connection, id.value(), dueTime)));
+                "reschedule message " + id.value(),
+                connection -> store.reschedule(connection, id.value(), dueTime, null, true)));
     }
 
     @Override
@@ -278,7 +278,7 @@ final class StoredOutbox implements Outbox {
         return database.within(
                 connection,
                 "reschedule message " + id.value(),
-                callers -> store.reschedule(callers, id.value(), dueTime));
+                callers -> store.reschedule(callers, id.value(), dueTime, null, true));
     }
 
     /** Its successor under a key, or it itself, may be due now. */

@@ -45,7 +45,7 @@ final class Completion {
     }
 
     /** Gives back all that an owner holds. Returns how many. */
-    static int giveBack(Database database, String noun, UUID owner, OwnedStore store) {
+    static int giveBack(Database database, String noun, UUID owner, QueueStore<?> store) {
         long start = System.nanoTime();
         for (int given = 0; ; ) {
             WorkStore.GivenBack back =

@@ -6,7 +6,6 @@ import dev.windlass.WindlassException;
 import dev.windlass.runtime.WorkStore.Ending;
 import dev.windlass.runtime.WorkStore.Failure;
 import dev.windlass.runtime.WorkStore.Held;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
@@ -28,17 +27,9 @@ public final class OwnWork<T, I> {
     private static final Logger log = LoggerFactory.getLogger(OwnWork.class);
 
     private final Database database;
-    private final OwnedStore store;
-    private final Claim<T> claim;
+    private final QueueStore<T> store;
     private final Kind<I> kind;
     private final Duration lease;
-
-    /** Takes what is ready, of whatever topic; or one by one, without those that the database refuses. */
-    @FunctionalInterface
-    public interface Claim<T> {
-        List<Taken<T>> run(Connection connection, UUID owner, Duration lease, int limit, boolean each)
-                throws SQLException;
-    }
 
     /**
      * What a claim took.
@@ -61,10 +52,9 @@ public final class OwnWork<T, I> {
     /**
      * @param lease how long after an interruption nothing is reaped
      */
-    public OwnWork(OwnedStore store, Claim<T> claim, Kind<I> kind, Duration lease) {
+    public OwnWork(QueueStore<T> store, Kind<I> kind, Duration lease) {
         this.database = store.database;
         this.store = store;
-        this.claim = claim;
         this.kind = kind;
         this.lease = lease;
     }
@@ -90,7 +80,7 @@ public final class OwnWork<T, I> {
     /** If the database refuses it, one may be at fault, as when a constraint or a trigger of the user's own refuses its change. */
     private List<Taken<T>> take(OwnerToken owner, Duration lease, int batchSize) throws SQLException {
         try {
-            return database.once(connection -> claim.run(connection, owner.value(), lease, batchSize, false));
+            return database.once(connection -> store.claimAny(connection, owner.value(), lease, batchSize, false));
         } catch (SQLException e) {
             Dialect dialect = database.dialect();
             if (!dialect.isAnswer(e) || dialect.isTransient(e) || dialect.isLackOfMemory(e)) {
@@ -101,7 +91,7 @@ public final class OwnWork<T, I> {
                     database.name(),
                     database.describe(e),
                     kind.noun());
-            return database.once(connection -> claim.run(connection, owner.value(), lease, batchSize, true));
+            return database.once(connection -> store.claimAny(connection, owner.value(), lease, batchSize, true));
         }
     }
 

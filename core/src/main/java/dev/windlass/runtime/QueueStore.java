@@ -1,25 +1,49 @@
 package dev.windlass.runtime;
 
 import static dev.windlass.runtime.Columns.each;
+import static dev.windlass.runtime.Columns.optional;
 
+import dev.windlass.FailedHead;
+import dev.windlass.operator.FailedAttempt;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * The verbs that every queue has alike whose messages are claimed by topic. A feature adds how a message is read from a row, and
+ * The verbs that every queue has alike: routines named after its table. A feature adds how a message is read from a row, and
  * what only its own queue can do.
  */
-public abstract class QueueStore<M> extends OwnedStore implements WorkStore<M> {
+public abstract class QueueStore<M> implements WorkStore<M> {
+    private static final Logger log = LoggerFactory.getLogger(QueueStore.class);
+
+    protected final Database database;
+    protected final String nodeName;
+    protected final Duration retention;
+    protected final String queue;
+
+    /**
+     * @param retention how long what is done is kept; zero means that an ack deletes it
+     */
     protected QueueStore(Database database, String queue, String nodeName, Duration retention) {
-        super(database, queue, nodeName, retention);
+        this.database = database;
+        this.queue = queue;
+        this.nodeName = nodeName;
+        this.retention = retention;
+    }
+
+    protected final Call call(Connection connection, String routine) {
+        return database.call(connection, queue + "_" + routine);
     }
 
     /** Reads messages of the rows of one result; the columns are looked up once. */
@@ -27,7 +51,13 @@ public abstract class QueueStore<M> extends OwnedStore implements WorkStore<M> {
         M read(ResultSet row, UUID id, UUID owner) throws SQLException;
     }
 
+    /** Of what has been claimed. */
     protected abstract Reader<M> reader(ResultSet rows) throws SQLException;
+
+    /** Of what may be in any state. */
+    protected Reader<M> storedReader(ResultSet rows) throws SQLException {
+        return reader(rows);
+    }
 
     /** Whether messages have ordering keys. */
     protected boolean hasKeys() {
@@ -65,7 +95,7 @@ public abstract class QueueStore<M> extends OwnedStore implements WorkStore<M> {
     }
 
     /**
-     * Of whatever topic there is, for those who work by themselves.
+     * Of whatever topic there is, for those who work by themselves; what cannot be read comes with the reason.
      *
      * @param each one by one: those that the database refuses are left
      */
@@ -83,8 +113,17 @@ public abstract class QueueStore<M> extends OwnedStore implements WorkStore<M> {
                 .bool(each)
                 .rows(rows -> {
                     Reader<M> reader = reader(rows);
-                    return row -> taken(row, found -> reader.read(found, found.getObject("id", UUID.class), owner));
+                    return row -> taken(row, owner, reader);
                 });
+    }
+
+    private OwnWork.Taken<M> taken(ResultSet row, UUID owner, Reader<M> reader) throws SQLException {
+        UUID id = row.getObject("id", UUID.class);
+        try {
+            return new OwnWork.Taken<>(id, reader.read(row, id, owner), null);
+        } catch (SQLException | RuntimeException e) {
+            return new OwnWork.Taken<>(id, null, problem(id, e));
+        }
     }
 
     /**
@@ -135,6 +174,104 @@ public abstract class QueueStore<M> extends OwnedStore implements WorkStore<M> {
     }
 
     @Override
+    public GivenBack giveBack(Connection connection, UUID owner, @Nullable String problem) throws SQLException {
+        return call(connection, "give_back")
+                .uuid(owner)
+                .text(problem)
+                .list(row -> new GivenBack(row.getInt("given"), row.getInt("left_locked")))
+                .get(0);
+    }
+
+    /** What can be told of the reason why a row cannot be read, without any of its content. */
+    private String problem(UUID id, Exception cause) {
+        log.debug("[{}] {} of {} cannot be read", database.name(), id, queue, cause);
+        return "it cannot be read: " + cause.getClass().getName();
+    }
+
+    /** A call of a verb on messages that this owner holds. */
+    protected final Call calling(Connection connection, String verb, List<Held> held) {
+        return call(connection, verb).uuids(each(held, Held::id)).uuids(each(held, Held::owner));
+    }
+
+    private static Answer answer(Call call) throws SQLException {
+        return call.list(QueueStore::answer).get(0);
+    }
+
+    protected static Answer answer(ResultSet row) throws SQLException {
+        return new Answer(row.getInt("changed"), ids(row, "locked"), ids(row, "lost"));
+    }
+
+    private static Set<UUID> ids(ResultSet row, String column) throws SQLException {
+        return Set.of((UUID[]) row.getArray(column).getArray());
+    }
+
+    @Override
+    public Answer start(Connection connection, List<Held> held) throws SQLException {
+        return answer(calling(connection, "start", held));
+    }
+
+    @Override
+    public Answer ack(Connection connection, List<Held> held) throws SQLException {
+        return ack(connection, held, true);
+    }
+
+    /**
+     * Ends messages as done.
+     *
+     * @param again whether those count that were ended before
+     */
+    protected final Answer ack(Connection connection, List<Held> held, boolean again) throws SQLException {
+        return answer(calling(connection, "ack", held)
+                .text(nodeName)
+                .bool(!retention.isZero())
+                .bool(announces(held))
+                .bool(again));
+    }
+
+    /** Whether to tell other nodes of what becomes ready when these end. */
+    protected boolean announces(List<Held> ended) {
+        return false;
+    }
+
+    @Override
+    public Answer abandon(Connection connection, List<Failure> failures) throws SQLException {
+        return answer(calling(connection, "abandon", each(failures, Failure::held))
+                .durations(optional(failures, Failure::retryAfter))
+                .texts(optional(failures, Failure::error))
+                .text(nodeName)
+                .bools(each(failures, Failure::counted)));
+    }
+
+    @Override
+    public Answer release(Connection connection, List<Held> held) throws SQLException {
+        return answer(calling(connection, "release", held));
+    }
+
+    @Override
+    public Answer fail(Connection connection, List<Ending> endings) throws SQLException {
+        List<Held> held = each(endings, Ending::held);
+        return answer(calling(connection, "fail", held)
+                .texts(each(endings, Ending::error))
+                .text(nodeName)
+                .bools(each(endings, ending -> ending.head() == FailedHead.BLOCKS))
+                .bool(announces(held)));
+    }
+
+    @Override
+    public Answer heartbeat(Connection connection, List<Held> held, Duration lease) throws SQLException {
+        return answer(calling(connection, "heartbeat", held).duration(lease));
+    }
+
+    @Override
+    public int reap(Connection connection, Duration quiet, int limit, boolean watched) throws SQLException {
+        return call(connection, "reap")
+                .duration(quiet)
+                .integer(limit)
+                .bool(watched)
+                .count();
+    }
+
+    @Override
     public int expire(Connection connection, int limit) throws SQLException {
         return call(connection, "expire").integer(limit).count();
     }
@@ -156,5 +293,53 @@ public abstract class QueueStore<M> extends OwnedStore implements WorkStore<M> {
     @Override
     public Set<String> readyTopics(Connection connection) throws SQLException {
         return new HashSet<>(call(connection, "ready_topics").list(row -> row.getString(1)));
+    }
+
+    public final Optional<M> find(Connection connection, UUID id) throws SQLException {
+        return stored(call(connection, "find").uuid(id));
+    }
+
+    /** The one that a call finds, in whatever state, if there is one. */
+    protected final Optional<M> stored(Call call) throws SQLException {
+        return call
+                .rows(rows -> {
+                    Reader<M> reader = storedReader(rows);
+                    return row ->
+                            reader.read(row, row.getObject("id", UUID.class), row.getObject("owner_token", UUID.class));
+                })
+                .stream()
+                .findFirst();
+    }
+
+    /** The attempts that failed, the oldest first. */
+    public final List<FailedAttempt> failures(Connection connection, UUID id) throws SQLException {
+        return call(connection, "failures")
+                .uuid(id)
+                .list(row -> new FailedAttempt(
+                        Instants.instant(row, "failed_at"),
+                        row.getInt("attempt"),
+                        Optional.ofNullable(row.getString("node")),
+                        Optional.ofNullable(row.getString("error"))));
+    }
+
+    public final boolean cancel(Connection connection, UUID id) throws SQLException {
+        return call(connection, "cancel").uuids(List.of(id)).count() == 1;
+    }
+
+    /**
+     * Moves the due time of what nobody has claimed.
+     *
+     * @param delay from now; either this or the due time is given
+     */
+    public final boolean reschedule(
+            Connection connection, UUID id, @Nullable Instant dueTime, @Nullable Duration delay, boolean notify)
+            throws SQLException {
+        return call(connection, "reschedule")
+                        .uuids(List.of(id))
+                        .instant(dueTime)
+                        .duration(delay)
+                        .bool(notify)
+                        .count()
+                == 1;
     }
 }

@@ -166,20 +166,21 @@ public class StoredOperator<I, L> implements Operator<I, L> {
         return done(verb, total);
     }
 
-    /** The same by a filter: batch by batch, from the oldest on, until one is not full. */
+    /** The same by a filter: batch by batch, from the oldest on, until there are no more. */
     protected final int change(String verb, MessageFilter failed, UnaryOperator<Call> more) {
         MessageFilter rest = onlyFailed(verb, failed);
         Long action = null;
         int total = 0;
-        Changed changed;
+        boolean goesOn;
         do {
-            changed = change(verb, null, rest, action, more);
-            rest = changed.reached() == null
-                    ? rest
-                    : rest.withFrom(changed.reached()); // what is older has been looked at
+            Changed changed = change(verb, null, rest, action, more);
             action = changed.action();
             total += changed.count();
-        } while (changed.count() == BATCH);
+            // some may have been looked at and left, so a batch that is not full need not be the last one
+            goesOn = changed.count() == BATCH
+                    || (changed.reached() != null && !changed.reached().equals(rest.from()));
+            rest = changed.reached() == null ? rest : rest.withFrom(changed.reached());
+        } while (goesOn);
         return done(verb, total);
     }
 

@@ -1,6 +1,6 @@
 package dev.windlass.schedule;
 
-/** A run to be handled by a program that claims runs itself, with topic and payload of its job as it is now. */
+/** A run to be handled by a program that claims runs itself, with topic and payload of its job at the time of its tick. */
 public record ClaimedJobRun(JobRun run, String topic, String payload) {
 
     public JobRunIdentifier id() {

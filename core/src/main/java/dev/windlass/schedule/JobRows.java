@@ -3,6 +3,7 @@ package dev.windlass.schedule;
 import static dev.windlass.runtime.Instants.instant;
 import static dev.windlass.runtime.Instants.optionalInstant;
 
+import dev.windlass.WorkStatus;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.DateTimeException;
@@ -92,30 +93,38 @@ final class JobRows {
         return optionalInstant(row, "anchor_at").orElse(null);
     }
 
+    /** A run that is listed, or the last one of a job that is listed. */
     static JobRun run(ResultSet row) throws SQLException {
+        return run(row, instant(row, "created_at"));
+    }
+
+    /**
+     * @param at its time in a list
+     */
+    static JobRun run(ResultSet row, Instant at) throws SQLException {
+        return run(row, WorkStatus.of(row.getInt("state")), at);
+    }
+
+    static JobRun claimedRun(ResultSet row) throws SQLException {
+        return run(row, WorkStatus.IN_PROGRESS, instant(row, "created_at"));
+    }
+
+    private static JobRun run(ResultSet row, WorkStatus status, Instant at) throws SQLException {
         return new JobRun(
                 new JobRunIdentifier(row.getObject("id", UUID.class)),
-                row.getString("job_name"),
+                row.getString("source"),
                 instant(row, "tick_at"),
                 row.getBoolean("triggered"),
                 instant(row, "created_at"),
-                optionalInstant(row, "started_at"),
+                status == WorkStatus.READY ? Optional.empty() : optionalInstant(row, "claimed_at"),
                 optionalInstant(row, "ended_at"),
-                status(row.getInt("status")),
+                status,
                 row.getInt("retry_count"),
                 row.getInt("lease_expiries"),
                 Optional.ofNullable(row.getString("last_error")),
-                row.getBoolean("handed_over"));
-    }
-
-    private static JobRunStatus status(int code) {
-        return switch (code) {
-            case 0 -> JobRunStatus.READY;
-            case 1 -> JobRunStatus.IN_PROGRESS;
-            case 2 -> JobRunStatus.SUCCEEDED;
-            case 3 -> JobRunStatus.FAILED;
-            default -> JobRunStatus.CANCELLED;
-        };
+                row.getBoolean("handed_over"),
+                Optional.ofNullable(row.getString("output")),
+                at);
     }
 
     static Duration micros(ResultSet row, String column) throws SQLException {

@@ -1,5 +1,6 @@
 package dev.windlass.schedule;
 
+import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.runtime.Require;
 import java.util.UUID;
 
@@ -8,6 +9,11 @@ public record JobRunIdentifier(UUID value) {
 
     public JobRunIdentifier {
         Require.present("run identifier", value);
+    }
+
+    /** The run that a handler of the outbox has got as a message. */
+    public static JobRunIdentifier of(OutboxMessage message) {
+        return new JobRunIdentifier(Require.present("message", message).id().value());
     }
 
     /** As it can be pasted: the bare UUID. */

@@ -107,8 +107,8 @@ final class JobStore {
     }
 
     /** Returns whether the job was there. */
-    boolean delete(Connection connection, String name) throws SQLException {
-        return call(connection, "delete").text(name).bool(false).value(row -> row.getObject(1) != null);
+    boolean delete(Connection connection, String name, @Nullable String by) throws SQLException {
+        return call(connection, "delete").text(name).text(by).value(row -> row.getObject(1) != null);
     }
 
     /**
@@ -122,12 +122,13 @@ final class JobStore {
             @Nullable UUID unfinished,
             @Nullable String topic) {}
 
-    Triggered trigger(Connection connection, String name, UUID id, boolean handOff) throws SQLException {
+    Triggered trigger(Connection connection, String name, UUID id, boolean handOff, @Nullable String by)
+            throws SQLException {
         return call(connection, "trigger")
                 .text(name)
                 .uuid(id)
                 .bool(handOff)
-                .bool(false)
+                .text(by)
                 .list(row -> new Triggered(
                         row.getObject("run_id", UUID.class),
                         row.getObject("unfinished_id", UUID.class),
@@ -136,19 +137,21 @@ final class JobStore {
     }
 
     /** Empty if there is no such job. */
-    Optional<Boolean> pause(Connection connection, String name) throws SQLException {
+    Optional<Boolean> pause(Connection connection, String name, @Nullable String by) throws SQLException {
         return call(connection, "pause")
                 .text(name)
-                .bool(false)
+                .text(by)
                 .value(row -> Optional.ofNullable(row.getObject(1, Boolean.class)));
     }
 
-    boolean resume(Connection connection, Stored job, Instant nextTick, Instant firesAt) throws SQLException {
+    boolean resume(Connection connection, Stored job, Instant nextTick, Instant firesAt, @Nullable String by)
+            throws SQLException {
         return call(connection, "resume")
                 .text(job.state().name())
                 .number(job.version())
                 .instant(nextTick)
                 .instant(firesAt)
+                .text(by)
                 .value(row -> row.getBoolean(1));
     }
 
@@ -162,20 +165,6 @@ final class JobStore {
 
     private List<Stored> jobs(Connection connection, @Nullable String name) throws SQLException {
         return database.call(connection, outbox + "_jobs").text(name).list(JobRows::job);
-    }
-
-    Optional<JobRun> findRun(Connection connection, UUID id) throws SQLException {
-        return call(connection, "run_states").uuids(List.of(id)).list(JobRows::run).stream()
-                .findFirst();
-    }
-
-    List<JobRun> runs(Connection connection, String name, int limit, @Nullable JobRun before) throws SQLException {
-        return call(connection, "runs")
-                .text(name)
-                .integer(limit)
-                .instant(before == null ? null : before.createdAt())
-                .uuid(before == null ? null : before.id().value())
-                .list(JobRows::run);
     }
 
     /** A job that fires. */
@@ -262,11 +251,7 @@ final class JobStore {
                 .get(0);
     }
 
-    Done handOver(Connection connection, int limit) throws SQLException {
-        return call(connection, "hand_over").integer(limit).list(JobStore::done).get(0);
-    }
-
-    private static Done done(ResultSet row) throws SQLException {
+    static Done done(ResultSet row) throws SQLException {
         return new Done(row.getInt("looked_at"), List.of((String[])
                 row.getArray("topics").getArray()));
     }
@@ -278,17 +263,5 @@ final class JobStore {
                 .text(problem)
                 .duration(retry)
                 .value(row -> row.getBoolean(1));
-    }
-
-    static ClaimedJobRun claimed(ResultSet row) throws SQLException {
-        return new ClaimedJobRun(JobRows.run(row), row.getString("topic"), row.getString("payload"));
-    }
-
-    int settle(Connection connection, int limit) throws SQLException {
-        return call(connection, "run_end_lost").integer(limit).count();
-    }
-
-    int clean(Connection connection, Duration retention, int limit) throws SQLException {
-        return call(connection, "run_clean").duration(retention).integer(limit).count();
     }
 }

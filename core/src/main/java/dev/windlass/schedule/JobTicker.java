@@ -39,6 +39,7 @@ final class JobTicker {
 
     private final Database database;
     private final JobStore store;
+    private final JobRunStore runs;
     private final boolean handOff;
     private final Consumer<Collection<String>> handedOff;
     private final Pace pace;
@@ -58,12 +59,14 @@ final class JobTicker {
     JobTicker(
             Database database,
             JobStore store,
+            JobRunStore runs,
             boolean handOff,
             Duration longest,
             Consumer<Collection<String>> handedOff,
             Workers workers) {
         this.database = database;
         this.store = store;
+        this.runs = runs;
         this.handOff = handOff;
         this.handedOff = handedOff;
         this.pace = new Pace(longest, longest);
@@ -96,11 +99,11 @@ final class JobTicker {
         if (!due.jobs().isEmpty()) {
             lookedAt += fire(due);
         }
-        boolean handOver = handOff && due.runReady();
-        if (handOver) {
-            lookedAt += report(database.once(connection -> store.handOver(connection, BATCH)));
+        boolean handOffRuns = handOff && due.runReady();
+        if (handOffRuns) {
+            lookedAt += report(database.once(connection -> runs.handOff(connection, BATCH)));
         }
-        boolean idle = due.jobs().isEmpty() && !handOver;
+        boolean idle = due.jobs().isEmpty() && !handOffRuns;
         return lookedAt > 0 || looksFurther(due) ? Duration.ZERO : pause(due, idle);
     }
 
@@ -177,9 +180,9 @@ final class JobTicker {
     }
 
     private int takeAtOnce(List<Planned> planned) throws SQLException {
-        List<UUID> runs = new ArrayList<>();
-        planned.forEach(job -> job.plan().runs().forEach(tick -> runs.add(ids.next())));
-        return report(database.once(connection -> store.take(connection, planned, runs, handOff)));
+        List<UUID> made = new ArrayList<>();
+        planned.forEach(job -> job.plan().runs().forEach(tick -> made.add(ids.next())));
+        return report(database.once(connection -> store.take(connection, planned, made, handOff)));
     }
 
     private int report(Done done) {

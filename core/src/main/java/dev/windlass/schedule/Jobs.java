@@ -1,13 +1,14 @@
 package dev.windlass.schedule;
 
 import dev.windlass.OwnerToken;
+import dev.windlass.Topic;
 import dev.windlass.WindlassException;
+import dev.windlass.operator.FailedAttempt;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps jobs, which run again and again. At each tick of a job one run is made, on whatever number of nodes, and becomes a message
@@ -75,16 +76,40 @@ public interface Jobs {
     /** A run as it is now, until it is cleaned up. */
     Optional<JobRun> findRun(JobRunIdentifier id);
 
-    /**
-     * The runs of a job, the latest first; also of one that was deleted.
-     *
-     * @param limit how many at most
-     * @param before the last one of the page before; null for the first page
-     */
-    List<JobRun> runs(String name, int limit, @Nullable JobRun before);
+    /** The runs of a job, the latest first, {@code limit} at most; also of one that was deleted. */
+    List<JobRun> runs(String name, int limit);
+
+    /** The page that follows the one that ended with {@code last}. */
+    List<JobRun> runs(String name, int limit, JobRun last);
 
     /**
-     * Takes up to {@code batchSize} ready runs, the oldest first, for programs that handle runs themselves.
+     * The attempts of a run that failed, the oldest first, where programs claim runs themselves. Those of a run that was handed over
+     * are the failures of its message.
+     */
+    List<FailedAttempt> failures(JobRunIdentifier id);
+
+    /**
+     * Writes down what came of a run, for people: up to 8,192 characters of it. For the handler of the run, before it ends; a later
+     * one replaces it. Returns whether the run was there and had not ended.
+     *
+     * <pre>{@code
+     * jobs.recordOutput(JobRunIdentifier.of(message), "412 invoices sent");
+     * }</pre>
+     */
+    boolean recordOutput(JobRunIdentifier id, String output);
+
+    /** The same in the caller's transaction. */
+    boolean recordOutput(Connection connection, JobRunIdentifier id, String output);
+
+    /** The same job with a typed topic, and a payload that is encoded by the codec of this Windlass. */
+    <T> Job job(Job job, Topic<T> topic, T payload);
+
+    /** Failed runs, pauses, jobs: what is done by hand, and recorded with a name of at most 255 characters. */
+    JobOperator operator(String name);
+
+    /**
+     * Takes up to {@code batchSize} ready runs, of whatever topic is not paused, the oldest of each first, for programs that handle
+     * runs themselves.
      *
      * <p>Only where no node hands runs to the outbox ({@link ScheduleOptions#handOff}): others would take them first. Nobody
      * else gets them until the lease has run out. Take a fresh token for each claim.
@@ -93,7 +118,7 @@ public interface Jobs {
      */
     List<ClaimedJobRun> claimRuns(OwnerToken owner, Duration lease, int batchSize);
 
-    /** Ends runs as succeeded. Runs that this owner does not hold are ignored. Returns how many it held. */
+    /** Ends runs as done. Runs that this owner does not hold are ignored. Returns how many it held. */
     int ackRuns(OwnerToken owner, Collection<JobRunIdentifier> ids);
 
     /**

@@ -18,8 +18,7 @@ final class ScheduleMaintenance {
     private static final long SETTLE_EVERY = Duration.ofMinutes(10).toNanos();
 
     private final Database database;
-    private final JobStore jobs;
-    private final ScheduleOptions options;
+    private final JobRunStore runs;
     private final List<Chore> chores;
     private final Loop loop;
     private final Duration reapEvery;
@@ -29,18 +28,17 @@ final class ScheduleMaintenance {
     ScheduleMaintenance(
             Database database,
             OwnWork<?, ?> timers,
-            OwnWork<?, ?> runs,
-            JobStore jobs,
-            ScheduleOptions options,
+            OwnWork<?, ?> ownRuns,
+            JobRunStore runs,
+            Duration lease,
             Workers workers) {
         this.database = database;
-        this.jobs = jobs;
-        this.options = options;
-        reapEvery = options.lease().dividedBy(3);
+        this.runs = runs;
+        reapEvery = lease.dividedBy(3);
         String name = "[" + database.name() + "] ";
         chores = List.of(
                 new Chore(name + "reaping timers", timers::reap, timers::reaped),
-                new Chore(name + "reaping runs", runs::reap, runs::reaped),
+                new Chore(name + "reaping runs", ownRuns::reap, ownRuns::reaped),
                 new Chore(name + "ending runs", this::settle, this::settled),
                 new Chore(name + "cleaning runs", this::clean, this::cleaned));
         loop = new Loop(name + "maintenance", workers, this::maintain);
@@ -70,17 +68,17 @@ final class ScheduleMaintenance {
         }
         settling = false;
         lastSettled = System.nanoTime();
-        int settled = database.once(connection -> jobs.settle(connection, batch));
+        int settled = database.once(connection -> runs.endLost(connection, batch));
         settling = settled > 0;
         return settled;
     }
 
     private void settled(int count) {
-        log.info("[{}] ended {} runs whose job or message is gone", database.name(), count);
+        log.info("[{}] ended {} runs whose message is gone", database.name(), count);
     }
 
     private int clean(int batch) throws SQLException {
-        return database.once(connection -> jobs.clean(connection, options.runRetention(), batch));
+        return database.once(connection -> runs.clean(connection, batch));
     }
 
     private void cleaned(int count) {

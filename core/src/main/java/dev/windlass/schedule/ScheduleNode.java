@@ -9,7 +9,7 @@ import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Dispatcher;
 import dev.windlass.runtime.Loops;
 import dev.windlass.runtime.OwnWork;
-import dev.windlass.runtime.OwnedStore;
+import dev.windlass.runtime.StoredOperator;
 import dev.windlass.runtime.Workers;
 import dev.windlass.schema.Channel;
 import java.sql.SQLException;
@@ -61,31 +61,50 @@ public final class ScheduleNode {
             PayloadCodec codec,
             Workers workers) {
         answering = database.answeringWithin(LONGEST_CALL);
-        TimerStore timerStore = new TimerStore(database, table);
         handsOff = windlass.backgroundWorkers() && options.handOff();
         longest = longestSleep(windlass.maxPollingInterval());
+        TimerStore timerStore = new TimerStore(database, table, windlass.nodeName());
+        TimerStore nodesTimers = new TimerStore(answering, table, windlass.nodeName());
         timerHandOff =
-                new TimerHandOff(answering, timerStore, options.batchSize(), longest, outbox::committed, workers);
+                new TimerHandOff(answering, nodesTimers, options.batchSize(), longest, outbox::committed, workers);
         Announcer announcer = new Announcer(
                 database, Channel.of(windlass.schemaName(), table), TIMERS_WRITTEN, workers, windlass.wakeUp());
+        StoredOperator.Effects ofTimers = new StoredOperator.Effects(timerHandOff::wake, () -> {});
         timers = new StoredTimers(
-                database, timerStore, timerHandOff, announcer, codec, ownTimers(database, windlass, options, table));
+                database,
+                timerStore,
+                timerHandOff,
+                announcer,
+                codec,
+                ownTimers(timerStore, options),
+                who -> new StoredTimerOperator(database, TimerStore.queue(table), who, ofTimers));
         JobStore jobStore = new JobStore(database, table);
-        ticker = new JobTicker(answering, jobStore, options.handOff(), longest, outbox::committed, workers);
+        JobRunStore runStore = new JobRunStore(database, table, windlass.nodeName(), options.runRetention());
+        JobRunStore nodesRuns = new JobRunStore(answering, table, windlass.nodeName(), options.runRetention());
+        ticker = new JobTicker(answering, jobStore, nodesRuns, options.handOff(), longest, outbox::committed, workers);
+        StoredOperator.Effects ofRuns = new StoredOperator.Effects(
+                () -> {
+                    ticker.wake();
+                    outbox.committed();
+                },
+                () -> {});
         jobs = new StoredJobs(
                 database,
                 jobStore,
+                runStore,
                 ticker,
                 options.handOff(),
                 outbox::committed,
-                ownRuns(database, windlass, options, table));
+                codec,
+                ownRuns(runStore, options),
+                (its, who) -> new StoredJobOperator(database, JobRunStore.queue(table), who, ofRuns, its));
         this.sets = new JobSetSync(answering, jobStore, sets, own);
         maintenance = new ScheduleMaintenance(
                 answering,
-                ownTimers(answering, windlass, options, table),
-                ownRuns(answering, windlass, options, table),
-                jobStore,
-                options,
+                ownTimers(nodesTimers, options),
+                ownRuns(nodesRuns, options),
+                nodesRuns,
+                options.lease(),
                 workers);
         loops = new Loops(List.of(timerHandOff.loop(), ticker.loop(), maintenance.loop()));
         if (windlass.backgroundWorkers()) {
@@ -93,26 +112,16 @@ public final class ScheduleNode {
         }
     }
 
-    private static OwnWork<Timer, TimerIdentifier> ownTimers(
-            Database database, WindlassOptions windlass, ScheduleOptions options, String table) {
-        OwnedStore store = new OwnedStore(database, table + "_timer", windlass.nodeName(), Duration.ZERO);
+    private static OwnWork<Timer, TimerIdentifier> ownTimers(TimerStore store, ScheduleOptions options) {
         return new OwnWork<>(
                 store,
-                (connection, owner, lease, limit, each) ->
-                        store.claimAny(connection, owner, lease, limit, TimerStore::whole),
                 new OwnWork.Kind<>("timer", "timer identifiers", TimerIdentifier::value, false),
                 options.lease());
     }
 
-    private static OwnWork<ClaimedJobRun, JobRunIdentifier> ownRuns(
-            Database database, WindlassOptions windlass, ScheduleOptions options, String table) {
-        OwnedStore store = new OwnedStore(database, table + "_job_run", windlass.nodeName(), options.runRetention());
+    private static OwnWork<ClaimedJobRun, JobRunIdentifier> ownRuns(JobRunStore store, ScheduleOptions options) {
         return new OwnWork<>(
-                store,
-                (connection, owner, lease, limit, each) ->
-                        store.claimAny(connection, owner, lease, limit, JobStore::claimed),
-                new OwnWork.Kind<>("run", "run identifiers", JobRunIdentifier::value, false),
-                options.lease());
+                store, new OwnWork.Kind<>("run", "run identifiers", JobRunIdentifier::value, false), options.lease());
     }
 
     static Duration longestSleep(Duration maxPollingInterval) {

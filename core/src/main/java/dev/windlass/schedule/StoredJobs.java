@@ -2,7 +2,10 @@ package dev.windlass.schedule;
 
 import dev.windlass.FailedHead;
 import dev.windlass.OwnerToken;
+import dev.windlass.PayloadCodec;
+import dev.windlass.Topic;
 import dev.windlass.WindlassException;
+import dev.windlass.operator.FailedAttempt;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.OwnWork;
 import dev.windlass.runtime.Require;
@@ -17,6 +20,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,10 +34,13 @@ final class StoredJobs implements Jobs {
 
     private final Database database;
     private final JobStore store;
+    private final JobRunStore runs;
     private final JobTicker ticker;
     private final boolean handOff;
     private final Consumer<Collection<String>> handedOff;
+    private final PayloadCodec codec;
     private final OwnWork<ClaimedJobRun, JobRunIdentifier> own;
+    private final BiFunction<StoredJobs, String, JobOperator> operators;
     private final TimeOrderedIds ids = new TimeOrderedIds();
     private volatile boolean written;
 
@@ -44,16 +51,22 @@ final class StoredJobs implements Jobs {
     StoredJobs(
             Database database,
             JobStore store,
+            JobRunStore runs,
             JobTicker ticker,
             boolean handOff,
             Consumer<Collection<String>> handedOff,
-            OwnWork<ClaimedJobRun, JobRunIdentifier> own) {
+            PayloadCodec codec,
+            OwnWork<ClaimedJobRun, JobRunIdentifier> own,
+            BiFunction<StoredJobs, String, JobOperator> operators) {
         this.database = database;
         this.store = store;
+        this.runs = runs;
         this.ticker = ticker;
         this.handOff = handOff;
         this.handedOff = handedOff;
+        this.codec = codec;
         this.own = own;
+        this.operators = operators;
     }
 
     @Override
@@ -87,12 +100,19 @@ final class StoredJobs implements Jobs {
 
     @Override
     public void delete(String name) {
+        delete(name, null);
+    }
+
+    /**
+     * @param by the operator, if it is one
+     */
+    void delete(String name, @Nullable String by) {
         check(name);
         boolean[] tried = {false};
         boolean deleted = database.retrying(what("delete", name), connection -> {
             boolean again = tried[0];
             tried[0] = true;
-            return store.delete(connection, name) || again; // an earlier try, whose answer was lost, has deleted it
+            return store.delete(connection, name, by) || again; // an earlier try, whose answer was lost, has deleted it
         });
         deleted(name, deleted);
     }
@@ -100,7 +120,7 @@ final class StoredJobs implements Jobs {
     @Override
     public void delete(Connection connection, String name) {
         check(name);
-        deleted(name, within(connection, what("delete", name), callers -> store.delete(callers, name)));
+        deleted(name, within(connection, what("delete", name), callers -> store.delete(callers, name, null)));
     }
 
     private void deleted(String name, boolean deleted) {
@@ -112,13 +132,17 @@ final class StoredJobs implements Jobs {
 
     @Override
     public JobRun trigger(String name) {
+        return trigger(name, null);
+    }
+
+    JobRun trigger(String name, @Nullable String by) {
         check(name);
         UUID id = ids.next();
         return database.retrying(
                 what("trigger", name),
-                connection -> store.trigger(connection, name, id, handOff),
+                connection -> store.trigger(connection, name, id, handOff, by),
                 triggered -> committed(name, triggered),
-                connection -> trigger(connection, name));
+                connection -> triggerIn(connection, name, by));
     }
 
     private JobRun committed(String name, Triggered triggered) {
@@ -128,16 +152,20 @@ final class StoredJobs implements Jobs {
         } else {
             ticker.wake();
         }
-        return database.retrying(what("read the run of", name), connection -> store.findRun(connection, run))
+        return database.retrying(what("read the run of", name), connection -> runs.state(connection, run))
                 .orElseThrow(() -> unknown(name));
     }
 
     @Override
     public JobRun trigger(Connection connection, String name) {
         check(name);
+        return triggerIn(connection, name, null);
+    }
+
+    private JobRun triggerIn(Connection connection, String name, @Nullable String by) {
         return within(connection, what("trigger", name), callers -> {
-            UUID run = made(name, store.trigger(callers, name, ids.next(), handOff));
-            return store.findRun(callers, run).orElseThrow(() -> unknown(name));
+            UUID run = made(name, store.trigger(callers, name, ids.next(), handOff, by));
+            return runs.state(callers, run).orElseThrow(() -> unknown(name));
         });
     }
 
@@ -153,13 +181,17 @@ final class StoredJobs implements Jobs {
 
     @Override
     public boolean pause(String name) {
+        return pause(name, null);
+    }
+
+    boolean pause(String name, @Nullable String by) {
         check(name);
         boolean[] tried = {false};
         boolean paused = database.retrying(what("pause", name), connection -> {
                     boolean again = tried[0];
                     tried[0] = true;
                     // an earlier try, whose answer was lost, has paused it
-                    return store.pause(connection, name).map(changed -> changed || again);
+                    return store.pause(connection, name, by).map(changed -> changed || again);
                 })
                 .orElseThrow(() -> unknown(name));
         if (paused) {
@@ -168,14 +200,18 @@ final class StoredJobs implements Jobs {
         return paused;
     }
 
-    /** The job is read, its tick computed, and written if nobody has changed the job meanwhile. */
     @Override
     public boolean resume(String name) {
+        return resume(name, null);
+    }
+
+    /** The job is read, its tick computed, and written if nobody has changed the job meanwhile. */
+    boolean resume(String name, @Nullable String by) {
         check(name);
         boolean[] repeated = {false};
         for (int tries = 0; tries < RESUME_TRIES; tries++) {
             Stored job = stored(name).orElseThrow(() -> unknown(name));
-            boolean resumed = job.state().isPaused() ? resume(job, repeated) : repeated[0];
+            boolean resumed = job.state().isPaused() ? resume(job, repeated, by) : repeated[0];
             if (resumed) {
                 log.info("[{}] resumed job {}", database.name(), name);
                 ticker.wake();
@@ -193,7 +229,7 @@ final class StoredJobs implements Jobs {
      *
      * @param repeated becomes true if an answer was lost: what it spoke of has been done, perhaps
      */
-    private boolean resume(Stored job, boolean[] repeated) {
+    private boolean resume(Stored job, boolean[] repeated, @Nullable String by) {
         Job its = job.state().job();
         if (its.schedule() instanceof Schedule.Unreadable unreadable) {
             throw new WindlassException("[" + database.name() + "] could not " + what("resume", its.name())
@@ -205,7 +241,7 @@ final class StoredJobs implements Jobs {
         return database.retrying(what("resume", its.name()), connection -> {
             repeated[0] |= tried[0];
             tried[0] = true;
-            return store.resume(connection, job, next, firesAt);
+            return store.resume(connection, job, next, firesAt, by);
         });
     }
 
@@ -229,14 +265,64 @@ final class StoredJobs implements Jobs {
     @Override
     public Optional<JobRun> findRun(JobRunIdentifier id) {
         Require.present("run identifier", id);
-        return database.retrying("read run " + id.value(), connection -> store.findRun(connection, id.value()));
+        return database.retrying("read run " + id.value(), connection -> runs.state(connection, id.value()));
     }
 
     @Override
-    public List<JobRun> runs(String name, int limit, @Nullable JobRun before) {
+    public List<JobRun> runs(String name, int limit) {
+        return runs(name, limit, Optional.empty());
+    }
+
+    @Override
+    public List<JobRun> runs(String name, int limit, JobRun last) {
+        return runs(name, limit, Optional.of(Require.present("last of a page", last)));
+    }
+
+    private List<JobRun> runs(String name, int limit, Optional<JobRun> last) {
         check(name);
         Require.positive("limit", limit);
-        return database.retrying(what("list runs of", name), connection -> store.runs(connection, name, limit, before));
+        return database.retrying(what("list runs of", name), connection -> runs.ofJob(connection, name, limit, last));
+    }
+
+    @Override
+    public List<FailedAttempt> failures(JobRunIdentifier id) {
+        Require.present("run identifier", id);
+        return database.retrying(
+                "read the failures of run " + id.value(), connection -> runs.failures(connection, id.value()));
+    }
+
+    @Override
+    public boolean recordOutput(JobRunIdentifier id, String output) {
+        checkOutput(id, output);
+        return database.retrying(
+                "record the output of run " + id.value(),
+                connection -> runs.recordOutput(connection, id.value(), output));
+    }
+
+    @Override
+    public boolean recordOutput(Connection connection, JobRunIdentifier id, String output) {
+        checkOutput(id, output);
+        return database.within(
+                connection,
+                "record the output of run " + id.value(),
+                callers -> runs.recordOutput(callers, id.value(), output));
+    }
+
+    private static void checkOutput(JobRunIdentifier id, String output) {
+        Require.present("run identifier", id);
+        Require.storable("output", output);
+    }
+
+    @Override
+    public <T> Job job(Job job, Topic<T> topic, T payload) {
+        return Require.present("job", job)
+                .topic(Require.present("topic", topic).name())
+                .payload(codec.encode(Require.present("payload", payload)));
+    }
+
+    @Override
+    public JobOperator operator(String name) {
+        return operators.apply(this, Require.text("name of the operator", name, MAX_TEXT));
     }
 
     private static void check(String name) {

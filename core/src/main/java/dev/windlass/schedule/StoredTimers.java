@@ -5,6 +5,7 @@ import dev.windlass.OwnerToken;
 import dev.windlass.PayloadCodec;
 import dev.windlass.Topic;
 import dev.windlass.WindlassException;
+import dev.windlass.operator.FailedAttempt;
 import dev.windlass.runtime.Announcer;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.OwnWork;
@@ -37,6 +38,7 @@ final class StoredTimers implements Timers {
     private final Announcer announcer;
     private final PayloadCodec codec;
     private final OwnWork<Timer, TimerIdentifier> own;
+    private final Function<String, TimerOperator> operators;
     private final TimeOrderedIds ids = new TimeOrderedIds();
     private volatile boolean written;
 
@@ -46,13 +48,15 @@ final class StoredTimers implements Timers {
             TimerHandOff handOff,
             Announcer announcer,
             PayloadCodec codec,
-            OwnWork<Timer, TimerIdentifier> own) {
+            OwnWork<Timer, TimerIdentifier> own,
+            Function<String, TimerOperator> operators) {
         this.database = database;
         this.store = store;
         this.handOff = handOff;
         this.announcer = announcer;
         this.codec = codec;
         this.own = own;
+        this.operators = operators;
     }
 
     @Override
@@ -362,17 +366,15 @@ final class StoredTimers implements Timers {
     }
 
     @Override
-    public List<Timer> list(String topic, int limit, @Nullable Timer after) {
-        Require.name("topic", topic, MAX_TEXT);
-        Require.positive("limit", limit);
+    public List<FailedAttempt> failures(TimerIdentifier id) {
+        Require.present("timer identifier", id);
         return database.retrying(
-                "list timers of topic " + topic, connection -> store.list(connection, topic, limit, after));
+                "read the failures of " + id.value(), connection -> store.failures(connection, id.value()));
     }
 
     @Override
-    public List<Timer> list(int limit, @Nullable Timer after) {
-        Require.positive("limit", limit);
-        return database.retrying("list timers", connection -> store.list(connection, null, limit, after));
+    public TimerOperator operator(String name) {
+        return operators.apply(Require.text("name of the operator", name, MAX_TEXT));
     }
 
     @Override

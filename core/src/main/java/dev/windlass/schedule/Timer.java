@@ -1,5 +1,6 @@
 package dev.windlass.schedule;
 
+import dev.windlass.WorkStatus;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
@@ -10,8 +11,8 @@ import java.util.Optional;
  * @param key what no other timer of the topic has
  * @param dueTime as it was written
  * @param nextAttempt when it can be claimed; later than the due time after a failed attempt
- * @param claimed whether a program is handling it that claims timers itself
- * @param failed whether it was given up: {@link Timers#reschedule} brings it back, {@link Timers#cancel} deletes it
+ * @param status ready; in progress, while a program is handling it that claims timers itself; or failed, until an operator requeues
+ *     or purges it
  * @param retryCount how many attempts have failed so far
  * @param leaseExpiries how often its lease ran out
  * @param lastError why the last failed attempt failed
@@ -26,8 +27,7 @@ public record Timer(
         Instant createdAt,
         Instant dueTime,
         Instant nextAttempt,
-        boolean claimed,
-        boolean failed,
+        WorkStatus status,
         int retryCount,
         int leaseExpiries,
         Optional<String> lastError) {

@@ -4,33 +4,32 @@ import static dev.windlass.runtime.Columns.each;
 import static dev.windlass.runtime.Columns.optional;
 import static dev.windlass.runtime.Instants.instant;
 
-import dev.windlass.runtime.Call;
+import dev.windlass.WorkStatus;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Headers;
 import dev.windlass.runtime.Position;
+import dev.windlass.runtime.QueueStore;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** The routines of timers, called by name. */
-final class TimerStore {
-    private final Database database;
+final class TimerStore extends QueueStore<Timer> {
     private final String outbox;
 
-    TimerStore(Database database, String outbox) {
-        this.database = database;
+    TimerStore(Database database, String outbox, String nodeName) {
+        super(database, queue(outbox), nodeName, Duration.ZERO);
         this.outbox = outbox;
     }
 
-    private Call call(Connection connection, String routine) {
-        return database.call(connection, outbox + "_timer_" + routine);
+    static String queue(String outbox) {
+        return outbox + "_timer";
     }
 
     UUID schedule(Connection connection, UUID id, TimerEntry entry, boolean notify) throws SQLException {
@@ -72,36 +71,12 @@ final class TimerStore {
         return entry.key() == null ? null : entry.key().value();
     }
 
-    boolean cancel(Connection connection, UUID id) throws SQLException {
-        return call(connection, "cancel").uuid(id).value(row -> row.getBoolean(1));
-    }
-
     boolean cancel(Connection connection, String topic, String key) throws SQLException {
         return call(connection, "cancel_key").text(topic).text(key).value(row -> row.getBoolean(1));
     }
 
-    /**
-     * @param delay from now; either this or the due time is given
-     */
-    boolean reschedule(
-            Connection connection, UUID id, @Nullable Instant dueTime, @Nullable Duration delay, boolean notify)
-            throws SQLException {
-        return call(connection, "reschedule")
-                .uuid(id)
-                .instant(dueTime)
-                .duration(delay)
-                .bool(notify)
-                .value(row -> row.getBoolean(1));
-    }
-
-    Optional<Timer> find(Connection connection, UUID id) throws SQLException {
-        return call(connection, "find").uuid(id).list(TimerStore::whole).stream()
-                .findFirst();
-    }
-
     Optional<Timer> find(Connection connection, String topic, String key) throws SQLException {
-        return call(connection, "find_key").text(topic).text(key).list(TimerStore::whole).stream()
-                .findFirst();
+        return stored(call(connection, "find_key").text(topic).text(key));
     }
 
     /** Whether the timer with this id has become a message that is still known. */
@@ -112,40 +87,19 @@ final class TimerStore {
                 .isEmpty();
     }
 
-    List<Timer> list(Connection connection, @Nullable String topic, int limit, @Nullable Timer after)
-            throws SQLException {
-        return call(connection, "list")
-                .text(topic)
-                .integer(limit)
-                .instant(after == null ? null : after.dueTime())
-                .uuid(after == null ? null : after.id().value())
-                .list(row -> timer(row, "", Map.of(), row.getBoolean("claimed"), row.getBoolean("failed")));
-    }
-
-    static Timer whole(ResultSet row) throws SQLException {
-        return timer(
-                row,
+    @Override
+    protected Reader<Timer> reader(ResultSet rows) {
+        return (row, id, owner) -> new Timer(
+                new TimerIdentifier(id),
+                row.getString("topic"),
                 row.getString("payload"),
                 Headers.read(row.getString("headers")),
-                row.getObject("locked_until") != null,
-                row.getObject("ended_at") != null);
-    }
-
-    private static Timer timer(
-            ResultSet row, String payload, Map<String, String> headers, boolean claimed, boolean failed)
-            throws SQLException {
-        return new Timer(
-                new TimerIdentifier(row.getObject("id", UUID.class)),
-                row.getString("topic"),
-                payload,
-                headers,
                 Optional.ofNullable(row.getString("unique_key")),
                 Optional.ofNullable(row.getString("correlation_id")),
                 instant(row, "created_at"),
                 instant(row, "due_at"),
                 instant(row, "next_attempt_at"),
-                claimed,
-                failed,
+                WorkStatus.of(row.getInt("status")),
                 row.getInt("retry_count"),
                 row.getInt("lease_expiries"),
                 Optional.ofNullable(row.getString("last_error")));

@@ -3,13 +3,13 @@ package dev.windlass.schedule;
 import dev.windlass.OwnerToken;
 import dev.windlass.Topic;
 import dev.windlass.WindlassException;
+import dev.windlass.operator.FailedAttempt;
 import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Writes timers, alone or in the caller's transaction. A timer that is due becomes a message of the outbox, with the same
@@ -47,8 +47,8 @@ public interface Timers {
     <T> TimerEntry entry(Topic<T> topic, T payload, Instant dueTime);
 
     /**
-     * Cancels a timer. If this returns true, it is never delivered; if false, it was done, being handled, cancelled before, or
-     * never there.
+     * Cancels a timer that nobody has claimed yet. If this returns true, it is never delivered; if false, it was done, being
+     * handled, failed, cancelled before, or never there.
      *
      * @throws WindlassException also if the connection was lost just then, and it cannot be told which of these is so
      */
@@ -64,8 +64,8 @@ public interface Timers {
     boolean cancel(Connection connection, String topic, String key);
 
     /**
-     * Gives a timer that is not done another due time; in the past means now. One that failed is pending again, unless another
-     * has its key by now. Returns whether it was changed.
+     * Gives a timer that nobody has claimed yet another due time; in the past means now. Returns whether it was changed. One that
+     * failed is requeued by an {@link #operator}.
      */
     boolean reschedule(TimerIdentifier id, Instant dueTime);
 
@@ -83,19 +83,15 @@ public interface Timers {
     /** The timer of a topic that has this key. */
     Optional<Timer> find(String topic, String key);
 
-    /**
-     * The timers of a topic that are not done, the next due first, without payloads and headers.
-     *
-     * @param limit how many at most
-     * @param after the last one of the page before; null for the first page
-     */
-    List<Timer> list(String topic, int limit, @Nullable Timer after);
+    /** The attempts of a timer that failed, the oldest first, where programs claim timers themselves. */
+    List<FailedAttempt> failures(TimerIdentifier id);
 
-    /** The timers of all topics that are not done, the next due first, without payloads and headers; otherwise the same. */
-    List<Timer> list(int limit, @Nullable Timer after);
+    /** Lists, failed timers, pauses: what is done by hand, and recorded with a name of at most 255 characters. */
+    TimerOperator operator(String name);
 
     /**
-     * Takes up to {@code batchSize} timers that are due, the oldest first, for programs that handle timers themselves.
+     * Takes up to {@code batchSize} timers that are due, of whatever topic is not paused, the oldest of each first, for programs that
+     * handle timers themselves.
      *
      * <p>Only where no node hands timers to the outbox ({@link ScheduleOptions#handOff}): others would take them first. Nobody
      * else gets them until the lease has run out. Take a fresh token for each claim.
@@ -127,7 +123,8 @@ public interface Timers {
     int release(OwnerToken owner);
 
     /**
-     * Gives timers up. They stay, with their error, until they are rescheduled or cancelled. Returns how many this owner held.
+     * Gives timers up. They stay, with their error, until an {@link #operator} requeues or purges them. Returns how many this owner
+     * held.
      */
     int fail(OwnerToken owner, Collection<TimerIdentifier> ids, String error);
 

@@ -69,13 +69,21 @@ public record Component(
 
     /** Timers and jobs, which become messages of the outbox with this table, and cannot be without it. */
     public static Component schedule(String outboxTableName) {
+        Queue timers = new Queue("_timer", "\u0001timers", false, "schedule_timer_slots.sql");
+        Queue runs = new Queue("_job_run", "\u0001jobs", true, "schedule_job_run_slots.sql");
         return first(
                 "schedule",
                 "outbox",
                 outboxTableName,
+                table(timers),
+                table(runs),
                 file("schedule_table.sql"),
-                verbs(new Queue("_timer", "\u0001timers", false, null)),
-                verbs(new Queue("_job_run", "\u0001jobs", true, null)),
+                claims(timers),
+                verbs(timers),
+                operations(timers),
+                claims(runs),
+                verbs(runs),
+                operations(runs),
                 file("schedule_timers.sql"),
                 file("schedule_jobs.sql"));
     }

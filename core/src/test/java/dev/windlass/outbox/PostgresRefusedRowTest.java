@@ -7,6 +7,7 @@ import dev.windlass.OwnerToken;
 import dev.windlass.TestDatabase;
 import dev.windlass.inbox.Inbox;
 import dev.windlass.inbox.InboxEntry;
+import dev.windlass.operator.MessageFilter;
 import dev.windlass.schedule.TimerEntry;
 import dev.windlass.schedule.TimerIdentifier;
 import dev.windlass.schedule.Timers;
@@ -212,13 +213,13 @@ final class PostgresRefusedRowTest {
             database.execute("alter table %s.outbox add constraint mine check (payload <> 'poison') not valid");
         }
         assertThat(database.count("topic = 'a'")).isEqualTo(2);
-        assertThat(timers.list("a", 10, null))
+        assertThat(timers.operator("me").list(MessageFilter.all(), 10))
                 .singleElement()
                 .matches(timer -> timer.lastError().isPresent());
     }
 
     @Test
-    void aTimerThatCannotComeBackIsNotKeptLocked() throws SQLException {
+    void aTimerThatCannotBeMovedIsNotKeptLocked() throws SQLException {
         Timers timers = database.passive().timers();
         TimerIdentifier failed =
                 timers.schedule(TimerEntry.of("a", "", Duration.ZERO).replacing("k"));
@@ -228,7 +229,7 @@ final class PostgresRefusedRowTest {
         try (Connection other = database.owner().getConnection()) {
             other.setAutoCommit(false);
             assertThat(timers.reschedule(other, failed, Duration.ZERO)).isFalse();
-            assertThat(timers.cancel(failed)).isTrue();
+            assertThat(timers.operator("me").purge(List.of(failed))).isEqualTo(1);
             other.rollback();
         }
     }

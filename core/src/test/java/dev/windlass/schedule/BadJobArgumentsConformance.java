@@ -134,7 +134,7 @@ abstract class BadJobArgumentsConformance extends JobsConformance {
                     jobs::pause,
                     jobs::resume,
                     jobs::find,
-                    name -> jobs.runs(name, 1, null));
+                    name -> jobs.runs(name, 1));
             for (Consumer<String> call : calls) {
                 refused(() -> call.accept(nothing()), "expected a job name, got null");
                 refused(() -> call.accept(" "), "expected a job name, got blank text");
@@ -144,7 +144,7 @@ abstract class BadJobArgumentsConformance extends JobsConformance {
         }
         refused(() -> jobs.delete(nothing(), "job"), "expected a connection, got null");
         refused(() -> jobs.trigger(nothing(), "job"), "expected a connection, got null");
-        refused(() -> jobs.runs("job", 0, null), "expected a positive limit, got 0");
+        refused(() -> jobs.runs("job", 0), "expected a positive limit, got 0");
         refused(() -> jobs.findRun(nothing()), "expected a run identifier, got null");
     }
 

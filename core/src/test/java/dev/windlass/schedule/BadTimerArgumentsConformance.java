@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.windlass.OwnerToken;
 import dev.windlass.Topic;
+import dev.windlass.operator.MessageFilter;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -117,8 +118,9 @@ abstract class BadTimerArgumentsConformance extends TimerConformance {
             refused(() -> timers.entry(Topic.of("a", String.class), nothing(), FAR), "expected a payload, got null");
             refused(() -> timers.find((TimerIdentifier) nothing()), "expected a timer identifier, got null");
             refused(() -> timers.find("a", ""), "expected a timer key, got blank text");
-            refused(() -> timers.list("", 1, null), "expected a topic, got blank text");
-            refused(() -> timers.list("a", 0, null), "expected a positive limit, got 0");
+            refused(() -> timers.failures(nothing()), "expected a timer identifier, got null");
+            refused(() -> timers.operator(" "), "expected a name of the operator, got blank text");
+            refused(() -> timers.operator("me").list(MessageFilter.all(), 0), "expected a positive limit, got 0");
             refused(() -> timers.claim(nothing(), Duration.ofSeconds(1), 1), "expected an owner token, got null");
             refused(() -> timers.claim(owner, Duration.ZERO, 1), "expected a positive lease, got PT0S");
             refused(() -> timers.claim(owner, Duration.ofSeconds(1), 0), "expected a positive batch size, got 0");

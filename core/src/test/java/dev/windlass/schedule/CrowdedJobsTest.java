@@ -38,7 +38,7 @@ final class CrowdedJobsTest extends JobsConformance {
             statement.execute("select from \"" + database().options().schemaName()
                     + "\".outbox_job where name <> 'free' for update");
             node();
-            eventually().atMost(Duration.ofSeconds(10)).until(() -> runs("job_name = 'free'") == 1);
+            eventually().atMost(Duration.ofSeconds(10)).until(() -> runs("source = 'free'") == 1);
             assertThat(runs("true")).isEqualTo(1);
             connection.rollback();
         }
@@ -61,14 +61,14 @@ final class CrowdedJobsTest extends JobsConformance {
         try (Connection connection = database().transaction();
                 Statement statement = connection.createStatement()) {
             statement.execute("insert into \"" + database().options().schemaName() + "\".outbox_job_run"
-                    + " (id, job_name, tick_at, triggered, created_at, next_attempt_at)"
-                    + " select gen_random_uuid(), 'second', date_trunc('second', clock_timestamp()) - n * interval '1 second', false,"
+                    + " (id, source, topic, payload, tick_at, triggered, created_at, next_attempt_at)"
+                    + " select gen_random_uuid(), 'second', 'topic', '', date_trunc('second', clock_timestamp()) - n * interval '1 second', false,"
                     + " now(), now() from generate_series(-30, 60) n");
             node();
-            eventually().atMost(Duration.ofSeconds(10)).until(() -> runs("job_name = 'first'") >= 800);
-            assertThat(runs("job_name = 'second'")).isZero();
+            eventually().atMost(Duration.ofSeconds(10)).until(() -> runs("source = 'first'") >= 800);
+            assertThat(runs("source = 'second'")).isZero();
             connection.rollback();
         }
-        eventually().until(() -> runs("job_name = 'second'") >= 800);
+        eventually().until(() -> runs("source = 'second'") >= 800);
     }
 }

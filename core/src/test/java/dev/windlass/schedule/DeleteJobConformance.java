@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.windlass.OwnerToken;
 import dev.windlass.Windlass;
+import dev.windlass.WorkStatus;
 import dev.windlass.outbox.LosingDataSource;
 import java.sql.Connection;
 import java.time.Duration;
@@ -33,12 +34,12 @@ abstract class DeleteJobConformance extends JobsConformance {
         JobRun others = jobs.trigger("other");
         jobs.delete("job");
         assertThat(jobs.find("job")).isEmpty();
-        assertThat(run(waiting).status()).isEqualTo(JobRunStatus.CANCELLED);
-        assertThat(run(running).status()).isEqualTo(JobRunStatus.IN_PROGRESS);
-        assertThat(run(others).status()).isEqualTo(JobRunStatus.READY);
+        assertThat(run(waiting).status()).isEqualTo(WorkStatus.CANCELLED);
+        assertThat(run(running).status()).isEqualTo(WorkStatus.IN_PROGRESS);
+        assertThat(run(others).status()).isEqualTo(WorkStatus.READY);
         release.countDown();
-        eventually().until(() -> run(running).status() == JobRunStatus.SUCCEEDED);
-        assertThat(jobs.runs("job", 10, null)).extracting(JobRun::id).containsExactly(waiting.id(), running.id());
+        eventually().until(() -> run(running).status() == WorkStatus.DONE);
+        assertThat(jobs.runs("job", 10)).extracting(JobRun::id).containsExactly(waiting.id(), running.id());
     }
 
     private JobRun run(JobRun run) {
@@ -54,11 +55,11 @@ abstract class DeleteJobConformance extends JobsConformance {
         plain.claimRuns(owner, Duration.ofMinutes(1), 1);
         JobRun waiting = plain.trigger("job");
         plain.delete("job");
-        assertThat(run(waiting).status()).isEqualTo(JobRunStatus.CANCELLED);
+        assertThat(run(waiting).status()).isEqualTo(WorkStatus.CANCELLED);
         assertThat(run(waiting).lastError()).contains("its job was deleted");
-        assertThat(run(held).status()).isEqualTo(JobRunStatus.IN_PROGRESS);
+        assertThat(run(held).status()).isEqualTo(WorkStatus.IN_PROGRESS);
         assertThat(plain.ackRuns(owner, List.of(held.id()))).isEqualTo(1);
-        assertThat(run(held).status()).isEqualTo(JobRunStatus.SUCCEEDED);
+        assertThat(run(held).status()).isEqualTo(WorkStatus.DONE);
     }
 
     @Test
@@ -69,7 +70,7 @@ abstract class DeleteJobConformance extends JobsConformance {
         var held = windlass.outbox().claim(owner, Duration.ofMinutes(1), 1);
         windlass.outbox().abandon(owner, List.of(held.get(0).id()), Duration.ofHours(1), "later");
         jobs.delete("job");
-        assertThat(run(run).status()).isEqualTo(JobRunStatus.CANCELLED);
+        assertThat(run(run).status()).isEqualTo(WorkStatus.CANCELLED);
         assertThat(run(run).lastError()).contains("later");
     }
 
@@ -82,7 +83,7 @@ abstract class DeleteJobConformance extends JobsConformance {
             connection.rollback();
         }
         assertThat(jobs.find("job")).isPresent();
-        assertThat(run(run).status()).isEqualTo(JobRunStatus.READY);
+        assertThat(run(run).status()).isEqualTo(WorkStatus.READY);
     }
 
     @Test
@@ -90,7 +91,7 @@ abstract class DeleteJobConformance extends JobsConformance {
         jobs.save(rare("job"));
         try (Connection connection = database().transaction()) {
             JobRun run = jobs.trigger(connection, "job");
-            assertThat(run.status()).isEqualTo(JobRunStatus.READY);
+            assertThat(run.status()).isEqualTo(WorkStatus.READY);
             connection.rollback();
         }
         assertThat(runs("true")).isZero();
@@ -103,21 +104,21 @@ abstract class DeleteJobConformance extends JobsConformance {
         jobs.save(rare("job"));
         Windlass node = database().start(database().windlass().outboxHandler("topic", message -> {}));
         JobRun run = node.inTransaction(connection -> node.jobs().trigger(connection, "job"));
-        eventually().until(() -> run(run).status() == JobRunStatus.SUCCEEDED);
+        eventually().until(() -> run(run).status() == WorkStatus.DONE);
     }
 
     @Test
     void aPausedJobIsTriggeredAndItsTicksStay() {
         jobs.save(rare("job"));
         jobs.pause("job");
-        assertThat(jobs.trigger("job").status()).isEqualTo(JobRunStatus.READY);
+        assertThat(jobs.trigger("job").status()).isEqualTo(WorkStatus.READY);
         assertThat(state("job").isPaused()).isTrue();
         jobs.save(rare("other"));
         var next = state("other").nextTick();
         jobs.trigger("other");
         jobs.trigger("other");
         assertThat(state("other").nextTick()).isEqualTo(next);
-        assertThat(runs("job_name = 'other' and triggered")).isEqualTo(2);
+        assertThat(runs("source = 'other' and triggered")).isEqualTo(2);
     }
 
     @Test
@@ -153,7 +154,7 @@ abstract class DeleteJobConformance extends JobsConformance {
         jobs.save(rare("job").overlap(Overlap.SKIP));
         losing.loseAnswers(2);
         JobRun run = unlucky.trigger("job");
-        assertThat(jobs.runs("job", 10, null)).containsExactly(run);
+        assertThat(jobs.runs("job", 10)).containsExactly(run);
         losing.loseAnswers(1);
         assertThat(unlucky.pause("job")).isTrue();
         assertThat(unlucky.pause("job")).isFalse();
@@ -174,15 +175,15 @@ abstract class DeleteJobConformance extends JobsConformance {
             jobs.trigger("job");
             jobs.trigger("other");
         }
-        List<JobRun> all = jobs.runs("job", 10, null);
+        List<JobRun> all = jobs.runs("job", 10);
         assertThat(all).hasSize(5).allMatch(run -> run.jobName().equals("job"));
-        List<JobRun> first = jobs.runs("job", 2, null);
+        List<JobRun> first = jobs.runs("job", 2);
         List<JobRun> second = jobs.runs("job", 2, first.get(1));
         List<JobRun> third = jobs.runs("job", 2, second.get(1));
         assertThat(first).isEqualTo(all.subList(0, 2));
         assertThat(second).isEqualTo(all.subList(2, 4));
         assertThat(third).isEqualTo(all.subList(4, 5));
         assertThat(all).isSortedAccordingTo((a, b) -> b.createdAt().compareTo(a.createdAt()));
-        assertThat(jobs.runs("nobody's", 2, null)).isEmpty();
+        assertThat(jobs.runs("nobody's", 2)).isEmpty();
     }
 }

@@ -3,6 +3,7 @@ package dev.windlass.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.OwnerToken;
+import dev.windlass.WorkStatus;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -35,7 +36,8 @@ abstract class JobModelConformance extends JobsConformance {
 
     private final Map<String, Known> known = new TreeMap<>();
     private final Map<JobRunIdentifier, String> runs = new LinkedHashMap<>();
-    private final Map<JobRunIdentifier, JobRunStatus> status = new LinkedHashMap<>();
+    private final Map<JobRunIdentifier, String> payloads = new LinkedHashMap<>();
+    private final Map<JobRunIdentifier, WorkStatus> status = new LinkedHashMap<>();
     private final Map<JobRunIdentifier, OwnerToken> owners = new LinkedHashMap<>();
     private Random random = new Random();
 
@@ -49,7 +51,7 @@ abstract class JobModelConformance extends JobsConformance {
             String what = step(name, known.get(name));
             compare("step " + step + " of seed " + seed + ": " + what + " " + name);
         }
-        assertThat(status.values()).contains(JobRunStatus.SUCCEEDED, JobRunStatus.FAILED, JobRunStatus.CANCELLED);
+        assertThat(status.values()).contains(WorkStatus.DONE, WorkStatus.FAILED, WorkStatus.CANCELLED);
     }
 
     private String step(String name, @Nullable Known job) throws SQLException {
@@ -81,8 +83,8 @@ abstract class JobModelConformance extends JobsConformance {
         jobs.delete(name);
         known.remove(name);
         runs.forEach((id, of) -> {
-            if (of.equals(name) && status.get(id) == JobRunStatus.READY) {
-                status.put(id, JobRunStatus.CANCELLED);
+            if (of.equals(name) && status.get(id) == WorkStatus.READY) {
+                status.put(id, WorkStatus.CANCELLED);
             }
         });
         return "delete";
@@ -99,7 +101,7 @@ abstract class JobModelConformance extends JobsConformance {
     private boolean unfinished(String name) {
         return runs.entrySet().stream()
                 .anyMatch(run -> run.getValue().equals(name)
-                        && List.of(JobRunStatus.READY, JobRunStatus.IN_PROGRESS).contains(status.get(run.getKey())));
+                        && List.of(WorkStatus.READY, WorkStatus.IN_PROGRESS).contains(status.get(run.getKey())));
     }
 
     private boolean refuses(String name, Known job) {
@@ -120,23 +122,21 @@ abstract class JobModelConformance extends JobsConformance {
 
     private void made(JobRunIdentifier id, String name) {
         runs.put(id, name);
-        status.put(id, JobRunStatus.READY);
+        payloads.put(id, Objects.requireNonNull(known.get(name)).job.payload());
+        status.put(id, WorkStatus.READY);
     }
 
     private String claim() {
         OwnerToken owner = OwnerToken.fresh();
         List<JobRunIdentifier> ready = runs.keySet().stream()
-                .filter(id -> status.get(id) == JobRunStatus.READY)
+                .filter(id -> status.get(id) == WorkStatus.READY)
                 .limit(2)
                 .toList();
         List<ClaimedJobRun> claimed = jobs.claimRuns(owner, LEASE, 2);
-        assertThat(claimed).extracting(ClaimedJobRun::id).isEqualTo(ready);
+        assertThat(claimed).extracting(ClaimedJobRun::id).containsExactlyInAnyOrderElementsOf(ready);
         for (ClaimedJobRun run : claimed) {
-            assertThat(run.payload())
-                    .isEqualTo(Objects.requireNonNull(known.get(run.run().jobName()))
-                            .job
-                            .payload());
-            status.put(run.id(), JobRunStatus.IN_PROGRESS);
+            assertThat(run.payload()).isEqualTo(payloads.get(run.id()));
+            status.put(run.id(), WorkStatus.IN_PROGRESS);
             owners.put(run.id(), owner);
         }
         return "claim besides";
@@ -148,7 +148,7 @@ abstract class JobModelConformance extends JobsConformance {
             List<JobRunIdentifier> id = List.of(held.getKey());
             assertThat(ok ? jobs.ackRuns(held.getValue(), id) : jobs.failRuns(held.getValue(), id, "broken"))
                     .isEqualTo(1);
-            status.put(held.getKey(), ok ? JobRunStatus.SUCCEEDED : JobRunStatus.FAILED);
+            status.put(held.getKey(), ok ? WorkStatus.DONE : WorkStatus.FAILED);
         }
         owners.clear();
         return "end besides";
@@ -190,8 +190,8 @@ abstract class JobModelConformance extends JobsConformance {
             assertThat(state.skippedTicks()).as(after).isEqualTo(job.skipped);
         }
         assertThat(stored).as(after).isEqualTo(List.copyOf(known.keySet()));
-        Map<JobRunIdentifier, JobRunStatus> found = new LinkedHashMap<>();
-        NAMES.forEach(name -> jobs.runs(name, 1000, null).forEach(run -> found.put(run.id(), run.status())));
+        Map<JobRunIdentifier, WorkStatus> found = new LinkedHashMap<>();
+        NAMES.forEach(name -> jobs.runs(name, 1000).forEach(run -> found.put(run.id(), run.status())));
         assertThat(found).as(after).isEqualTo(status);
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
 import dev.windlass.Logs;
+import dev.windlass.WorkStatus;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
 import java.sql.Connection;
@@ -30,7 +31,7 @@ abstract class JobNodeConformance extends JobsConformance {
         JobRun run = state("job").lastRun().orElseThrow();
         assertThat(run.tick()).isEqualTo(tick);
         assertThat(run.triggered()).isFalse();
-        assertThat(run.status()).isEqualTo(JobRunStatus.READY);
+        assertThat(run.status()).isEqualTo(WorkStatus.READY);
         assertThat(run.messageId())
                 .contains(new OutboxMessageIdentifier(run.id().value()));
         OutboxMessage message =
@@ -67,7 +68,7 @@ abstract class JobNodeConformance extends JobsConformance {
         missedTicks(Misfire.once());
         eventually().until(() -> state("job").lastRun().isPresent());
         JobRun run = state("job").lastRun().orElseThrow();
-        assertThat(runs("job_name = 'job'")).isEqualTo(1);
+        assertThat(runs("source = 'job'")).isEqualTo(1);
         assertThat(Duration.between(run.tick(), run.createdAt())).isLessThan(Duration.ofHours(1));
         assertThat(state("job").skippedTicks()).isIn(9L, 10L, 11L);
         assertThat(state("job").lastSkippedAt()).isPresent();
@@ -77,7 +78,7 @@ abstract class JobNodeConformance extends JobsConformance {
     void missedTicksMakeARunEachUpToTheMost() {
         missedTicks(Misfire.all(4));
         eventually().until(() -> state("job").lastRun().isPresent());
-        List<JobRun> found = jobs.runs("job", 10, null);
+        List<JobRun> found = jobs.runs("job", 10);
         assertThat(found).hasSize(4);
         for (int i = 1; i < found.size(); i++) {
             assertThat(found.get(i).tick()).isEqualTo(found.get(0).tick().minus(Duration.ofHours(i)));
@@ -115,13 +116,13 @@ abstract class JobNodeConformance extends JobsConformance {
         assertThat(state("job").firesAt()).isEmpty();
         jobs.save(Job.every("other", Duration.ofSeconds(1)).topic("topic"));
         node();
-        eventually().until(() -> runs("job_name = 'other'") >= 2);
-        assertThat(runs("job_name = 'job'")).isZero();
+        eventually().until(() -> runs("source = 'other'") >= 2);
+        assertThat(runs("source = 'job'")).isZero();
         Instant resumed = database().now();
         assertThat(jobs.resume("job")).isTrue();
         assertThat(jobs.resume("job")).isFalse();
-        eventually().until(() -> runs("job_name = 'job'") >= 1);
-        List<JobRun> found = jobs.runs("job", 100, null);
+        eventually().until(() -> runs("source = 'job'") >= 1);
+        List<JobRun> found = jobs.runs("job", 100);
         assertThat(found.get(found.size() - 1).tick()).isAfter(resumed);
         assertThat(state("job").isPaused()).isFalse();
     }
@@ -136,7 +137,7 @@ abstract class JobNodeConformance extends JobsConformance {
                 .misfire(Misfire.all(100)));
         for (int ticks = 1; ticks <= 3; ticks++) {
             int wanted = ticks;
-            eventually().until(() -> runs("job_name = 'job'") >= wanted);
+            eventually().until(() -> runs("source = 'job'") >= wanted);
             JobState state = state("job");
             assertThat(Duration.between(
                             state.nextTick().orElseThrow(), state.firesAt().orElseThrow()))
@@ -154,7 +155,7 @@ abstract class JobNodeConformance extends JobsConformance {
         missed("newer", Duration.ofSeconds(1));
         jobs.save(Job.every("healthy", Duration.ofSeconds(1)).topic("topic"));
         node();
-        eventually().until(() -> runs("job_name = 'healthy'") >= 2);
+        eventually().until(() -> runs("source = 'healthy'") >= 2);
         assertThat(state("newer").problem()).isEmpty();
         assertThat(state("newer").firesAt().orElseThrow()).isBefore(database().now());
     }
@@ -170,7 +171,7 @@ abstract class JobNodeConformance extends JobsConformance {
         jobs.save(Job.every("healthy", Duration.ofSeconds(1)).topic("topic"));
         try (Logs logs = Logs.collect(Level.WARN)) {
             node();
-            eventually().until(() -> runs("job_name = 'healthy'") >= 2);
+            eventually().until(() -> runs("source = 'healthy'") >= 2);
             eventually().until(() -> state("broken").problem().isPresent());
             assertThat(logs.count(Level.WARN, "job broken")).isEqualTo(1);
         }
@@ -179,12 +180,12 @@ abstract class JobNodeConformance extends JobsConformance {
         assertThat(state("broken").job().schedule()).isInstanceOf(Schedule.Unreadable.class);
         assertThat(state("broken").firesAt().orElseThrow())
                 .isAfter(database().now().plus(Duration.ofMinutes(8)));
-        assertThat(runs("job_name <> 'healthy'")).isZero();
+        assertThat(runs("source <> 'healthy'")).isZero();
 
         jobs.save(rare("broken"));
         assertThat(state("broken").problem()).isEmpty();
         missed("broken", Duration.ofSeconds(30));
-        eventually().until(() -> runs("job_name = 'broken'") == 1);
+        eventually().until(() -> runs("source = 'broken'") == 1);
     }
 
     @Test
@@ -196,19 +197,19 @@ abstract class JobNodeConformance extends JobsConformance {
             missed("broken", Duration.ofSeconds(30));
             missed("healthy", Duration.ofSeconds(30));
             node();
-            eventually().until(() -> runs("job_name = 'healthy'") == 1);
+            eventually().until(() -> runs("source = 'healthy'") == 1);
             eventually().until(() -> state("broken").problem().isPresent());
             assertThat(state("broken").problem().orElseThrow()).contains("refused");
             assertThat(state("broken").firesAt().orElseThrow())
                     .isAfter(database().now());
             assertThat(state("healthy").problem()).isEmpty();
-            assertThat(runs("job_name = 'broken'")).isZero();
+            assertThat(runs("source = 'broken'")).isZero();
         } finally {
             database().update("alter table %s.outbox drop constraint refused");
         }
         database().update("update %s.outbox_job set fires_at = clock_timestamp() where name = 'broken'");
         jobs.save(rare("other"));
-        eventually().until(() -> runs("job_name = 'broken'") == 1);
+        eventually().until(() -> runs("source = 'broken'") == 1);
         assertThat(state("broken").problem()).isEmpty();
     }
 
@@ -221,11 +222,11 @@ abstract class JobNodeConformance extends JobsConformance {
             jobs.save(connection, rare("held").payload("new"));
             missed("free", Duration.ofSeconds(1));
             node();
-            eventually().until(() -> runs("job_name = 'free'") == 1);
-            assertThat(runs("job_name = 'held'")).isZero();
+            eventually().until(() -> runs("source = 'free'") == 1);
+            assertThat(runs("source = 'held'")).isZero();
             connection.commit();
         }
-        eventually().until(() -> runs("job_name = 'held'") == 1);
+        eventually().until(() -> runs("source = 'held'") == 1);
         assertThat(messages("payload = 'new'")).isEqualTo(1);
     }
 
@@ -247,7 +248,7 @@ abstract class JobNodeConformance extends JobsConformance {
         eventually()
                 .until(() ->
                         state("job").nextTick().orElseThrow().isAfter(database().now()));
-        assertThat(jobs.runs("job", 10, null)).extracting(JobRun::id).containsExactly(run.id());
+        assertThat(jobs.runs("job", 10)).extracting(JobRun::id).containsExactly(run.id());
         assertThat(messages("true")).isEqualTo(1);
     }
 
@@ -276,11 +277,11 @@ abstract class JobNodeConformance extends JobsConformance {
         assertThat(run.messageId()).isEmpty();
         assertThat(messages("true")).isZero();
         node();
-        eventually().until(() -> messages("run") == 1);
+        eventually().until(() -> messages("source = 'job'") == 1);
         assertThat(plain.findRun(run.id()).orElseThrow().messageId())
                 .contains(new OutboxMessageIdentifier(run.id().value()));
         plain.trigger("job");
-        eventually().until(() -> messages("run") == 2);
+        eventually().until(() -> messages("source = 'job'") == 2);
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.Child;
 import dev.windlass.TestDatabase;
+import dev.windlass.WorkStatus;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.outbox.OutboxOptions;
 import java.time.Duration;
@@ -40,7 +41,7 @@ final class JobOutageTest {
     }
 
     private static void eventuallyMade(long ticks) {
-        eventually().ignoreExceptions().until(() -> runs("job_name = 'by period'") >= ticks);
+        eventually().ignoreExceptions().until(() -> runs("source = 'by period'") >= ticks);
     }
 
     /** From its first tick to its last one, each has one run, and each run one message, which was handled. */
@@ -50,22 +51,21 @@ final class JobOutageTest {
         NAMES.forEach(jobs::pause);
         eventually().atMost(Duration.ofMinutes(2)).ignoreExceptions().until(() -> runs("ended_at is null") == 0);
         for (int n = 0; n < NAMES.size(); n++) {
-            List<JobRun> found = jobs.runs(NAMES.get(n), 10_000, null);
+            List<JobRun> found = jobs.runs(NAMES.get(n), 10_000);
             for (int i = 0; i < found.size(); i++) {
                 assertThat(found.get(i).tick())
                         .as("tick %s of %s", i, NAMES.get(n))
                         .isEqualTo(firsts.get(n).plusSeconds(found.size() - 1 - i));
-                assertThat(found.get(i).status()).isEqualTo(JobRunStatus.SUCCEEDED);
+                assertThat(found.get(i).status()).isEqualTo(WorkStatus.DONE);
             }
             assertThat(jobs.find(NAMES.get(n)).orElseThrow().skippedTicks()).isZero();
         }
-        assertThat(database.count("run and status = 2")).isEqualTo(runs("true"));
+        assertThat(database.count("source = 'job' and status = 2")).isEqualTo(runs("true"));
         assertThat(database.count("true")).isEqualTo(runs("true"));
     }
 
     private static Instant first(String name) {
-        return database.value(
-                        OffsetDateTime.class, "select min(tick_at) from %s.outbox_job_run where job_name = ?", name)
+        return database.value(OffsetDateTime.class, "select min(tick_at) from %s.outbox_job_run where source = ?", name)
                 .toInstant();
     }
 

@@ -28,11 +28,11 @@ abstract class JobRaceConformance extends JobsConformance {
         eventually().until(() -> runs("status = 2") >= 25);
         names.forEach(jobs::pause);
         names.forEach(this::everyTickHasOneRun);
-        assertThat(messages("run")).isEqualTo(runs("true"));
+        assertThat(messages("source = 'job'")).isEqualTo(runs("true"));
     }
 
     private void everyTickHasOneRun(String name) {
-        List<JobRun> found = jobs.runs(name, 1000, null);
+        List<JobRun> found = jobs.runs(name, 1000);
         for (int i = 1; i < found.size(); i++) {
             assertThat(found.get(i).tick()).isEqualTo(found.get(0).tick().minusSeconds(i));
         }
@@ -68,8 +68,8 @@ abstract class JobRaceConformance extends JobsConformance {
                 for (Future<Boolean> taken : threads.invokeAll(List.of(take, take, take, take, take, take))) {
                     assertThat(taken.get()).isTrue();
                 }
-                assertThat(runs("job_name = '" + name + "'")).isEqualTo(1);
-                assertThat(messages("run")).isEqualTo(round + 1);
+                assertThat(runs("source = '" + name + "'")).isEqualTo(1);
+                assertThat(messages("source = 'job'")).isEqualTo(round + 1);
                 assertThat(state(name).skippedTicks()).isEqualTo(1);
             }
         } finally {

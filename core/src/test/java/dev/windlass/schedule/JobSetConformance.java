@@ -7,6 +7,7 @@ import ch.qos.logback.classic.Level;
 import dev.windlass.Logs;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassException;
+import dev.windlass.WorkStatus;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -63,7 +64,7 @@ abstract class JobSetConformance extends JobsConformance {
                 .isEqualTo(Job.every("new", java.time.Duration.ofDays(1))
                         .topic("t")
                         .misfire(Misfire.skip()));
-        assertThat(jobs.findRun(pending.id()).orElseThrow().status()).isEqualTo(JobRunStatus.CANCELLED);
+        assertThat(jobs.findRun(pending.id()).orElseThrow().status()).isEqualTo(WorkStatus.CANCELLED);
 
         start(billing(3));
         assertThat(names()).containsExactly("not of the set");

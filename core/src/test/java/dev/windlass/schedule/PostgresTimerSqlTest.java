@@ -24,13 +24,14 @@ final class PostgresTimerSqlTest {
     @Test
     void aTimerNeedsATopicAPayloadAndATime() {
         UUID id = call(UUID.class, "%s.outbox_timer_schedule('a', 'x', p_delay => '1 hour')");
-        assertThat(call(Boolean.class, "%s.outbox_timer_reschedule('" + id + "', now())"))
-                .isTrue();
+        assertThat(call(Integer.class, "%s.outbox_timer_reschedule(array['" + id + "']::uuid[])"))
+                .isEqualTo(1);
         assertThat(call(Integer.class, "handed from %s.outbox_timer_hand_off()"))
                 .isEqualTo(1);
         assertThat(database.count("id = '" + id + "' and correlation_id = 'timer-" + id + "'"))
                 .isEqualTo(1);
-        assertThat(call(Boolean.class, "%s.outbox_timer_cancel('" + id + "')")).isFalse();
+        assertThat(call(Integer.class, "%s.outbox_timer_cancel(array['" + id + "']::uuid[])"))
+                .isZero();
     }
 
     @Test
@@ -71,8 +72,9 @@ final class PostgresTimerSqlTest {
                        'topic-' || n % 5, 'x'
                   from generate_series(1, 30000) n""");
         assertThat(buffers("select * from %s.outbox_timer_hand_off()")).isLessThan(60);
-        assertThat(buffers("select * from %s.outbox_timer_list('topic-3', 10)")).isLessThan(60);
-        assertThat(buffers("select * from %s.outbox_timer_list(null, 10)")).isLessThan(150);
+        assertThat(buffers("select * from %s.outbox_timer_list(10, 0, 'topic-3')"))
+                .isLessThan(60);
+        assertThat(buffers("select * from %s.outbox_timer_list(10, 0)")).isLessThan(150);
         assertThat(buffers("select * from %s.outbox_timer_claim(gen_random_uuid(), '1 min', 10)"))
                 .isLessThan(60);
     }

@@ -3,6 +3,12 @@ package dev.windlass.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.OwnerToken;
+import dev.windlass.WorkStatus;
+import dev.windlass.operator.Attempts;
+import dev.windlass.operator.MessageFilter;
+import dev.windlass.operator.OperatorAction;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -36,17 +42,17 @@ abstract class RunClaimConformance extends JobsConformance {
     }
 
     @Test
-    void aClaimedRunComesWithWhatItsJobSaysNow() {
+    void aClaimedRunComesWithWhatItsJobSaidAtItsTick() {
         JobRun run = jobs.trigger("job");
         jobs.save(rare("job").topic("other").payload("second"));
         List<ClaimedJobRun> claimed = jobs.claimRuns(owner, LEASE, 10);
         assertThat(claimed).hasSize(1);
         assertThat(claimed.get(0).id()).isEqualTo(run.id());
-        assertThat(claimed.get(0).topic()).isEqualTo("other");
-        assertThat(claimed.get(0).payload()).isEqualTo("second");
-        assertThat(claimed.get(0).toString()).doesNotContain("second");
+        assertThat(claimed.get(0).topic()).isEqualTo("topic");
+        assertThat(claimed.get(0).payload()).isEqualTo("first");
+        assertThat(claimed.get(0).toString()).doesNotContain("first");
         assertThat(claimed.get(0).run()).isEqualTo(run(run.id()));
-        assertThat(run(run.id()).status()).isEqualTo(JobRunStatus.IN_PROGRESS);
+        assertThat(run(run.id()).status()).isEqualTo(WorkStatus.IN_PROGRESS);
         assertThat(run(run.id()).startedAt()).isPresent();
         assertThat(jobs.claimRuns(OwnerToken.fresh(), LEASE, 10)).isEmpty();
     }
@@ -60,14 +66,14 @@ abstract class RunClaimConformance extends JobsConformance {
     }
 
     @Test
-    void anAcknowledgedRunHasSucceeded() {
+    void anAcknowledgedRunIsDone() {
         JobRunIdentifier id = jobs.trigger("job").id();
         jobs.claimRuns(owner, LEASE, 1);
         assertThat(jobs.ackRuns(OwnerToken.fresh(), List.of(id))).isZero();
         assertThat(jobs.ackRuns(owner, List.of(id, id, new JobRunIdentifier(UUID.randomUUID()))))
                 .isEqualTo(1);
         assertThat(jobs.ackRuns(owner, List.of(id))).as("a repeated one holds").isEqualTo(1);
-        assertThat(run(id).status()).isEqualTo(JobRunStatus.SUCCEEDED);
+        assertThat(run(id).status()).isEqualTo(WorkStatus.DONE);
         assertThat(run(id).endedAt()).isPresent();
         assertThat(run(id).messageId()).isEmpty();
         assertThat(state("job").lastRun()).contains(run(id));
@@ -92,7 +98,7 @@ abstract class RunClaimConformance extends JobsConformance {
         assertThat(jobs.abandonRuns(OwnerToken.fresh(), List.of(id))).isZero();
         assertThat(jobs.abandonRuns(owner, List.of(id), Duration.ZERO, "not now"))
                 .isEqualTo(1);
-        assertThat(run(id).status()).isEqualTo(JobRunStatus.READY);
+        assertThat(run(id).status()).isEqualTo(WorkStatus.READY);
         assertThat(run(id).retryCount()).isEqualTo(1);
         assertThat(run(id).lastError()).contains("not now");
         assertThat(ids(jobs.claimRuns(owner, LEASE, 1))).containsExactly(id);
@@ -109,7 +115,7 @@ abstract class RunClaimConformance extends JobsConformance {
         jobs.claimRuns(owner, LEASE, 1);
         assertThat(jobs.failRuns(OwnerToken.fresh(), List.of(id), "no")).isZero();
         assertThat(jobs.failRuns(owner, List.of(id), "x".repeat(3000))).isEqualTo(1);
-        assertThat(run(id).status()).isEqualTo(JobRunStatus.FAILED);
+        assertThat(run(id).status()).isEqualTo(WorkStatus.FAILED);
         assertThat(run(id).lastError().orElseThrow()).hasSize(2048);
         assertThat(jobs.claimRuns(owner, LEASE, 1)).isEmpty();
     }
@@ -174,5 +180,90 @@ abstract class RunClaimConformance extends JobsConformance {
         } finally {
             threads.shutdownNow();
         }
+    }
+
+    @Test
+    void aRunRemembersWhatItsHandlerWroteDownBeforeItEnded() throws SQLException {
+        JobRunIdentifier id = jobs.trigger("job").id();
+        jobs.claimRuns(owner, LEASE, 1);
+        assertThat(run(id).output()).isEmpty();
+        assertThat(jobs.recordOutput(id, "half of it")).isTrue();
+        try (Connection connection = database().transaction()) {
+            assertThat(jobs.recordOutput(connection, id, "x".repeat(9000))).isTrue();
+            assertThat(run(id).output()).contains("half of it");
+            connection.commit();
+        }
+        jobs.ackRuns(owner, List.of(id));
+        assertThat(run(id).output().orElseThrow()).hasSize(8192);
+        assertThat(run(id).toString()).doesNotContain("xxx");
+        assertThat(jobs.recordOutput(id, "too late")).isFalse();
+        assertThat(jobs.recordOutput(new JobRunIdentifier(UUID.randomUUID()), "nobody's"))
+                .isFalse();
+    }
+
+    @Test
+    void aFailedRunIsListedRequeuedAndPurgedByAnOperator() {
+        JobRunIdentifier id = jobs.trigger("job").id();
+        jobs.claimRuns(owner, LEASE, 1);
+        jobs.failRuns(owner, List.of(id), "broken");
+        JobOperator operator = jobs.operator("me");
+        assertThat(operator.list(MessageFilter.failed().withSource("job"), 10))
+                .extracting(JobRun::id)
+                .containsExactly(id);
+        assertThat(operator.list(MessageFilter.failed().withSource("other"), 10))
+                .isEmpty();
+        assertThat(jobs.failures(id))
+                .extracting(attempt -> attempt.error().orElseThrow())
+                .containsExactly("broken");
+
+        assertThat(operator.requeue(List.of(id), Attempts.RESET)).isEqualTo(1);
+        assertThat(run(id).status()).isEqualTo(WorkStatus.READY);
+        assertThat(jobs.claimRuns(owner, LEASE, 1).get(0).payload()).isEqualTo("first");
+        jobs.failRuns(owner, List.of(id), "broken");
+        assertThat(operator.purge(MessageFilter.failed())).isEqualTo(1);
+        assertThat(jobs.findRun(id)).isEmpty();
+        assertThat(state("job").lastRun()).isEmpty();
+        assertThat(operator.actions(10)).extracting(OperatorAction::verb).containsExactly("purge", "requeue");
+    }
+
+    @Test
+    void runsOfAPausedTopicAreNotClaimed() {
+        jobs.trigger("job");
+        JobOperator operator = jobs.operator("me");
+        operator.pause("topic", "why");
+        assertThat(jobs.claimRuns(owner, LEASE, 1)).isEmpty();
+        operator.resume("topic");
+        assertThat(jobs.claimRuns(owner, LEASE, 1)).hasSize(1);
+    }
+
+    @Test
+    void runsOfAllStatesAreListedTheLatestFirstInPages() {
+        List<JobRunIdentifier> made =
+                IntStream.range(0, 5).mapToObj(i -> jobs.trigger("job").id()).toList();
+        jobs.claimRuns(owner, LEASE, 1);
+        JobOperator operator = jobs.operator("me");
+        List<JobRun> first = operator.list(MessageFilter.all(), 3);
+        List<JobRun> second = operator.list(MessageFilter.all(), 3, first.get(2));
+        assertThat(Stream.concat(first.stream(), second.stream()).map(JobRun::id))
+                .containsExactly(made.get(4), made.get(3), made.get(2), made.get(1), made.get(0));
+        MessageFilter ready = MessageFilter.all().withStatus(WorkStatus.READY);
+        List<JobRun> oldest = operator.list(ready, 2);
+        assertThat(oldest).extracting(JobRun::id).containsExactly(made.get(1), made.get(2));
+        assertThat(operator.list(ready, 9, oldest.get(1)))
+                .extracting(JobRun::id)
+                .containsExactly(made.get(3), made.get(4));
+        assertThat(operator.list(MessageFilter.all().withStatus(WorkStatus.IN_PROGRESS), 9))
+                .extracting(JobRun::id)
+                .containsExactly(made.get(0));
+    }
+
+    /** What has begun is brought to an end, with its retries; as a message would be. */
+    @Test
+    void aRunThatIsGivenBackAfterItsJobWasDeletedIsClaimedAgain() {
+        JobRunIdentifier id = jobs.trigger("job").id();
+        jobs.claimRuns(owner, LEASE, 1);
+        jobs.delete("job");
+        jobs.abandonRuns(owner, List.of(id), Duration.ZERO, "not now");
+        assertThat(ids(jobs.claimRuns(owner, LEASE, 1))).containsExactly(id);
     }
 }

@@ -9,7 +9,9 @@ import dev.windlass.OwnerToken;
 import dev.windlass.PermanentFailure;
 import dev.windlass.RetryPolicy;
 import dev.windlass.Windlass;
+import dev.windlass.WorkStatus;
 import dev.windlass.operator.Attempts;
+import dev.windlass.operator.MessageFilter;
 import dev.windlass.outbox.OutboxMessageIdentifier;
 import dev.windlass.outbox.OutboxOptions;
 import dev.windlass.outbox.OutboxWorkItemIdentifier;
@@ -45,38 +47,38 @@ abstract class RunOutcomeConformance extends JobsConformance {
     }
 
     @Test
-    void aRunIsReadyInProgressAndSucceededAsItsMessageIs() {
+    void aRunIsReadyInProgressAndDoneAsItsMessageIs() {
         JobRun run = jobs.trigger("job");
         assertThat(run.triggered()).isTrue();
-        assertThat(run.status()).isEqualTo(JobRunStatus.READY);
+        assertThat(run.status()).isEqualTo(WorkStatus.READY);
         assertThat(run.startedAt()).isEmpty();
         assertThat(run.tick()).isEqualTo(run.createdAt());
         List<OutboxWorkItemIdentifier> held = claim(windlass);
         JobRun going = read(run);
-        assertThat(going.status()).isEqualTo(JobRunStatus.IN_PROGRESS);
+        assertThat(going.status()).isEqualTo(WorkStatus.IN_PROGRESS);
         assertThat(going.startedAt().orElseThrow()).isAfter(run.createdAt());
         assertThat(state("job").lastRun()).contains(going);
         windlass.outbox().ack(owner, held);
         JobRun ended = read(run);
-        assertThat(ended.status()).isEqualTo(JobRunStatus.SUCCEEDED);
+        assertThat(ended.status()).isEqualTo(WorkStatus.DONE);
         assertThat(ended.startedAt()).isEqualTo(going.startedAt());
         assertThat(ended.endedAt().orElseThrow()).isAfter(going.startedAt().orElseThrow());
         assertThat(ended.lastError()).isEmpty();
         assertThat(ended.messageId()).isEqualTo(run.messageId());
-        assertThat(jobs.runs("job", 1, null)).containsExactly(ended);
+        assertThat(jobs.runs("job", 1)).containsExactly(ended);
     }
 
     @Test
     void retriesAreSeenWhileTheyGoOnAndAfterTheEnd() {
         JobRun run = jobs.trigger("job");
         windlass.outbox().abandon(owner, claim(windlass), Duration.ZERO, "not now");
-        assertThat(read(run).status()).isEqualTo(JobRunStatus.READY);
+        assertThat(read(run).status()).isEqualTo(WorkStatus.READY);
         assertThat(read(run).retryCount()).isEqualTo(1);
         assertThat(read(run).lastError()).contains("not now");
         assertThat(read(run).startedAt()).isEmpty();
         windlass.outbox().ack(owner, claim(windlass));
         JobRun ended = read(run);
-        assertThat(ended.status()).isEqualTo(JobRunStatus.SUCCEEDED);
+        assertThat(ended.status()).isEqualTo(WorkStatus.DONE);
         assertThat(ended.retryCount()).isEqualTo(1);
         assertThat(ended.lastError()).contains("not now");
     }
@@ -85,15 +87,52 @@ abstract class RunOutcomeConformance extends JobsConformance {
     void aFailedMessageFailsTheRunAndARequeuedOneReopensIt() {
         JobRun run = jobs.trigger("job");
         windlass.outbox().fail(owner, claim(windlass), "broken");
-        assertThat(read(run).status()).isEqualTo(JobRunStatus.FAILED);
+        assertThat(read(run).status()).isEqualTo(WorkStatus.FAILED);
         assertThat(read(run).lastError()).contains("broken");
         assertThat(read(run).endedAt()).isPresent();
         assertThat(windlass.outbox().operator("me").requeue(List.of(message(run)), Attempts.RESET))
                 .isEqualTo(1);
-        assertThat(read(run).status()).isEqualTo(JobRunStatus.READY);
+        assertThat(read(run).status()).isEqualTo(WorkStatus.READY);
         assertThat(read(run).endedAt()).isEmpty();
         windlass.outbox().ack(owner, claim(windlass));
-        assertThat(read(run).status()).isEqualTo(JobRunStatus.SUCCEEDED);
+        assertThat(read(run).status()).isEqualTo(WorkStatus.DONE);
+    }
+
+    @Test
+    void aFailedRunIsRequeuedTogetherWithItsMessageUnlessThatIsGone() {
+        JobRun run = jobs.trigger("job");
+        JobRun gone = jobs.trigger("job");
+        windlass.outbox().fail(owner, claim(windlass), "broken");
+        windlass.outbox().operator("me").purge(List.of(message(gone)));
+        assertThat(jobs.operator("me").requeue(MessageFilter.failed(), Attempts.RESET))
+                .isEqualTo(1);
+        assertThat(read(run).status()).isEqualTo(WorkStatus.READY);
+        assertThat(read(gone).status()).isEqualTo(WorkStatus.FAILED);
+        windlass.outbox().ack(owner, claim(windlass));
+        assertThat(read(run).status()).isEqualTo(WorkStatus.DONE);
+        assertThat(windlass.outbox().operator("me").actions(1).get(0).verb()).isEqualTo("requeue");
+    }
+
+    @Test
+    void aMessageHasThePayloadAndItsRunHasNoSecondCopy() {
+        jobs.save(rare("job").payload("content"));
+        jobs.trigger("job");
+        assertThat(messages("payload = 'content' and source = 'job'")).isEqualTo(1);
+        assertThat(runs("payload = '' and topic = 'topic'")).isEqualTo(1);
+    }
+
+    @Test
+    void theHandlerOfAMessageWritesDownWhatCameOfTheRun() {
+        JobRun run = jobs.trigger("job");
+        database()
+                .start(database()
+                        .windlass()
+                        .outboxHandler(
+                                "topic",
+                                message -> jobs.recordOutput(JobRunIdentifier.of(message), "done " + message.topic())));
+        eventually().until(() -> read(run).status() == WorkStatus.DONE);
+        assertThat(read(run).output()).contains("done topic");
+        assertThat(state("job").lastRun().orElseThrow().output()).contains("done topic");
     }
 
     @Test
@@ -101,7 +140,7 @@ abstract class RunOutcomeConformance extends JobsConformance {
         JobRun run = jobs.trigger("job");
         windlass.outbox().fail(owner, claim(windlass), "broken");
         windlass.outbox().operator("me").purge(List.of(message(run)));
-        assertThat(read(run).status()).isEqualTo(JobRunStatus.FAILED);
+        assertThat(read(run).status()).isEqualTo(WorkStatus.FAILED);
         assertThat(read(run).lastError()).contains("broken");
     }
 
@@ -109,7 +148,7 @@ abstract class RunOutcomeConformance extends JobsConformance {
     void aCancelledMessageCancelsTheRun() {
         JobRun run = jobs.trigger("job");
         assertThat(windlass.outbox().cancel(message(run))).isTrue();
-        assertThat(read(run).status()).isEqualTo(JobRunStatus.CANCELLED);
+        assertThat(read(run).status()).isEqualTo(WorkStatus.CANCELLED);
         assertThat(read(run).endedAt()).isPresent();
         assertThat(read(run).startedAt()).isEmpty();
     }
@@ -119,7 +158,7 @@ abstract class RunOutcomeConformance extends JobsConformance {
         JobRun run = jobs.trigger("job");
         database().update("update %s.outbox set expires_at = created_at");
         database().value(Integer.class, "select %s.outbox_expire()");
-        assertThat(read(run).status()).isEqualTo(JobRunStatus.FAILED);
+        assertThat(read(run).status()).isEqualTo(WorkStatus.FAILED);
         assertThat(read(run).lastError().orElseThrow()).contains("expired");
     }
 
@@ -135,7 +174,7 @@ abstract class RunOutcomeConformance extends JobsConformance {
         brief.outbox().ack(owner, claim(brief));
         assertThat(messages("true")).isZero();
         JobRun ended = read(run);
-        assertThat(ended.status()).isEqualTo(JobRunStatus.SUCCEEDED);
+        assertThat(ended.status()).isEqualTo(WorkStatus.DONE);
         assertThat(ended.retryCount()).isEqualTo(1);
         assertThat(ended.startedAt()).isPresent();
         assertThat(ended.endedAt()).isPresent();
@@ -167,11 +206,11 @@ abstract class RunOutcomeConformance extends JobsConformance {
         JobRun hopeless = jobs.trigger("hopeless");
         JobRun poison = jobs.trigger("poison");
         eventually().until(() -> runs("ended_at is not null") == 3);
-        assertThat(read(stubborn).status()).isEqualTo(JobRunStatus.SUCCEEDED);
+        assertThat(read(stubborn).status()).isEqualTo(WorkStatus.DONE);
         assertThat(read(stubborn).retryCount()).isEqualTo(2);
-        assertThat(read(hopeless).status()).isEqualTo(JobRunStatus.FAILED);
+        assertThat(read(hopeless).status()).isEqualTo(WorkStatus.FAILED);
         assertThat(read(hopeless).lastError().orElseThrow()).contains("never");
-        assertThat(read(poison).status()).isEqualTo(JobRunStatus.FAILED);
+        assertThat(read(poison).status()).isEqualTo(WorkStatus.FAILED);
         assertThat(read(poison).retryCount()).isZero();
     }
 
@@ -185,7 +224,7 @@ abstract class RunOutcomeConformance extends JobsConformance {
         }));
         jobs.save(Job.every("slow", Duration.ofSeconds(1)).topic("slow").overlap(Overlap.SKIP));
         eventually().until(() -> state("slow").skippedTicks() >= 2);
-        assertThat(runs("job_name = 'slow'")).isEqualTo(1);
+        assertThat(runs("source = 'slow'")).isEqualTo(1);
         assertThat(calls).hasValue(1);
         assertThat(state("slow").lastSkippedAt()).isPresent();
         JobRun unfinished = state("slow").lastRun().orElseThrow();
@@ -200,7 +239,7 @@ abstract class RunOutcomeConformance extends JobsConformance {
             connection.commit();
         }
         release.countDown();
-        eventually().until(() -> runs("job_name = 'slow'") >= 2);
+        eventually().until(() -> runs("source = 'slow'") >= 2);
         assertThat(state("job").lastRun()).isPresent();
     }
 
@@ -216,7 +255,7 @@ abstract class RunOutcomeConformance extends JobsConformance {
                                 + " fires_at = clock_timestamp() where name = 'strict'");
         node();
         eventually().until(() -> state("strict").lastRun().isPresent());
-        assertThat(runs("job_name = 'strict'")).isEqualTo(1);
+        assertThat(runs("source = 'strict'")).isEqualTo(1);
         assertThat(state("strict").skippedTicks()).isBetween(3L, 5L);
     }
 
@@ -254,7 +293,7 @@ abstract class RunOutcomeConformance extends JobsConformance {
         JobRun first = jobs.trigger("strict");
         assertThatThrownBy(() -> jobs.trigger("strict")).isInstanceOf(UnfinishedRunException.class);
         database().update("delete from %s.outbox");
-        assertThat(read(first).status()).isEqualTo(JobRunStatus.FAILED);
+        assertThat(read(first).status()).isEqualTo(WorkStatus.FAILED);
         assertThat(read(first).lastError()).contains("its message is gone");
         assertThat(jobs.trigger("strict").id()).isNotEqualTo(first.id());
     }

@@ -165,6 +165,6 @@ abstract class SaveJobConformance extends JobsConformance {
         node();
         jobs.save(Job.every("late", Duration.ofDays(1)).topic("late"));
         jobs.save(Job.every("job", Duration.ofSeconds(1)).topic("topic"));
-        eventually().atMost(SOONER_THAN_ANY_POLL).until(() -> messages("topic = 'topic' and run") > 0);
+        eventually().atMost(SOONER_THAN_ANY_POLL).until(() -> messages("topic = 'topic' and source = 'job'") > 0);
     }
 }

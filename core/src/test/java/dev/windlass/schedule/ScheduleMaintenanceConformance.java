@@ -4,6 +4,7 @@ import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.OwnerToken;
+import dev.windlass.WorkStatus;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -42,7 +43,7 @@ abstract class ScheduleMaintenanceConformance extends JobsConformance {
         database().update("update %s.outbox_job_run set locked_until = created_at");
         database().update("update %s.outbox_timer set locked_until = created_at");
         startNode();
-        eventually().until(() -> run(run).status() == JobRunStatus.READY);
+        eventually().until(() -> run(run).status() == WorkStatus.READY);
         eventually().until(() -> windlass.timers().claim(owner, LEASE, 1).size() == 1);
     }
 
@@ -86,22 +87,9 @@ abstract class ScheduleMaintenanceConformance extends JobsConformance {
                         fresh.id().value());
         startNode();
         eventually().until(() -> run(gone).endedAt().isPresent());
-        assertThat(run(gone).status()).isEqualTo(JobRunStatus.FAILED);
+        assertThat(run(gone).status()).isEqualTo(WorkStatus.FAILED);
         assertThat(run(gone).lastError()).contains("its message is gone");
         assertThat(run(there).endedAt()).isEmpty();
         assertThat(run(fresh).endedAt()).isEmpty();
-    }
-
-    @Test
-    void aRunThatIsGivenBackAfterItsJobWasDeletedIsCancelled() {
-        Jobs plain = plain();
-        plain.save(rare("job"));
-        JobRun run = plain.trigger("job");
-        plain.claimRuns(owner, LEASE, 1);
-        plain.delete("job");
-        plain.abandonRuns(owner, List.of(run.id()), Duration.ZERO, "not now");
-        assertThat(plain.claimRuns(owner, LEASE, 1)).isEmpty();
-        startNode();
-        eventually().until(() -> run(run).status() == JobRunStatus.CANCELLED);
     }
 }

@@ -3,6 +3,8 @@ package dev.windlass.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.Topic;
+import dev.windlass.WorkStatus;
+import dev.windlass.operator.MessageFilter;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
 import java.sql.Connection;
@@ -33,7 +35,7 @@ abstract class ScheduleTimerConformance extends TimerConformance {
         assertThat(timer.key()).contains("order-7");
         assertThat(timer.correlationId()).contains("c");
         assertThat(timer.headers()).isEqualTo(Map.of("trace", "t\"1"));
-        assertThat(timer.claimed()).isFalse();
+        assertThat(timer.status()).isEqualTo(WorkStatus.READY);
         assertThat(timer.retryCount()).isZero();
         assertThat(timer.lastError()).isEmpty();
         assertThat(timers.find("reminder", "order-7")).contains(timer);
@@ -213,29 +215,38 @@ abstract class ScheduleTimerConformance extends TimerConformance {
             timers.schedule(TimerEntry.of("a", "secret", FAR.plusSeconds(n)).replacing("k" + n));
             timers.schedule(TimerEntry.of("b", "", FAR.plusSeconds(n)));
         }
-        List<Timer> first = timers.list("a", 3, null);
-        List<Timer> second = timers.list("a", 3, first.get(2));
+        TimerOperator operator = timers.operator("me");
+        MessageFilter filter = MessageFilter.all().withStatus(WorkStatus.READY).withTopic("a");
+        List<ListedTimer> first = operator.list(filter, 3);
+        List<ListedTimer> second = operator.list(filter, 3, first.get(2));
 
         assertThat(first).extracting(timer -> timer.key().orElseThrow()).containsExactly("k0", "k1", "k2");
         assertThat(second).extracting(timer -> timer.key().orElseThrow()).containsExactly("k3", "k4");
-        assertThat(first).allSatisfy(timer -> assertThat(timer.payload()).isEmpty());
-        assertThat(timers.list("none", 3, null)).isEmpty();
+        assertThat(first).extracting(ListedTimer::dueTime).startsWith(FAR, FAR.plusSeconds(1));
+        assertThat(operator.list(filter.withTopic("none"), 3)).isEmpty();
+        assertThat(operator.list(filter.withFrom(FAR.plusSeconds(4)), 3)).hasSize(1);
     }
 
     @Test
-    void timersOfAllTopicsAreListedTheNextDueFirstInPages() {
+    void readyTimersOfAllTopicsAreListedTheNextDueFirstAndTimersOfAllStatesTheLatestFirst() {
         for (int n = 0; n < 6; n++) {
             timers.schedule(TimerEntry.of("topic " + n % 3, "secret", FAR.plusSeconds(n))
                     .replacing("k" + n));
         }
+        assertThat(keys(MessageFilter.all().withStatus(WorkStatus.READY)))
+                .containsExactly("k0", "k1", "k2", "k3", "k4", "k5");
+        assertThat(keys(MessageFilter.all())).containsExactly("k5", "k4", "k3", "k2", "k1", "k0");
+    }
+
+    /** Page by page. */
+    private List<String> keys(MessageFilter filter) {
         List<String> keys = new ArrayList<>();
-        List<Timer> page = timers.list(4, null);
+        List<ListedTimer> page = timers.operator("me").list(filter, 4);
         while (!page.isEmpty()) {
             page.forEach(timer -> keys.add(timer.key().orElseThrow()));
-            assertThat(page).allSatisfy(timer -> assertThat(timer.payload()).isEmpty());
-            page = timers.list(4, page.get(page.size() - 1));
+            page = timers.operator("me").list(filter, 4, page.get(page.size() - 1));
         }
-        assertThat(keys).containsExactly("k0", "k1", "k2", "k3", "k4", "k5");
+        return keys;
     }
 
     @Test

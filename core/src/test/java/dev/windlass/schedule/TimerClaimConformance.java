@@ -3,6 +3,10 @@ package dev.windlass.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.OwnerToken;
+import dev.windlass.WorkStatus;
+import dev.windlass.operator.Attempts;
+import dev.windlass.operator.MessageFilter;
+import dev.windlass.operator.OperatorAction;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -22,7 +26,7 @@ abstract class TimerClaimConformance extends TimerConformance {
 
         assertThat(claimed).extracting(Timer::id).containsExactly(due);
         assertThat(claimed.get(0).payload()).isEqualTo("payload");
-        assertThat(claimed.get(0).claimed()).isTrue();
+        assertThat(claimed.get(0).status()).isEqualTo(WorkStatus.IN_PROGRESS);
         assertThat(timers.claim(other, LEASE, 10)).isEmpty();
         assertThat(handOff(10)).isZero();
         assertThat(timers.cancel(due)).isFalse();
@@ -65,7 +69,7 @@ abstract class TimerClaimConformance extends TimerConformance {
                 .isEqualTo(1);
 
         Timer timer = timers.find(id).orElseThrow();
-        assertThat(timer.claimed()).isFalse();
+        assertThat(timer.status()).isEqualTo(WorkStatus.READY);
         assertThat(timer.retryCount()).isEqualTo(1);
         assertThat(timer.dueTime()).isEqualTo(PAST);
         assertThat(timer.nextAttempt()).isAfter(database().now().plusSeconds(3000));
@@ -75,24 +79,28 @@ abstract class TimerClaimConformance extends TimerConformance {
     }
 
     @Test
-    void aTimerThatWasGivenUpStaysUntilItIsMovedOrCancelled() {
+    void aTimerThatWasGivenUpStaysUntilItIsRequeuedOrPurged() {
         TimerIdentifier moved = timers.schedule(TimerEntry.of("a", "", PAST));
         TimerIdentifier cancelled = timers.schedule(TimerEntry.of("a", "", PAST));
+        TimerOperator operator = timers.operator("me");
         timers.claim(owner, LEASE, 10);
 
         assertThat(timers.fail(other, List.of(moved), "no")).isZero();
         assertThat(timers.fail(owner, List.of(moved, cancelled), "no")).isEqualTo(2);
 
-        assertThat(timers.list("a", 10, null))
-                .hasSize(2)
-                .allMatch(Timer::failed)
-                .noneMatch(Timer::claimed);
+        assertThat(operator.list(MessageFilter.failed(), 10)).hasSize(2);
+        assertThat(timers.failures(moved))
+                .extracting(attempt -> attempt.error().orElseThrow())
+                .containsExactly("no");
         assertThat(timers.find(moved).orElseThrow().lastError()).contains("no");
         assertThat(timers.claim(owner, LEASE, 10)).isEmpty();
         assertThat(handOff(10)).isZero();
-        assertThat(timers.cancel(cancelled)).isTrue();
-        assertThat(timers.reschedule(moved, PAST)).isTrue();
-        assertThat(timers.find(moved).orElseThrow().failed()).isFalse();
+        assertThat(timers.cancel(cancelled)).isFalse();
+        assertThat(timers.reschedule(moved, PAST)).isFalse();
+        assertThat(operator.purge(List.of(cancelled))).isEqualTo(1);
+        assertThat(timers.find(cancelled)).isEmpty();
+        assertThat(operator.requeue(List.of(moved), Attempts.RESET)).isEqualTo(1);
+        assertThat(timers.find(moved).orElseThrow().status()).isEqualTo(WorkStatus.READY);
         assertThat(handOff(10)).isEqualTo(1);
         assertThat(count("outbox_timer_failure")).isZero();
     }
@@ -105,8 +113,13 @@ abstract class TimerClaimConformance extends TimerConformance {
         TimerIdentifier next = timers.schedule(TimerEntry.of("a", "new", PAST).replacing("k"));
 
         assertThat(next).isNotEqualTo(failed);
-        assertThat(timers.reschedule(failed, PAST)).isFalse();
-        assertThat(timers.find(failed).orElseThrow().failed()).isTrue();
+        TimerOperator operator = timers.operator("me");
+        assertThat(operator.requeue(List.of(failed), Attempts.RESET)).isZero();
+        assertThat(timers.find(failed).orElseThrow().status()).isEqualTo(WorkStatus.FAILED);
+
+        timers.cancel(next);
+        assertThat(operator.requeue(List.of(failed), Attempts.RESET)).isEqualTo(1);
+        assertThat(timers.claim(owner, LEASE, 10)).extracting(Timer::payload).containsExactly("old");
     }
 
     @Test
@@ -195,11 +208,66 @@ abstract class TimerClaimConformance extends TimerConformance {
         timers.claim(owner, LEASE, 10);
         assertThat(timers.schedule(TimerEntry.of("a", "kept", FAR).ifAbsent("k")))
                 .isEqualTo(id);
-        assertThat(timers.find(id).orElseThrow().claimed()).isTrue();
+        assertThat(timers.find(id).orElseThrow().status()).isEqualTo(WorkStatus.IN_PROGRESS);
 
         timers.schedule(TimerEntry.of("a", "two", PAST).replacing("k"));
 
         assertThat(timers.ack(owner, List.of(id))).isZero();
         assertThat(timers.claim(other, LEASE, 10)).extracting(Timer::payload).containsExactly("two");
+    }
+
+    /** Of two that failed under one key, one comes back; those behind them are not forgotten. */
+    @Test
+    void allTimersThatFailedAreRequeuedButOneOfEachKey() {
+        for (int n = 0; n < 3; n++) {
+            timers.schedule(TimerEntry.of("a", "k" + n, PAST).replacing("k"));
+            List<TimerIdentifier> ids =
+                    timers.claim(owner, LEASE, 10).stream().map(Timer::id).toList();
+            timers.fail(owner, ids, "no");
+        }
+        TimerIdentifier last = timers.schedule(TimerEntry.of("b", "", PAST));
+        timers.claim(owner, LEASE, 10);
+        timers.fail(owner, List.of(last), "no");
+
+        assertThat(timers.operator("me").requeue(MessageFilter.failed(), Attempts.KEEP))
+                .isEqualTo(2);
+
+        assertThat(timers.operator("me").list(MessageFilter.failed(), 10)).hasSize(2);
+        assertThat(timers.claim(owner, LEASE, 10)).hasSize(2);
+    }
+
+    /** A pause is for those who claim. */
+    @Test
+    void aPausedTopicIsNotClaimedButHandedOff() {
+        timers.schedule(TimerEntry.of("paused", "", PAST));
+        TimerIdentifier other = timers.schedule(TimerEntry.of("other", "", PAST));
+        TimerOperator operator = timers.operator("me");
+        assertThat(operator.pause("paused", "why")).isTrue();
+        assertThat(operator.pausedTopics()).hasSize(1);
+        assertThat(writer.outbox().operator("me").pausedTopics())
+                .as("of another queue")
+                .isEmpty();
+
+        assertThat(timers.claim(owner, LEASE, 10)).extracting(Timer::id).containsExactly(other);
+        assertThat(handOff(10)).isEqualTo(1);
+
+        assertThat(operator.resume("paused")).isTrue();
+        timers.schedule(TimerEntry.of("paused", "", PAST));
+        assertThat(timers.claim(owner, LEASE, 10)).hasSize(1);
+        assertThat(operator.actions(10)).extracting(OperatorAction::verb).containsExactly("resume", "pause");
+        assertThat(operator.actions(10)).extracting(OperatorAction::by).containsOnly("me");
+    }
+
+    @Test
+    void aFailedTimersContentCanBeErasedForGood() {
+        TimerIdentifier id = timers.schedule(TimerEntry.of("a", "secret", PAST));
+        TimerOperator operator = timers.operator("me");
+        assertThat(operator.erase(List.of(id))).isZero();
+        timers.claim(owner, LEASE, 10);
+        timers.fail(owner, List.of(id), "no");
+        assertThat(operator.erase(List.of(id))).isEqualTo(1);
+        assertThat(timers.find(id).orElseThrow().payload()).isEmpty();
+        assertThat(operator.requeue(List.of(id), Attempts.RESET)).isZero();
+        assertThat(operator.list(MessageFilter.failed(), 10)).allMatch(ListedTimer::isErased);
     }
 }

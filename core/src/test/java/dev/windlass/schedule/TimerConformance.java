@@ -32,7 +32,7 @@ abstract class TimerConformance {
     }
 
     TimerStore store() {
-        return new TimerStore(database().routines(), "outbox");
+        return new TimerStore(database().routines(), "outbox", "test");
     }
 
     int handOff(int limit) {

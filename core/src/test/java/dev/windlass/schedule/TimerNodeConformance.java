@@ -77,7 +77,8 @@ abstract class TimerNodeConformance extends TimerConformance {
         Windlass node = handling();
         try (Connection connection = database().transaction()) {
             TimerEntry entry = TimerEntry.of("a", "long", Duration.ZERO);
-            new TimerStore(database().routines(), "outbox").schedule(connection, UUID.randomUUID(), entry, false);
+            new TimerStore(database().routines(), "outbox", "test")
+                    .schedule(connection, UUID.randomUUID(), entry, false);
             for (String looks : new String[] {"one", "two", "three"}) {
                 timers.schedule(TimerEntry.of("a", looks, Duration.ofSeconds(1)));
                 eventually().until(() -> handled.contains(looks));

@@ -5,15 +5,19 @@ import dev.windlass.OwnerToken;
 import dev.windlass.Windlass;
 import dev.windlass.schedule.ClaimedJobRun;
 import dev.windlass.schedule.Job;
+import dev.windlass.schedule.JobOperator;
 import dev.windlass.schedule.JobRun;
+import dev.windlass.schedule.JobRunIdentifier;
 import dev.windlass.schedule.JobSet;
 import dev.windlass.schedule.JobState;
+import dev.windlass.schedule.Jobs;
 import dev.windlass.schedule.Misfire;
 import dev.windlass.schedule.Overlap;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /** What docs/jobs.md shows one by one, too small for programs of their own. */
 final class JobRecipes {
@@ -97,6 +101,24 @@ final class JobRecipes {
         // end::pause
     }
 
+    static void restByHand(Windlass windlass) {
+        // tag::operator
+        JobOperator anna = windlass.jobs().operator("anna");
+        anna.pauseJob("nightly-report");
+        anna.resumeJob("nightly-report");
+        // end::operator
+    }
+
+    static Windlass.Builder reporting(Windlass.Builder builder, Supplier<Jobs> jobs) {
+        // tag::output
+        builder.outboxHandler("report.run", message -> {
+            int sent = 412;
+            jobs.get().recordOutput(JobRunIdentifier.of(message), sent + " reports sent");
+        });
+        // end::output
+        return builder;
+    }
+
     static String look(Windlass windlass) {
         StringBuilder out = new StringBuilder();
         // tag::look
@@ -106,7 +128,7 @@ final class JobRecipes {
             job.problem().ifPresent(problem -> out.append(", ").append(problem));
             out.append('\n');
         }
-        List<JobRun> history = windlass.jobs().runs("nightly-report", 20, null);
+        List<JobRun> history = windlass.jobs().runs("nightly-report", 20);
         // end::look
         return out.append(history.size()).append(" runs").toString();
     }

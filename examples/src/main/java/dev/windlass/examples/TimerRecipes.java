@@ -2,10 +2,14 @@ package dev.windlass.examples;
 
 import dev.windlass.OwnerToken;
 import dev.windlass.Windlass;
+import dev.windlass.WorkStatus;
+import dev.windlass.operator.MessageFilter;
+import dev.windlass.schedule.ListedTimer;
 import dev.windlass.schedule.ScheduleOptions;
 import dev.windlass.schedule.Timer;
 import dev.windlass.schedule.TimerEntry;
 import dev.windlass.schedule.TimerIdentifier;
+import dev.windlass.schedule.TimerOperator;
 import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
@@ -73,9 +77,11 @@ final class TimerRecipes {
         return moved;
     }
 
-    static List<Timer> look(Windlass windlass) {
+    static List<ListedTimer> look(Windlass windlass) {
         // tag::list
-        List<Timer> next = windlass.timers().list("reminder.due", 20, null);
+        TimerOperator operator = windlass.timers().operator("anna");
+        MessageFilter waiting = MessageFilter.all().withStatus(WorkStatus.READY).withTopic("reminder.due");
+        List<ListedTimer> next = operator.list(waiting, 20);
         // end::list
         return next;
     }

@@ -3,8 +3,8 @@ package dev.windlass.examples;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.Windlass;
+import dev.windlass.WorkStatus;
 import dev.windlass.schedule.JobRun;
-import dev.windlass.schedule.JobRunStatus;
 import dev.windlass.schedule.JobState;
 import dev.windlass.schedule.ScheduleOptions;
 import dev.windlass.testkit.WindlassExtension;
@@ -36,7 +36,7 @@ final class JobRecipesTest {
         database.drain();
 
         assertThat(reports).hasSize(2);
-        assertThat(windlass.jobs().findRun(run.id()).orElseThrow().status()).isEqualTo(JobRunStatus.SUCCEEDED);
+        assertThat(windlass.jobs().findRun(run.id()).orElseThrow().status()).isEqualTo(WorkStatus.DONE);
         assertThat(JobRecipes.look(windlass)).contains("last run SUCCEEDED").endsWith("2 runs");
         JobRecipes.rest(windlass);
         assertThat(windlass.jobs().find("nightly-report").orElseThrow().isPaused())
@@ -79,6 +79,6 @@ final class JobRecipesTest {
         JobRecipes.claim(windlass, claimed -> reports.add(claimed.payload()));
 
         assertThat(reports).containsExactly("{\"format\": \"pdf\"}");
-        assertThat(windlass.jobs().findRun(run.id()).orElseThrow().status()).isEqualTo(JobRunStatus.SUCCEEDED);
+        assertThat(windlass.jobs().findRun(run.id()).orElseThrow().status()).isEqualTo(WorkStatus.DONE);
     }
 }

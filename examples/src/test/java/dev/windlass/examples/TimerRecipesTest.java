@@ -3,7 +3,8 @@ package dev.windlass.examples;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.Windlass;
-import dev.windlass.schedule.Timer;
+import dev.windlass.operator.MessageFilter;
+import dev.windlass.schedule.ListedTimer;
 import dev.windlass.schedule.TimerEntry;
 import dev.windlass.schedule.TimerIdentifier;
 import dev.windlass.testkit.WindlassExtension;
@@ -87,9 +88,8 @@ final class TimerRecipesTest {
         });
 
         assertThat(done).containsExactly("good");
-        assertThat(windlass.timers().list("a", 10, null))
-                .extracting(Timer::retryCount)
-                .containsExactly(1);
-        windlass.timers().cancel(windlass.timers().list("a", 10, null).get(0).id());
+        List<ListedTimer> left = windlass.timers().operator("me").list(MessageFilter.all(), 10);
+        assertThat(left).extracting(ListedTimer::retryCount).containsExactly(1);
+        windlass.timers().cancel(left.get(0).id());
     }
 }

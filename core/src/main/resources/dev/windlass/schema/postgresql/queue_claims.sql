@@ -204,6 +204,7 @@ declare
     v_before timestamptz := clock_timestamp() - p_keep;
     v_ids    uuid[];
 begin
+    {slot:cleaning}
     v_ids := array(select r.id
                      from {schema}.{queue} r
                     where r.status = 2 and r.id is not null and r.ended_at < v_before

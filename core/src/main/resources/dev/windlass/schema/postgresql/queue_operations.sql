@@ -26,18 +26,20 @@ $sql$;
 -- others, claimed or ended, stay as they are.
 create or replace function {schema}.{queue_cancel}(p_ids uuid[], p_keep boolean default {keeps}) returns integer
     language plpgsql
+{plan:index}
 as $sql$
 declare
-    v_ids   uuid[];
-    v_count integer;
+    v_ids uuid[];
 begin
     perform {schema}.windlass_check_ids(p_ids);
     v_ids := {schema}.{queue_lock}(p_ids, array[0, 4]);
-    v_count := {schema}.{queue_end_unclaimed}(v_ids, 5::smallint, null);
+    if p_keep or exists (select from {schema}.{queue} m where m.id = any (v_ids) and m.awaited) then
+        perform {schema}.{queue_end_unclaimed}(v_ids, 5::smallint, null);
+    end if;
     if not p_keep then
         perform {schema}.{queue_remove}(v_ids);
     end if;
-    return v_count;
+    return cardinality(v_ids);
 end
 $sql$;
 

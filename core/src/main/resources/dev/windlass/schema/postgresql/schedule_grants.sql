@@ -3,3 +3,4 @@ grant select, insert, update, delete
    on {schema}.{outbox_timer}, {schema}.{outbox_job}, {schema}.{outbox_job_set}, {schema}.{outbox_job_run}
    to {role};
 grant select, insert, delete on {schema}.{outbox_timer_failure}, {schema}.{outbox_job_run_failure} to {role};
+grant select on {schema}.{outbox_timer_listed}, {schema}.{outbox_job_run_listed}, {schema}.{outbox_job_listed} to {role};

@@ -1,4 +1,5 @@
--- Jobs and their runs. Programs compute the ticks; what is decided here is who takes one, once.
+-- Jobs, and what their runs have besides the verbs of every queue. Programs compute the ticks; what is decided here is who takes
+-- one, once. A job that is not there is told by a null.
 
 -- Ends the runs whose messages end; these have been changed in the same transaction, or are about to be deleted.
 create or replace function {schema}.{outbox_job_runs_ended}(p_ids uuid[], p_status smallint) returns void
@@ -33,16 +34,6 @@ begin
 end
 $sql$;
 
--- Says that there is no such job.
-create or replace function {schema}.{outbox_job_unknown}(p_name text) returns void
-    language plpgsql
-as $sql$
-begin
-    raise exception 'expected the name of a job, got %, which is none', coalesce(quote_literal(p_name), 'null')
-        using errcode = 'no_data_found', hint = 'outbox_jobs() lists all of them.';
-end
-$sql$;
-
 -- Creates a job, or changes it. Its ticks are given by the caller: the next one, when that fires, and, for a job with a period, the
 -- moment from which its ticks are counted. They count only if the job is new or its times have changed; else it goes on as
 -- before, and a paused job stays paused. A job belongs to a set once one has brought it along, and no other set can take
@@ -68,79 +59,77 @@ create or replace function {schema}.{outbox_job_save}(
 {plan:index}
 as $sql$
 declare
-    v_now  timestamptz := clock_timestamp();
-    v_job  {schema}.{outbox_job};
-    v_same boolean;
+    v_now timestamptz := clock_timestamp();
+    v_set text;
 begin
-    insert into {schema}.{outbox_job}
+    insert into {schema}.{outbox_job} as j
         (name, version, topic, payload, cron, zone, period, anchor_at, misfire, misfire_runs, misfire_after, overlap, jitter,
          next_tick_at, fires_at, job_set, created_at, updated_at)
     values (p_name, 1, p_topic, p_payload, p_cron, p_zone, p_period, p_anchor_at, p_misfire, p_misfire_runs, p_misfire_after,
             p_overlap, p_jitter, p_next_tick_at, p_fires_at, p_job_set, v_now, v_now)
-    on conflict (name) do nothing;
+    on conflict (name) do update
+       set (anchor_at, next_tick_at, fires_at) = (
+               select case when times.same then j.anchor_at else p_anchor_at end,
+                      case when j.paused_at is null then case when times.same then j.next_tick_at else p_next_tick_at end end,
+                      case when j.paused_at is not null then null
+                           when not times.same then p_fires_at
+                           when j.problem is not null then greatest(j.next_tick_at, v_now)
+                           else least(j.fires_at, j.next_tick_at + p_jitter) end
+                 from (select (j.cron, j.zone, j.period) is not distinct from (p_cron::varchar, p_zone::varchar, p_period)) times (same)),
+           version = j.version + 1, topic = p_topic, payload = p_payload, cron = p_cron, zone = p_zone, period = p_period,
+           misfire = p_misfire, misfire_runs = p_misfire_runs, misfire_after = p_misfire_after, overlap = p_overlap,
+           jitter = p_jitter, problem = null, job_set = coalesce(p_job_set, j.job_set), updated_at = v_now
+     where coalesce(j.job_set, p_job_set) is not distinct from coalesce(p_job_set, j.job_set)
+       and (j.problem is not null
+            or (j.cron, j.zone, j.period, j.topic, j.payload, j.misfire, j.misfire_runs, j.misfire_after, j.overlap, j.jitter, j.job_set)
+               is distinct from
+               (excluded.cron, excluded.zone, excluded.period, excluded.topic, excluded.payload, excluded.misfire, excluded.misfire_runs,
+                excluded.misfire_after, excluded.overlap, excluded.jitter, coalesce(excluded.job_set, j.job_set)));
     if found then
         perform pg_notify({channel}, chr(1) || 'jobs');
         return true;
     end if;
-    select j.* into v_job from {schema}.{outbox_job} j where j.name = p_name for update;
-    if not found then -- it has just been deleted
-        return {schema}.{outbox_job_save}(p_name, p_topic, p_payload, p_cron, p_zone, p_period, p_anchor_at, p_next_tick_at,
-                                          p_fires_at, p_misfire, p_misfire_runs, p_misfire_after, p_overlap, p_jitter,
-                                          p_job_set);
-    end if;
-    if v_job.job_set <> p_job_set then
+    v_set := (select j.job_set from {schema}.{outbox_job} j where j.name = p_name);
+    if v_set <> p_job_set then
         raise exception 'job % belongs to the set %, and cannot be brought along by the set %', quote_literal(p_name),
-                        quote_literal(v_job.job_set), quote_literal(p_job_set)
+                        quote_literal(v_set), quote_literal(p_job_set)
             using errcode = 'unique_violation', hint = 'Give it another name, or take it out of the other set first.';
     end if;
-    v_same := (v_job.cron, v_job.zone, v_job.period) is not distinct from (p_cron::varchar, p_zone::varchar, p_period);
-    if v_same and v_job.problem is null
-       and (v_job.topic, v_job.payload, v_job.misfire::integer, v_job.misfire_runs, v_job.misfire_after, v_job.overlap::integer,
-            v_job.jitter, v_job.job_set)
-           is not distinct from
-           (p_topic::varchar, p_payload, p_misfire, p_misfire_runs, p_misfire_after, p_overlap, p_jitter,
-            coalesce(p_job_set, v_job.job_set)::varchar) then
-        return false;
+    return false;
+end
+$sql$;
+
+-- Records what an operator did to a job, if p_by names one: with what operators did to runs.
+create or replace function {schema}.{outbox_job_record}(p_by text, p_verb text, p_name text, p_runs integer) returns void
+    language plpgsql
+as $sql$
+begin
+    if p_by is not null then
+        perform {schema}.windlass_check_by(p_by);
+        perform {schema}.windlass_record({outbox_name} || '_job_run', null, p_by, p_verb, p_runs, null, jsonb_build_object('job', p_name));
     end if;
-    update {schema}.{outbox_job} j
-       set version = j.version + 1, topic = p_topic, payload = p_payload, cron = p_cron, zone = p_zone, period = p_period,
-           anchor_at = case when v_same then j.anchor_at else p_anchor_at end,
-           misfire = p_misfire, misfire_runs = p_misfire_runs, misfire_after = p_misfire_after, overlap = p_overlap,
-           jitter = p_jitter,
-           next_tick_at = case when j.paused_at is null then case when v_same then j.next_tick_at else p_next_tick_at end end,
-           fires_at = case when j.paused_at is null
-                           then case when not v_same then p_fires_at
-                                     when j.problem is not null then greatest(j.next_tick_at, v_now)
-                                     else least(j.fires_at, j.next_tick_at + p_jitter) end end,
-           problem = null, job_set = coalesce(p_job_set, j.job_set), updated_at = v_now
-     where j.name = p_name;
-    perform pg_notify({channel}, chr(1) || 'jobs');
-    return true;
 end
 $sql$;
 
 -- Deletes a job with the runs that nobody has begun; runs that are being handled go on, and what has run stays known. Returns how
--- many runs it took along. An unknown job is an error, or null.
-create or replace function {schema}.{outbox_job_delete}(p_name text, p_raise boolean default true) returns integer
+-- many runs it took along.
+create or replace function {schema}.{outbox_job_delete}(p_name text, p_by text default null) returns integer
     language plpgsql
 {plan:index}
 as $sql$
 declare
+    v_runs  uuid[];
     v_count integer;
 begin
     delete from {schema}.{outbox_job} j where j.name = p_name;
     if not found then
-        if p_raise then
-            perform {schema}.{outbox_job_unknown}(p_name);
-        end if;
         return null;
     end if;
-    update {schema}.{outbox_job_run} r
-       set status = 5, ended_at = clock_timestamp(), last_error = 'its job was deleted'
-     where r.job_name = p_name and r.ended_at is null and not r.handed_over and r.locked_until is null;
-    get diagnostics v_count = row_count;
-    return v_count + {schema}.{outbox_cancel}(array(
-        select r.id from {schema}.{outbox_job_run} r where r.job_name = p_name and r.ended_at is null and r.handed_over));
+    v_runs := array(select r.id from {schema}.{outbox_job_run} r where r.source = p_name and r.ended_at is null);
+    v_count := {schema}.{outbox_cancel}(v_runs)
+        + {schema}.{outbox_job_run_end_unclaimed}({schema}.{outbox_job_run_lock}(v_runs, array[0]), 5::smallint, 'its job was deleted');
+    perform {schema}.{outbox_job_record}(p_by, 'delete job', p_name, v_count);
+    return v_count;
 end
 $sql$;
 
@@ -152,21 +141,20 @@ as $sql$
 begin
     return (select r.id
               from {schema}.{outbox_job_run} r
-             where r.job_name = p_name and r.ended_at is null
+             where r.source = p_name and r.ended_at is null
                and (not r.handed_over or exists (select from {schema}.{outbox} m where m.id = r.id))
              limit 1);
 end
 $sql$;
 
 -- Makes a run of a job now, also of a paused one. With p_hand_off it is a message at once; else a node that hands off makes it
--- one, or a program claims it. While a run is unfinished, a job that allows no overlap is not triggered. That, and an unknown
--- job, is an error, or told by a run_id of null. A run that is known already, from a call whose answer was lost, is not made
--- again.
+-- one, or a program claims it. While a run is unfinished, a job that allows no overlap is not triggered: then the run_id is null, and
+-- the unfinished_id tells. A run that is known already, from a call whose answer was lost, is not made again.
 create or replace function {schema}.{outbox_job_trigger}(
     p_name     text,
     p_id       uuid default null,
     p_hand_off boolean default false,
-    p_raise    boolean default true,
+    p_by       text default null,
     out run_id        uuid,
     out unfinished_id uuid,
     out topic         text
@@ -175,51 +163,69 @@ create or replace function {schema}.{outbox_job_trigger}(
 {plan:index}
 as $sql$
 declare
-    v_now timestamptz;
     v_job {schema}.{outbox_job};
 begin
     select j.* into v_job from {schema}.{outbox_job} j where j.name = p_name for update;
     if not found then
-        if p_raise then
-            perform {schema}.{outbox_job_unknown}(p_name);
-        end if;
         return;
     end if;
     topic := v_job.topic;
-    if p_id is not null then
-        perform 1 from {schema}.{outbox_job_run} r where r.id = p_id;
-        if found then
-            run_id := p_id;
-            return;
-        end if;
+    if exists (select from {schema}.{outbox_job_run} r where r.id = p_id) then
+        run_id := p_id;
+        return;
     end if;
     if v_job.overlap > 0 then
         unfinished_id := {schema}.{outbox_job_unfinished}(p_name);
         if unfinished_id is not null then
-            if p_raise then
-                raise exception 'job % has a run that is unfinished (%), and allows no overlap', quote_literal(p_name), unfinished_id
-                    using errcode = 'object_in_use', hint = 'Wait until it has ended, or cancel its message.';
-            end if;
             return;
         end if;
     end if;
     run_id := coalesce(p_id, {schema}.windlass_new_id());
-    perform pg_current_xact_id();
-    v_now := clock_timestamp();
-    insert into {schema}.{outbox_job_run} (id, job_name, tick_at, triggered, created_at, next_attempt_at, status, handed_over)
-    values (run_id, p_name, v_now, true, v_now, v_now, case when p_hand_off then 6 else 0 end, p_hand_off);
+    perform {schema}.{outbox_job_make_runs}(v_job, array[run_id], null, true, p_hand_off);
     update {schema}.{outbox_job} j set last_run_id = run_id where j.name = p_name; -- not the version: ticks go on beside it
-    if p_hand_off then
-        perform {schema}.{outbox_job_message}(run_id, v_now, v_job);
-    end if;
+    perform {schema}.{outbox_job_record}(p_by, 'trigger job', p_name, 1);
     perform pg_notify({channel}, case when p_hand_off then v_job.topic else chr(1) || 'jobs' end);
 end
 $sql$;
 
--- Writes the message of a run.
-create or replace function {schema}.{outbox_job_message}(p_id uuid, p_tick_at timestamptz, p_job {schema}.{outbox_job})
-    returns void
+-- Writes runs of a job, one for each tick that has none, or of this moment; with p_hand_off as messages, which have the payload then.
+-- Returns the id of the last tick's.
+create or replace function {schema}.{outbox_job_make_runs}(
+    p_job       {schema}.{outbox_job},
+    p_ids       uuid[],
+    p_ticks     timestamptz[],
+    p_triggered boolean,
+    p_hand_off  boolean
+) returns uuid
     language plpgsql
+as $sql$
+declare
+    v_now timestamptz;
+    v_ids uuid[];
+begin
+    perform pg_current_xact_id();
+    v_now := clock_timestamp();
+    with made as (
+        insert into {schema}.{outbox_job_run}
+            (id, source, topic, payload, tick_at, triggered, created_at, next_attempt_at, status, handed_over)
+        select e.id, p_job.name, p_job.topic, case when p_hand_off then '' else p_job.payload end, coalesce(e.tick_at, v_now), p_triggered,
+               v_now, v_now, case when p_hand_off then 6 else 0 end, p_hand_off
+          from unnest(p_ids, p_ticks) as e (id, tick_at)
+         order by e.tick_at
+        on conflict (source, tick_at) where not triggered do nothing
+        returning id, tick_at)
+    select array_agg(made.id order by made.tick_at) into v_ids from made;
+    if p_hand_off and v_ids is not null then
+        perform {schema}.{outbox_job_run_deliver}(v_ids, p_job.payload);
+    end if;
+    return v_ids[cardinality(v_ids)];
+end
+$sql$;
+
+-- Writes runs as messages, with this payload or their own.
+create or replace function {schema}.{outbox_job_run_deliver}(p_ids uuid[], p_payload text) returns void
+    language plpgsql
+{plan:index}
 as $sql$
 declare
     v_now timestamptz;
@@ -227,15 +233,17 @@ begin
     perform pg_current_xact_id();
     v_now := clock_timestamp();
     insert into {schema}.{outbox} (id, created_at, next_attempt_at, due_at, topic, source, correlation_id, headers, payload, awaited)
-    values (p_id, v_now, v_now, p_tick_at, p_job.topic, 'job', 'job-run-' || p_id,
-            jsonb_build_object('windlass-job', p_job.name, 'windlass-tick',
-                rtrim(rtrim(to_char(p_tick_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0'), '.') || 'Z'),
-            p_job.payload, true);
+    select r.id, v_now, v_now, r.tick_at, r.topic, 'job', 'job-run-' || r.id,
+           jsonb_build_object('windlass-job', r.source, 'windlass-tick',
+               rtrim(rtrim(to_char(r.tick_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0'), '.') || 'Z'),
+           coalesce(p_payload, r.payload), true
+      from {schema}.{outbox_job_run} r
+     where r.id = any (p_ids);
 end
 $sql$;
 
--- Lets a job rest: its ticks pass without runs. Returns whether it did not rest before. An unknown job is an error, or null.
-create or replace function {schema}.{outbox_job_pause}(p_name text, p_raise boolean default true) returns boolean
+-- Lets a job rest: its ticks pass without runs. Returns whether it did not rest before.
+create or replace function {schema}.{outbox_job_pause}(p_name text, p_by text default null) returns boolean
     language plpgsql
 {plan:index}
 as $sql$
@@ -246,16 +254,10 @@ begin
        set version = j.version + 1, paused_at = v_now, next_tick_at = null, fires_at = null, problem = null, updated_at = v_now
      where j.name = p_name and j.paused_at is null;
     if found then
+        perform {schema}.{outbox_job_record}(p_by, 'pause job', p_name, 0);
         return true;
     end if;
-    perform 1 from {schema}.{outbox_job} j where j.name = p_name;
-    if found then
-        return false;
-    end if;
-    if p_raise then
-        perform {schema}.{outbox_job_unknown}(p_name);
-    end if;
-    return null;
+    return (select false from {schema}.{outbox_job} j where j.name = p_name);
 end
 $sql$;
 
@@ -265,7 +267,8 @@ create or replace function {schema}.{outbox_job_resume}(
     p_name         text,
     p_version      bigint,
     p_next_tick_at timestamptz,
-    p_fires_at     timestamptz
+    p_fires_at     timestamptz,
+    p_by           text default null
 ) returns boolean
     language plpgsql
 {plan:index}
@@ -275,11 +278,12 @@ begin
        set version = j.version + 1, paused_at = null, next_tick_at = p_next_tick_at, fires_at = p_fires_at, problem = null,
            updated_at = clock_timestamp()
      where j.name = p_name and j.version = p_version and j.paused_at is not null;
-    if found then
-        perform pg_notify({channel}, chr(1) || 'jobs');
-        return true;
+    if not found then
+        return false;
     end if;
-    return false;
+    perform {schema}.{outbox_job_record}(p_by, 'resume job', p_name, 0);
+    perform pg_notify({channel}, chr(1) || 'jobs');
+    return true;
 end
 $sql$;
 
@@ -311,17 +315,20 @@ declare
     v_run  timestamptz;
     v_next timestamptz;
 begin
-    v_run := (select r.next_attempt_at
-                from {schema}.{outbox_job_run} r
-               where r.status = 0
-               order by r.next_attempt_at, r.id
-               limit 1);
+    v_run := (select min(f.next_attempt_at)
+                from {schema}.{outbox_job_run_ready_topics}() as t (topic)
+               cross join lateral (
+                     select r.next_attempt_at
+                       from {schema}.{outbox_job_run} r
+                      where r.status = 0 and r.topic = t.topic
+                      order by r.next_attempt_at, r.id
+                      limit 1) f);
     v_next := (select j.fires_at from {schema}.{outbox_job} j where j.fires_at > v_now order by j.fires_at limit 1);
     v_next := least(v_next, case when v_run > v_now then v_run end, v_now + interval '1 day');
     return query
-    select d.name, d.version, d.cron, d.zone, {schema}.{outbox_job_micros}(d.period), d.anchor_at, d.misfire, d.misfire_runs,
-           {schema}.{outbox_job_micros}(d.misfire_after), {schema}.{outbox_job_micros}(d.jitter), d.next_tick_at, d.fires_at,
-           v_now, coalesce(v_run <= v_now, false), {schema}.{outbox_job_micros}(v_next - v_now)
+    select d.name, d.version, d.cron, d.zone, (extract(epoch from d.period) * 1000000)::bigint, d.anchor_at, d.misfire, d.misfire_runs,
+           (extract(epoch from d.misfire_after) * 1000000)::bigint, (extract(epoch from d.jitter) * 1000000)::bigint, d.next_tick_at,
+           d.fires_at, v_now, coalesce(v_run <= v_now, false), ceil(extract(epoch from v_next - v_now) * 1000000)::bigint
       from (values (1)) as always
       left join (select j.*
                    from {schema}.{outbox_job} j
@@ -329,14 +336,6 @@ begin
                   order by j.fires_at
                   limit p_limit) d on true;
 end
-$sql$;
-
--- An interval in microseconds.
-create or replace function {schema}.{outbox_job_micros}(p_interval interval) returns bigint
-    language sql
-    immutable
-as $sql$
-    select ceil(extract(epoch from p_interval) * 1000000)::bigint
 $sql$;
 
 -- Takes ticks of jobs: for each job that still has the version of which they were computed, writes its next tick and the runs.
@@ -429,14 +428,13 @@ create or replace function {schema}.{outbox_job_take_one}(
     set lock_timeout = '5ms'
 as $sql$
 declare
-    v_now     timestamptz;
+    v_now     timestamptz := clock_timestamp();
     v_job     {schema}.{outbox_job};
     v_runs    integer := cardinality(p_run_ids);
     v_skipped bigint := p_skipped;
     v_next    timestamptz := p_next_tick_at;
     v_fires   timestamptz := p_fires_at;
     v_after   timestamptz;
-    v_run     record;
     v_last    uuid;
 begin
     select j.* into v_job from {schema}.{outbox_job} j where j.name = p_name for update skip locked;
@@ -451,10 +449,7 @@ begin
     if v_job.overlap = 1 and v_runs > 0 then
         v_runs := case when {schema}.{outbox_job_unfinished}(p_name) is null then 1 else 0 end;
         v_skipped := v_skipped + cardinality(p_run_ids) - v_runs;
-    end if;
-    perform pg_current_xact_id();
-    v_now := clock_timestamp();
-    if v_job.overlap = 2 then
+    elsif v_job.overlap = 2 then
         -- A run that is unfinished ends later than now: to look again after a period is early enough.
         v_after := case when {schema}.{outbox_job_unfinished}(p_name) is not null then v_now
                         else (select r.ended_at from {schema}.{outbox_job_run} r where r.id = v_job.last_run_id) end + v_job.period;
@@ -468,21 +463,10 @@ begin
         v_fires := v_next + (p_fires_at - p_next_tick_at);
         v_skipped := 0;
     end if;
-    for v_run in
-        insert into {schema}.{outbox_job_run} (id, job_name, tick_at, triggered, created_at, next_attempt_at, status, handed_over)
-        select e.id, p_name, e.tick_at, false, v_now, v_now, case when p_hand_off then 6 else 0 end, p_hand_off
-          from unnest(p_run_ids, p_run_ticks) with ordinality as e (id, tick_at, place)
-         where e.place <= v_runs
-         order by e.place
-        on conflict (job_name, tick_at) where not triggered do nothing
-        returning id, tick_at
-    loop
-        v_last := v_run.id;
-        if p_hand_off then
-            perform {schema}.{outbox_job_message}(v_run.id, v_run.tick_at, v_job);
-            topic := v_job.topic;
-        end if;
-    end loop;
+    if v_runs > 0 then
+        v_last := {schema}.{outbox_job_make_runs}(v_job, p_run_ids[1:v_runs], p_run_ticks[1:v_runs], false, p_hand_off);
+        topic := case when p_hand_off and v_last is not null then v_job.topic end;
+    end if;
     update {schema}.{outbox_job} j
        set version = j.version + 1, next_tick_at = v_next, fires_at = v_fires, problem = null,
            last_run_id = coalesce(v_last, j.last_run_id), skipped_ticks = j.skipped_ticks + v_skipped,
@@ -510,9 +494,10 @@ begin
 end
 $sql$;
 
--- Lets runs that are ready become messages, at most p_limit: such as were made where nobody hands off. Returns how many it looked at,
--- but for those behind which something is locked, or that cannot be changed at all, and the topics of the messages.
-create or replace function {schema}.{outbox_job_hand_over}(
+-- Lets runs that are ready become messages, at most p_limit: such as were made where nobody hands off. Also those of paused topics, as
+-- with timers. Returns how many it looked at, but for those behind which something is locked, or that cannot be changed at all, and
+-- the topics of the messages.
+create or replace function {schema}.{outbox_job_run_hand_off}(
     p_limit       integer default 100,
     out looked_at integer,
     out topics    text[]
@@ -523,7 +508,6 @@ create or replace function {schema}.{outbox_job_hand_over}(
 as $sql$
 declare
     v_now        timestamptz := clock_timestamp();
-    v_job        {schema}.{outbox_job};
     v_run        record;
     v_state      text;
     v_constraint text;
@@ -532,27 +516,22 @@ begin
     topics := '{}';
     set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
     for v_run in
-        select r.id, r.job_name, r.tick_at
-          from {schema}.{outbox_job_run} r
-         where r.status = 0 and r.next_attempt_at <= v_now
-         order by r.next_attempt_at, r.id
+        select f.id, t.topic
+          from {schema}.{outbox_job_run_ready_topics}() as t (topic)
+         cross join lateral (
+               select r.id
+                 from {schema}.{outbox_job_run} r
+                where r.status = 0 and r.topic = t.topic and r.next_attempt_at <= v_now
+                order by r.next_attempt_at, r.id
+                limit p_limit
+                  for update skip locked) f
          limit p_limit
-           for update skip locked
     loop
         looked_at := looked_at + 1;
         begin
-            select j.* into v_job from {schema}.{outbox_job} j where j.name = v_run.job_name;
-            if found then
-                perform {schema}.{outbox_job_message}(v_run.id, v_run.tick_at, v_job);
-                update {schema}.{outbox_job_run} r set status = 6, handed_over = true where r.id = v_run.id;
-                if v_job.topic <> all (topics) then
-                    topics := topics || v_job.topic::text;
-                end if;
-            else
-                update {schema}.{outbox_job_run} r
-                   set status = 5, ended_at = clock_timestamp(), last_error = 'its job was deleted'
-                 where r.id = v_run.id;
-            end if;
+            perform {schema}.{outbox_job_run_deliver}(array[v_run.id], null);
+            update {schema}.{outbox_job_run} r set status = 6, handed_over = true, payload = '' where r.id = v_run.id;
+            topics := topics || v_run.topic;
         exception
             when others or assert_failure then
                 get stacked diagnostics v_state = returned_sqlstate, v_constraint = constraint_name;
@@ -568,46 +547,19 @@ begin
                 end;
         end;
     end loop;
+    topics := array(select distinct unnest(topics));
     perform pg_notify({channel}, t.topic) from unnest(topics) as t (topic);
 end
 $sql$;
 
--- Runs as they are: one that was handed over is as its message is.
-create or replace function {schema}.{outbox_job_run_states}(p_ids uuid[])
-    returns table (
-        id             uuid,
-        job_name       varchar,
-        tick_at        timestamptz,
-        triggered      boolean,
-        created_at     timestamptz,
-        started_at     timestamptz,
-        ended_at       timestamptz,
-        status         smallint,
-        retry_count    integer,
-        lease_expiries integer,
-        last_error     varchar,
-        handed_over    boolean
-    )
+-- Runs as they are.
+create or replace function {schema}.{outbox_job_run_states}(p_ids uuid[]) returns setof {schema}.{outbox_job_run_listed}
     language plpgsql
     stable
 {plan:each}
 as $sql$
 begin
-    return query
-    select r.id, r.job_name, r.tick_at, r.triggered, r.created_at,
-           case when r.ended_at is not null or r.locked_until is not null then r.claimed_at
-                when m.locked_until is not null then m.claimed_at end,
-           r.ended_at,
-           case when r.status <> 6 then r.status
-                when m.id is null then 3
-                when m.locked_until is not null then 1
-                else 0 end::smallint,
-           coalesce(m.retry_count, r.retry_count), coalesce(m.lease_expiries, r.lease_expiries),
-           case when r.status <> 6 then r.last_error when m.id is null then 'its message is gone' else m.last_error end,
-           r.handed_over
-      from {schema}.{outbox_job_run} r
-      left join {schema}.{outbox} m on m.id = r.id and r.ended_at is null
-     where r.id = any (p_ids);
+    return query select r.* from {schema}.{outbox_job_run_listed} r where r.id = any (p_ids);
 end
 $sql$;
 
@@ -617,94 +569,40 @@ create or replace function {schema}.{outbox_job_runs}(
     p_limit     integer default 100,
     p_before_at timestamptz default null,
     p_before_id uuid default null
-)
-    returns table (
-        id             uuid,
-        job_name       varchar,
-        tick_at        timestamptz,
-        triggered      boolean,
-        created_at     timestamptz,
-        started_at     timestamptz,
-        ended_at       timestamptz,
-        status         smallint,
-        retry_count    integer,
-        lease_expiries integer,
-        last_error     varchar,
-        handed_over    boolean
-    )
+) returns setof {schema}.{outbox_job_run_listed}
     language plpgsql
     stable
-{plan:index}
+{plan:order}
 as $sql$
 begin
     return query
-    select s.*
-      from {schema}.{outbox_job_run_states}(array(
-               select r.id
-                 from {schema}.{outbox_job_run} r
-                where r.job_name = p_name
-                  and (r.created_at, r.id)
-                      < (coalesce(p_before_at, 'infinity'), coalesce(p_before_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
-                order by r.created_at desc, r.id desc
-                limit p_limit)) s
-     order by s.created_at desc, s.id desc;
+    select r.*
+      from {schema}.{outbox_job_run_listed} r
+     where r.source = p_name
+       and (r.created_at, r.id) < (coalesce(p_before_at, 'infinity'), coalesce(p_before_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+     order by r.created_at desc, r.id desc
+     limit p_limit;
 end
 $sql$;
 
--- All jobs in the order of their names, or the one that is asked for, each with its last run as it is. Lengths of time in microseconds.
-create or replace function {schema}.{outbox_jobs}(p_name text default null)
-    returns table (
-        name               varchar,
-        version            bigint,
-        topic              varchar,
-        payload            text,
-        cron               varchar,
-        zone               varchar,
-        period             bigint,
-        anchor_at          timestamptz,
-        misfire            smallint,
-        misfire_runs       integer,
-        misfire_after      bigint,
-        overlap            smallint,
-        jitter             bigint,
-        next_tick_at       timestamptz,
-        fires_at           timestamptz,
-        paused_at          timestamptz,
-        skipped_ticks      bigint,
-        last_skipped_at    timestamptz,
-        problem            varchar,
-        job_set            varchar,
-        job_created_at     timestamptz,
-        updated_at         timestamptz,
-        now                timestamptz,
-        id                 uuid, -- from here on, of the last run
-        job_name           varchar,
-        tick_at            timestamptz,
-        triggered          boolean,
-        created_at         timestamptz,
-        started_at         timestamptz,
-        ended_at           timestamptz,
-        status             smallint,
-        retry_count        integer,
-        lease_expiries     integer,
-        last_error         varchar,
-        handed_over        boolean
-    )
+-- Writes down what came of a run, of which 8,192 characters are kept. Returns whether it did: not once the run has ended.
+create or replace function {schema}.{outbox_job_run_record_output}(p_id uuid, p_output text) returns boolean
+    language plpgsql
+{plan:index}
+as $sql$
+begin
+    update {schema}.{outbox_job_run} r set output = left(p_output, 8192) where r.id = p_id and r.ended_at is null;
+    return found;
+end
+$sql$;
+
+-- All jobs in the order of their names, or the one that is asked for.
+create or replace function {schema}.{outbox_jobs}(p_name text default null) returns setof {schema}.{outbox_job_listed}
     language plpgsql
     stable
 as $sql$
 begin
-    return query
-    with chosen as (
-        select j.* from {schema}.{outbox_job} j where p_name is null or j.name = p_name)
-    select c.name, c.version, c.topic, c.payload, c.cron, c.zone, {schema}.{outbox_job_micros}(c.period), c.anchor_at,
-           c.misfire, c.misfire_runs, {schema}.{outbox_job_micros}(c.misfire_after), c.overlap,
-           {schema}.{outbox_job_micros}(c.jitter), c.next_tick_at, c.fires_at, c.paused_at, c.skipped_ticks, c.last_skipped_at,
-           c.problem, c.job_set, c.created_at, c.updated_at, clock_timestamp(), s.*
-      from chosen c
-      left join {schema}.{outbox_job_run_states}(array(select d.last_run_id from chosen d where d.last_run_id is not null)) s
-        on s.id = c.last_run_id
-     order by c.name;
+    return query select j.* from {schema}.{outbox_job_listed} j where p_name is null or j.name = p_name order by j.name;
 end
 $sql$;
 
@@ -762,64 +660,12 @@ begin
          where j.job_set = p_set and j.name not in (select e.job ->> 'name' from jsonb_array_elements(p_jobs) as e (job))
          order by j.name
     loop
-        if {schema}.{outbox_job_delete}(v_job.name, false) is not null then -- else somebody has just done it
-            deleted := deleted + 1;
-        end if;
+        deleted := deleted + ({schema}.{outbox_job_delete}(v_job.name) is not null)::integer; -- unless somebody has just done it
     end loop;
 end
 $sql$;
 
--- For programs that handle runs themselves: takes ready ones for p_lease, with what their jobs say now. Nobody else gets them until
--- then.
-create or replace function {schema}.{outbox_job_run_claim}(p_owner uuid, p_lease interval, p_limit integer)
-    returns table (
-        id             uuid,
-        job_name       varchar,
-        tick_at        timestamptz,
-        triggered      boolean,
-        created_at     timestamptz,
-        started_at     timestamptz,
-        ended_at       timestamptz,
-        status         smallint,
-        retry_count    integer,
-        lease_expiries integer,
-        last_error     varchar,
-        handed_over    boolean,
-        topic          varchar,
-        payload        text
-    )
-    language plpgsql
-{plan:each}
-as $sql$
-declare
-    v_now     timestamptz := clock_timestamp();
-    v_taken   uuid[] := '{}';
-    v_refused uuid[] := '{}';
-    v_more    boolean := true;
-begin
-    perform {schema}.windlass_check_lease(p_lease);
-    while v_more loop
-        select k.taken, k.refused, k.more into v_taken, v_refused, v_more
-          from {schema}.{outbox_job_run_take}(p_owner, v_now, p_lease, v_taken, v_refused, array(
-                   select r.id
-                     from {schema}.{outbox_job_run} r
-                    where r.status = 0 and r.next_attempt_at <= v_now and r.id <> all (v_refused)
-                      and exists (select from {schema}.{outbox_job} j where j.name = r.job_name)
-                    order by r.next_attempt_at, r.id
-                    limit p_limit - cardinality(v_taken)
-                      for update of r skip locked)) k;
-    end loop;
-    return query
-    select t.id, t.job_name, t.tick_at, t.triggered, t.created_at, t.claimed_at, t.ended_at, t.status, t.retry_count,
-           t.lease_expiries, t.last_error, t.handed_over, j.topic, j.payload
-      from {schema}.{outbox_job_run} t
-      join {schema}.{outbox_job} j on j.name = t.job_name
-     where t.id = any (v_taken)
-     order by t.next_attempt_at, t.id;
-end
-$sql$;
-
--- Ends runs that nobody else will end: ready ones whose job was deleted, and such whose message is gone. Returns how many.
+-- Ends runs as failed whose message is gone. Returns how many.
 create or replace function {schema}.{outbox_job_run_end_lost}(p_limit integer default 1000) returns integer
     language plpgsql
 {plan:each}
@@ -833,17 +679,14 @@ begin
     for v_id in
         select u.id
           from {schema}.{outbox_job_run} u
-         where u.ended_at is null and u.locked_until is null
-           and case when u.handed_over
-                    then u.created_at < v_before and not exists (select from {schema}.{outbox} m where m.id = u.id)
-                    else not exists (select from {schema}.{outbox_job} j where j.name = u.job_name) end
+         where u.ended_at is null and u.handed_over and u.created_at < v_before
+           and not exists (select from {schema}.{outbox} m where m.id = u.id)
          limit p_limit
            for update skip locked
     loop
         begin
             update {schema}.{outbox_job_run} r
-               set status = case when r.handed_over then 3 else 5 end, ended_at = clock_timestamp(),
-                   last_error = case when r.handed_over then 'its message is gone' else 'its job was deleted' end
+               set status = 3, ended_at = clock_timestamp(), last_error = 'its message is gone'
              where r.id = v_id;
             v_count := v_count + 1;
         exception
@@ -852,24 +695,5 @@ begin
         end;
     end loop;
     return v_count;
-end
-$sql$;
-
--- Deletes runs that ended longer than p_keep ago, but not the last one of a job. Returns how many.
-create or replace function {schema}.{outbox_job_run_clean}(p_keep interval, p_limit integer default 1000) returns integer
-    language plpgsql
-{plan:each}
-as $sql$
-declare
-    v_before timestamptz := clock_timestamp() - p_keep;
-begin
-    return {schema}.{outbox_job_run_maintain}('clean', array(
-        select e.id
-          from {schema}.{outbox_job_run} e
-         where e.ended_at is not null and e.ended_at <= v_before
-           and not exists (select from {schema}.{outbox_job} j where j.name = e.job_name and j.last_run_id = e.id)
-         order by e.ended_at
-         limit p_limit
-           for update skip locked));
 end
 $sql$;

@@ -1,63 +1,26 @@
--- Timers, and jobs with their runs.
+-- Timers, and jobs with their runs. Timers and runs are queues.
 --
 -- What is due becomes a message of the outbox, under its own id, in the transaction that ends it here: a timer is deleted, the
 -- run of a job is handed over and ends with its message.
 
 -- Timers that are not done: 0 ready, 1 in progress, 3 failed. A cancelled one, and one that is done, is gone.
-create table {schema}.{outbox_timer} (
-    id              uuid         not null,
-    message_id      uuid,                              -- of the message it becomes, if that is not its own: see schedule
-    created_at      timestamptz  not null,
-    due_at          timestamptz  not null,             -- as the user wrote it; retries move next_attempt_at only
-    next_attempt_at timestamptz  not null,             -- never earlier than the moment the timer was written
-    claimed_at      timestamptz,
-    locked_until    timestamptz,
-    ended_at        timestamptz,
-    owner_token     uuid,
-    retry_count     integer      not null default 0,
-    lease_expiries  integer      not null default 0,
-    crashes         smallint     not null default 0,
-    requeues        smallint     not null default 0,
-    status          smallint     not null default 0,
-    started         boolean      not null default false,
-    awaited         boolean      not null default false,
-    topic           varchar(255) collate "C" not null,
-    unique_key      varchar(255) collate "C",          -- of one timer of its topic at most that has not failed
-    correlation_id  varchar(255),
-    processed_by    varchar(100),
-    last_error      varchar(2048),
-    headers         jsonb,
-    payload         text         not null,
-    constraint {outbox_timer_pk} primary key (id),
-    constraint {outbox_timer_topic_check} check (btrim(topic, {blanks}) <> '' and topic = rtrim(topic)),
-    constraint {outbox_timer_key_check} check (btrim(unique_key, {blanks}) <> '' and unique_key = rtrim(unique_key)),
-    constraint {outbox_timer_headers_check} check (jsonb_typeof(headers) = 'object'),
-    constraint {outbox_timer_size_check} check (pg_column_size(headers) <= 65536),
-    constraint {outbox_timer_counts_check} check (retry_count >= 0 and lease_expiries >= 0 and crashes >= 0 and requeues >= 0),
-    constraint {outbox_timer_lease_check} check ((status = 1) = (locked_until is not null)
-                                             and (status <> 1 or owner_token is not null)
-                                             and (status <> 0 or owner_token is null)),
-    constraint {outbox_timer_end_check} check ((status = 3) = (ended_at is not null) and status in (0, 1, 3))
-) with (
-    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1, autovacuum_analyze_scale_factor = 0.05
-);
+alter table {schema}.{outbox_timer}
+    alter column due_at set not null,
+    add column message_id uuid,                        -- of the message it becomes, if that is not its own: see schedule
+    add column unique_key varchar(255) collate "C",    -- of one timer of its topic at most that has not failed
+    add constraint {outbox_timer_status_check} check (status in (0, 1, 3)),
+    add constraint {outbox_timer_key_check} check (btrim(unique_key, {blanks}) <> '' and unique_key = rtrim(unique_key));
 
+-- For the hand-off, which takes timers of all topics in the order of their times.
 create index {outbox_timer_due} on {schema}.{outbox_timer} (next_attempt_at, id) where status = 0;
-create index {outbox_timer_leased} on {schema}.{outbox_timer} (locked_until) where status = 1;
-create index {outbox_timer_failed} on {schema}.{outbox_timer} (ended_at, id) where status = 3;
-create index {outbox_timer_listed} on {schema}.{outbox_timer} (topic, due_at, id);
 create unique index {outbox_timer_key} on {schema}.{outbox_timer} (topic, unique_key)
     where unique_key is not null and status < 2;
 
--- Attempts at timers that failed, where programs claim them.
-create table {schema}.{outbox_timer_failure} (
-    message_id uuid          not null,
-    failed_at  timestamptz   not null,
-    attempt    integer       not null,
-    node       varchar(100),
-    error      varchar(2048)
-);
-create index {outbox_timer_failure_message} on {schema}.{outbox_timer_failure} (message_id, failed_at);
+-- Timers as they are listed: without their content.
+create view {schema}.{outbox_timer_listed} with (security_invoker = true) as
+select t.id, t.topic, t.source, t.unique_key, t.message_id, t.status, t.correlation_id, t.created_at, t.due_at, t.next_attempt_at,
+       t.claimed_at, t.locked_until, t.ended_at, t.erased_at, t.processed_by, t.retry_count, t.lease_expiries, t.requeues, t.last_error
+  from {schema}.{outbox_timer} t;
 
 -- Jobs. A tick is a moment at which a job is to run; it fires a little later if the job has a jitter. Programs compute ticks:
 -- cron is not known here. The version changes with whatever changes here, and who plans the next tick compares it: so one tick
@@ -116,59 +79,42 @@ create table {schema}.{outbox_job_set} (
     constraint {outbox_job_set_pk} primary key (name)
 );
 
--- Runs of jobs:
+-- Runs of jobs. In addition to the states of every queue:
 --
 --   0 ready --hand off--> 6 handed over --(its message ends)--> 2 done, 3 failed, 5 cancelled
---     |  ^
---   claim abandon, reap
---     v  |
---   1 in progress --ack, fail--> 2 done, 3 failed
 --
--- A run that was handed over has the id of its message, which knows the rest until it ends.
-create table {schema}.{outbox_job_run} (
-    id              uuid         not null,
-    tick_at         timestamptz  not null,             -- the moment it stands for; that of the call when it was triggered
-    created_at      timestamptz  not null,
-    next_attempt_at timestamptz  not null,
-    claimed_at      timestamptz,
-    locked_until    timestamptz,
-    ended_at        timestamptz,
-    owner_token     uuid,
-    retry_count     integer      not null default 0,
-    lease_expiries  integer      not null default 0,
-    crashes         smallint     not null default 0,
-    requeues        smallint     not null default 0,
-    status          smallint     not null default 0,
-    started         boolean      not null default false,
-    awaited         boolean      not null default false,
-    triggered       boolean      not null,
-    handed_over     boolean      not null default false, -- it became a message, which had its id
-    job_name        varchar(255) collate "C" not null, -- no foreign key: what has run stays known when the job is deleted
-    processed_by    varchar(100),
-    last_error      varchar(2048),
-    constraint {outbox_job_run_pk} primary key (id),
-    constraint {outbox_job_run_lease_check} check ((status = 1) = (locked_until is not null)
-                                               and (status <> 1 or owner_token is not null)
-                                               and (status not in (0, 6) or owner_token is null)),
-    constraint {outbox_job_run_end_check} check ((status in (2, 3, 5)) = (ended_at is not null) and status in (0, 1, 2, 3, 5, 6)
-                                             and (status <> 6 or handed_over))
-) with (
-    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1, autovacuum_analyze_scale_factor = 0.05
-);
+-- The source is the name of the job. Topic and payload are those of the job at the time of the tick. A run that was handed over has
+-- the id of its message, which has the payload, and knows the rest until it ends.
+alter table {schema}.{outbox_job_run}
+    alter column source set not null,                  -- no foreign key: what has run stays known when the job is deleted
+    add column tick_at     timestamptz not null,       -- the moment it stands for; that of the call when it was triggered
+    add column triggered   boolean     not null,
+    add column handed_over boolean     not null default false, -- it became a message, which had its id
+    add column output      varchar(8192),              -- what its handler wrote down
+    add constraint {outbox_job_run_status_check} check (status in (0, 1, 2, 3, 5, 6) and (status <> 6 or handed_over));
 
-create unique index {outbox_job_run_tick} on {schema}.{outbox_job_run} (job_name, tick_at) where not triggered;
-create index {outbox_job_run_listed} on {schema}.{outbox_job_run} (job_name, created_at, id);
-create index {outbox_job_run_ready} on {schema}.{outbox_job_run} (next_attempt_at, id) where status = 0;
-create index {outbox_job_run_leased} on {schema}.{outbox_job_run} (locked_until) where status = 1;
-create index {outbox_job_run_unfinished} on {schema}.{outbox_job_run} (job_name) where ended_at is null;
-create index {outbox_job_run_ended} on {schema}.{outbox_job_run} (ended_at) where ended_at is not null;
+create unique index {outbox_job_run_tick} on {schema}.{outbox_job_run} (source, tick_at) where not triggered;
+create index {outbox_job_run_of_job} on {schema}.{outbox_job_run} (source, created_at, id);
+create index {outbox_job_run_unfinished} on {schema}.{outbox_job_run} (source) where ended_at is null;
 
--- Attempts at runs that failed, where programs claim them.
-create table {schema}.{outbox_job_run_failure} (
-    message_id uuid          not null,
-    failed_at  timestamptz   not null,
-    attempt    integer       not null,
-    node       varchar(100),
-    error      varchar(2048)
-);
-create index {outbox_job_run_failures} on {schema}.{outbox_job_run_failure} (message_id, failed_at);
+-- Runs as they are listed: without their payload. One that was handed over is as its message is, which "state" tells.
+create view {schema}.{outbox_job_run_listed} with (security_invoker = true) as
+select r.id, r.topic, r.source, r.tick_at, r.triggered, r.handed_over, r.status,
+       case when r.status <> 6 then r.status when m.id is null then 3 when m.locked_until is null then 0 else 1 end::smallint as state,
+       r.created_at, r.next_attempt_at, coalesce(m.claimed_at, r.claimed_at) as claimed_at, r.ended_at, r.erased_at, r.processed_by,
+       coalesce(m.retry_count, r.retry_count) as retry_count, coalesce(m.lease_expiries, r.lease_expiries) as lease_expiries, r.requeues,
+       case when r.status = 6 and m.id is null then 'its message is gone' else coalesce(m.last_error, r.last_error) end as last_error,
+       r.output
+  from {schema}.{outbox_job_run} r
+  left join {schema}.{outbox} m on m.id = r.id and r.status = 6;
+
+-- Jobs as they are listed, each with its last run as it is. Lengths of time in microseconds.
+create view {schema}.{outbox_job_listed} with (security_invoker = true) as
+select j.name, j.version, j.topic, j.payload, j.cron, j.zone, extract(epoch from j.period) * 1000000 as period, j.anchor_at, j.misfire,
+       j.misfire_runs, extract(epoch from j.misfire_after) * 1000000 as misfire_after, j.overlap,
+       extract(epoch from j.jitter) * 1000000 as jitter, j.next_tick_at, j.fires_at, j.paused_at, j.skipped_ticks, j.last_skipped_at,
+       j.problem, j.job_set, j.created_at as job_created_at, j.updated_at, clock_timestamp() as now,
+       r.id, r.source, r.tick_at, r.triggered, r.handed_over, r.state, r.created_at, r.claimed_at, r.ended_at, r.retry_count,
+       r.lease_expiries, r.last_error, r.output
+  from {schema}.{outbox_job} j
+  left join {schema}.{outbox_job_run_listed} r on r.id = j.last_run_id;

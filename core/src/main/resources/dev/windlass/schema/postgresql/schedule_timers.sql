@@ -1,5 +1,4 @@
--- Timers. What holds for the verbs of the outbox holds for these; in particular, next_attempt_at is stamped with a time read after
--- the transaction has its number, so that whoever looks for due timers can prove that nothing older is still to come.
+-- Timers: how they are written, found by their keys, and handed off to the outbox. The other verbs are those of every queue.
 
 -- Writes a timer. It is due at p_due_at, or p_delay from now. Of one unique key there is one timer in a topic at most: a second one
 -- replaces it, if p_replace says so, or leaves it as it is. Returns the id of the timer that stands.
@@ -153,83 +152,13 @@ begin
 end
 $sql$;
 
--- Deletes a timer that nobody has claimed, one that failed as well. Returns whether it did: then it is never delivered. One that
--- is done, or being handled, can no more be cancelled.
-create or replace function {schema}.{outbox_timer_cancel}(p_id uuid) returns boolean
-    language plpgsql
-{plan:index}
-as $sql$
-declare
-    v_ids uuid[] := {schema}.{outbox_timer_lock}(array[p_id], array[0, 3]);
-begin
-    if cardinality(v_ids) = 0 then
-        return false;
-    end if;
-    delete from {schema}.{outbox_timer} t where t.id = p_id;
-    delete from {schema}.{outbox_timer_failure} h where h.message_id = p_id;
-    return true;
-end
-$sql$;
-
--- The same by topic and unique key.
+-- Cancels the timer that has a unique key. Returns whether it did: then it is never delivered.
 create or replace function {schema}.{outbox_timer_cancel_key}(p_topic text, p_unique_key text) returns boolean
     language plpgsql
 {plan:index}
 as $sql$
 begin
-    return coalesce({schema}.{outbox_timer_cancel}((
-        select t.id from {schema}.{outbox_timer} t where t.topic = p_topic and t.unique_key = p_unique_key and t.status < 2)), false);
-end
-$sql$;
-
--- Moves the due time of a timer that nobody has claimed. One that failed is pending again, unless another has its unique key by
--- now. Returns whether it did.
-create or replace function {schema}.{outbox_timer_reschedule}(
-    p_id     uuid,
-    p_due_at timestamptz default null,
-    p_delay  interval default null,
-    p_notify boolean default true
-) returns boolean
-    language plpgsql
-{plan:index}
-as $sql$
-declare
-    v_now timestamptz;
-    v_due timestamptz;
-begin
-    if (p_due_at is null) = (p_delay is null) then
-        perform {schema}.{outbox_timer_check_due}(p_due_at, p_delay);
-    end if;
-    perform pg_current_xact_id();
-    v_now := clock_timestamp();
-    v_due := coalesce(p_due_at, v_now + p_delay);
-    begin -- what is not changed is not kept locked either
-        if cardinality({schema}.{outbox_timer_lock}(array[p_id], array[0, 3])) = 0 then
-            return false;
-        end if;
-        update {schema}.{outbox_timer} t
-           set due_at = v_due, next_attempt_at = greatest(v_now, v_due), status = 0, ended_at = null, owner_token = null,
-               requeues = t.requeues + case t.status when 3 then 1 else 0 end
-         where t.id = p_id;
-    exception
-        when unique_violation then
-            return false;
-    end;
-    if p_notify and v_due < v_now + interval '1 minute' then
-        perform pg_notify({channel}, chr(1) || 'timers');
-    end if;
-    return true;
-end
-$sql$;
-
--- One timer.
-create or replace function {schema}.{outbox_timer_find}(p_id uuid) returns setof {schema}.{outbox_timer}
-    language plpgsql
-    stable
-{plan:index}
-as $sql$
-begin
-    return query select t.* from {schema}.{outbox_timer} t where t.id = p_id;
+    return {schema}.{outbox_timer_cancel}(array(select t.id from {schema}.{outbox_timer_find_key}(p_topic, p_unique_key) t)) = 1;
 end
 $sql$;
 
@@ -246,56 +175,8 @@ begin
 end
 $sql$;
 
--- The timers of a topic, or of all, without their payloads, the next due first. The next page begins after the last one's
--- (due_at, id). Of all topics: one step in the index for each, and a page of it.
-create or replace function {schema}.{outbox_timer_list}(
-    p_topic    text,
-    p_limit    integer,
-    p_after_at timestamptz default null,
-    p_after_id uuid default null
-) returns table (
-    id              uuid,
-    topic           varchar,
-    unique_key      varchar,
-    correlation_id  varchar,
-    created_at      timestamptz,
-    due_at          timestamptz,
-    next_attempt_at timestamptz,
-    claimed         boolean,
-    failed          boolean,
-    retry_count     integer,
-    lease_expiries  integer,
-    last_error      varchar
-)
-    language plpgsql
-    stable
-{plan:order}
-as $sql$
-begin
-    return query
-    with recursive step (topic) as (
-        (select t.topic from {schema}.{outbox_timer} t where t.topic >= coalesce(p_topic, '') order by t.topic limit 1)
-        union all
-        select (select t.topic from {schema}.{outbox_timer} t where t.topic > step.topic order by t.topic limit 1)
-          from step
-         where step.topic is not null and p_topic is null)
-    select f.*
-      from step
-     cross join lateral (
-           select t.id, t.topic, t.unique_key, t.correlation_id, t.created_at, t.due_at, t.next_attempt_at, t.status = 1,
-                  t.status = 3, t.retry_count, t.lease_expiries, t.last_error
-             from {schema}.{outbox_timer} t
-            where t.topic = coalesce(p_topic, step.topic)
-              and (t.due_at, t.id) > (coalesce(p_after_at, '-infinity'),
-                                      coalesce(p_after_id, '00000000-0000-0000-0000-000000000000'))
-            order by t.due_at, t.id
-            limit p_limit) f
-     order by f.due_at, f.id
-     limit p_limit;
-end
-$sql$;
-
--- Lets due timers become messages, the oldest first, at most p_limit of them, from a bound on which is proved as in claim.
+-- Lets due timers become messages, the oldest first, at most p_limit of them, from a bound on which is proved as in claim. Also those
+-- of paused topics: a pause is for programs that claim timers; their messages wait if that topic of the outbox is paused.
 -- Returns how many, the topics they went to, where the last of them was, the numbers for the proof, how many microseconds
 -- remain until the next one is due, at most a day, zero or less when one is due now, null when there is none; and the time.
 create or replace function {schema}.{outbox_timer_hand_off}(
@@ -435,32 +316,5 @@ begin
         end;
     end loop;
     return array(select distinct unnest(v_topics));
-end
-$sql$;
-
--- For programs that handle timers themselves: takes due ones for p_lease. Nobody else gets them until then.
-create or replace function {schema}.{outbox_timer_claim}(p_owner uuid, p_lease interval, p_limit integer)
-    returns setof {schema}.{outbox_timer}
-    language plpgsql
-{plan:index}
-as $sql$
-declare
-    v_now     timestamptz := clock_timestamp();
-    v_taken   uuid[] := '{}';
-    v_refused uuid[] := '{}';
-    v_more    boolean := true;
-begin
-    perform {schema}.windlass_check_lease(p_lease);
-    while v_more loop
-        select k.taken, k.refused, k.more into v_taken, v_refused, v_more
-          from {schema}.{outbox_timer_take}(p_owner, v_now, p_lease, v_taken, v_refused, array(
-                   select t.id
-                     from {schema}.{outbox_timer} t
-                    where t.status = 0 and t.next_attempt_at <= v_now and t.id <> all (v_refused)
-                    order by t.next_attempt_at, t.id
-                    limit p_limit - cardinality(v_taken)
-                      for update skip locked)) k;
-    end loop;
-    return query select t.* from {schema}.{outbox_timer} t where t.id = any (v_taken);
 end
 $sql$;

@@ -1,0 +1,56 @@
+package dev.windlass.schedule;
+
+import dev.windlass.runtime.Database;
+import dev.windlass.runtime.QueueStore;
+import dev.windlass.schedule.JobStore.Done;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+
+/** The routines of runs, called by name. */
+final class JobRunStore extends QueueStore<ClaimedJobRun> {
+    JobRunStore(Database database, String outbox, String nodeName, Duration retention) {
+        super(database, queue(outbox), nodeName, retention);
+    }
+
+    static String queue(String outbox) {
+        return outbox + "_job_run";
+    }
+
+    @Override
+    protected Reader<ClaimedJobRun> reader(ResultSet rows) {
+        return (row, id, owner) ->
+                new ClaimedJobRun(JobRows.claimedRun(row), row.getString("topic"), row.getString("payload"));
+    }
+
+    Optional<JobRun> state(Connection connection, UUID id) throws SQLException {
+        return call(connection, "states").uuids(List.of(id)).list(JobRows::run).stream()
+                .findFirst();
+    }
+
+    /** The latest first, after the last one of the page before. */
+    List<JobRun> ofJob(Connection connection, String name, int limit, Optional<JobRun> last) throws SQLException {
+        return database.call(connection, queue + "s")
+                .text(name)
+                .integer(limit)
+                .instant(last.map(JobRun::createdAt).orElse(null))
+                .uuid(last.map(run -> run.id().value()).orElse(null))
+                .list(JobRows::run);
+    }
+
+    Done handOff(Connection connection, int limit) throws SQLException {
+        return call(connection, "hand_off").integer(limit).list(JobStore::done).get(0);
+    }
+
+    boolean recordOutput(Connection connection, UUID id, String output) throws SQLException {
+        return call(connection, "record_output").uuid(id).text(output).value(row -> row.getBoolean(1));
+    }
+
+    int endLost(Connection connection, int limit) throws SQLException {
+        return call(connection, "end_lost").integer(limit).count();
+    }
+}

@@ -1,0 +1,43 @@
+package dev.windlass.schedule;
+
+import static dev.windlass.runtime.Instants.instant;
+
+import dev.windlass.WorkStatus;
+import dev.windlass.runtime.Database;
+import dev.windlass.runtime.Position;
+import dev.windlass.runtime.StoredOperator;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.UUID;
+
+/** The operator's routines of timers. */
+final class StoredTimerOperator extends StoredOperator<TimerIdentifier, ListedTimer> implements TimerOperator {
+    private static final Kind<TimerIdentifier, ListedTimer> TIMERS = new Kind<>(
+            "timers",
+            TimerIdentifier::value,
+            StoredTimerOperator::listed,
+            last -> new Position(last.at(), last.id().value()));
+
+    StoredTimerOperator(Database database, String queue, String who, Effects effects) {
+        super(database, queue, who, TIMERS, effects);
+    }
+
+    private static ListedTimer listed(ResultSet row, Instant at) throws SQLException {
+        return new ListedTimer(
+                new TimerIdentifier(row.getObject("id", UUID.class)),
+                row.getString("topic"),
+                WorkStatus.of(row.getInt("status")),
+                Optional.ofNullable(row.getString("unique_key")),
+                Optional.ofNullable(row.getString("correlation_id")),
+                instant(row, "created_at"),
+                instant(row, "due_at"),
+                at,
+                row.getInt("retry_count"),
+                row.getInt("lease_expiries"),
+                row.getInt("requeues"),
+                Optional.ofNullable(row.getString("last_error")),
+                row.getObject("erased_at") != null);
+    }
+}
