@@ -6,6 +6,7 @@ import dev.windlass.Windlass;
 import dev.windlass.WindlassOptions;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.lease.LeaseOptions;
+import dev.windlass.lease.LeaseRequest;
 import dev.windlass.lease.Leases;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -47,7 +48,7 @@ final class LeasesCommandTest {
 
     @Test
     void listShowsWhoHoldsWhatByName() {
-        leases.tryAcquire("b", "the\u001b[31m importer", LEASE);
+        leases.tryAcquire(LeaseRequest.of("b", LEASE).withOwner("the\u001b[31m importer"));
         leases.semaphore("c", 2).tryAcquire(LEASE);
         leases.tryAcquire("a", LEASE).orElseThrow().close();
 

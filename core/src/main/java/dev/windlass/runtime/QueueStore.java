@@ -95,7 +95,7 @@ public abstract class QueueStore<M> implements WorkStore<M> {
     }
 
     /**
-     * Of whatever topic there is, for those who work by themselves; one that cannot be read comes alone, with the reason.
+     * Of whatever topic there is, for those who work by themselves; what cannot be read comes with the reason.
      *
      * @param each one by one: those that the database refuses are left
      */
@@ -332,6 +332,8 @@ public abstract class QueueStore<M> implements WorkStore<M> {
     }
 
     /**
+     * Moves the due time of what nobody has claimed.
+     *
      * @param delay from now; either this or the due time is given
      */
     public final boolean reschedule(

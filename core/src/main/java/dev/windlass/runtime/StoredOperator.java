@@ -192,7 +192,7 @@ public class StoredOperator<I, L> implements Operator<I, L> {
             total += changed.count();
             // some may have been looked at and left, so a batch that is not full need not be the last one
             goesOn = changed.count() == BATCH
-                    || changed.reached() != null && !changed.reached().equals(rest.from());
+                    || (changed.reached() != null && !changed.reached().equals(rest.from()));
             rest = changed.reached() == null ? rest : rest.withFrom(changed.reached());
         } while (goesOn);
         return done(verb, total);

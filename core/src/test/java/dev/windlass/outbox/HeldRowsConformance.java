@@ -145,8 +145,8 @@ abstract class HeldRowsConformance extends OutboxConformance {
         database().update("update %s.outbox set source = 'job', awaited = true where id = ?", run);
         database()
                 .update(
-                        "insert into %s.outbox_job_run (id, job_name, tick_at, triggered, created_at, next_attempt_at, status,"
-                                + " handed_over) values (?, 'job', now(), true, now(), now(), 6, true)",
+                        "insert into %s.outbox_job_run (id, source, topic, payload, tick_at, triggered, created_at, next_attempt_at, status,"
+                                + " handed_over) values (?, 'job', 'topic', '', now(), true, now(), now(), 6, true)",
                         run);
         try (Connection somebody = holding("outbox_job_run", "id", run)) {
             assertThat(run(verb, held)).isEqualTo(new Answer(2, Set.of(run), Set.of()));

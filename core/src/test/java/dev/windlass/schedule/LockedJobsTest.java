@@ -107,11 +107,11 @@ final class LockedJobsTest {
     void aRunBehindWhichSomethingIsLockedKeepsNoOther() throws SQLException {
         twoJobs();
         database.execute("select %s.outbox_job_trigger('one', " + ID + "), %s.outbox_job_trigger('two')");
-        assertThat(besideAnUncommittedMessage("select looked_at from %s.outbox_job_hand_over()"))
+        assertThat(besideAnUncommittedMessage("select looked_at from %s.outbox_job_run_hand_off()"))
                 .isEqualTo("1");
         assertThat(database.value(
                         String.class,
-                        "select string_agg(job_name || status || retry_count, ' ' order by job_name)"
+                        "select string_agg(source || status || retry_count, ' ' order by source)"
                                 + " from %s.outbox_job_run"))
                 .isEqualTo("one00 two60");
     }

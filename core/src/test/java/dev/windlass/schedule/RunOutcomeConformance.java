@@ -264,7 +264,7 @@ abstract class RunOutcomeConformance extends JobsConformance {
         jobs.save(Job.every("slow", Duration.ofHours(1)).topic("slow").overlap(Overlap.DELAY));
         node();
         missed("slow", Duration.ofHours(5));
-        eventually().until(() -> runs("job_name = 'slow'") == 1);
+        eventually().until(() -> runs("source = 'slow'") == 1);
         Duration ahead = Duration.between(
                 state("slow").lastRun().orElseThrow().createdAt(),
                 state("slow").nextTick().orElseThrow());
@@ -272,18 +272,18 @@ abstract class RunOutcomeConformance extends JobsConformance {
 
         missed("slow", Duration.ofSeconds(1));
         eventually().until(() -> state("slow").nextTick().orElseThrow().isAfter(Instant.now()));
-        assertThat(runs("job_name = 'slow'")).as("one is unfinished").isEqualTo(1);
+        assertThat(runs("source = 'slow'")).as("one is unfinished").isEqualTo(1);
         assertThatThrownBy(() -> jobs.trigger("slow")).isInstanceOf(UnfinishedRunException.class);
 
         windlass.outbox().ack(owner, claim(windlass));
         Instant end = state("slow").lastRun().orElseThrow().endedAt().orElseThrow();
         missed("slow", Duration.ofSeconds(1));
         eventually().until(() -> state("slow").nextTick().orElseThrow().equals(end.plus(Duration.ofHours(1))));
-        assertThat(runs("job_name = 'slow'")).as("the last has just ended").isEqualTo(1);
+        assertThat(runs("source = 'slow'")).as("the last has just ended").isEqualTo(1);
 
         database().update("update %s.outbox_job_run set ended_at = ended_at - interval '2 hours'");
         missed("slow", Duration.ofSeconds(1));
-        eventually().until(() -> runs("job_name = 'slow'") == 2);
+        eventually().until(() -> runs("source = 'slow'") == 2);
         assertThat(state("slow").skippedTicks()).isZero();
     }
 

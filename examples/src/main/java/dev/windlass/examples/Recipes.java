@@ -124,7 +124,7 @@ final class Recipes {
                 MessageFilter.failed().withTopic("invoice.wanted").withError("timed out");
 
         for (ListedMessage letter : anna.list(timeouts, 50)) {
-            System.out.println(letter.at() + " " + letter.error().orElse(""));
+            System.out.println(letter.at() + " " + letter.lastError().orElse(""));
             windlass.outbox().failures(letter.id()).forEach(attempt -> System.out.println("  " + attempt.at()));
         }
         int requeued = anna.requeue(timeouts, Attempts.RESET);

@@ -181,7 +181,8 @@ begin
         end if;
     end if;
     run_id := coalesce(p_id, {schema}.windlass_new_id());
-    perform {schema}.{outbox_job_make_runs}(v_job, array[run_id], null, true, p_hand_off);
+    perform pg_current_xact_id();
+    perform {schema}.{outbox_job_make_runs}(v_job, clock_timestamp(), array[run_id], null, true, p_hand_off);
     update {schema}.{outbox_job} j set last_run_id = run_id where j.name = p_name; -- not the version: ticks go on beside it
     perform {schema}.{outbox_job_record}(p_by, 'trigger job', p_name, 1);
     perform pg_notify({channel}, case when p_hand_off then v_job.topic else chr(1) || 'jobs' end);
@@ -192,6 +193,7 @@ $sql$;
 -- Returns the id of the last tick's.
 create or replace function {schema}.{outbox_job_make_runs}(
     p_job       {schema}.{outbox_job},
+    p_now       timestamptz,
     p_ids       uuid[],
     p_ticks     timestamptz[],
     p_triggered boolean,
@@ -200,16 +202,13 @@ create or replace function {schema}.{outbox_job_make_runs}(
     language plpgsql
 as $sql$
 declare
-    v_now timestamptz;
     v_ids uuid[];
 begin
-    perform pg_current_xact_id();
-    v_now := clock_timestamp();
     with made as (
         insert into {schema}.{outbox_job_run}
             (id, source, topic, payload, tick_at, triggered, created_at, next_attempt_at, status, handed_over)
-        select e.id, p_job.name, p_job.topic, case when p_hand_off then '' else p_job.payload end, coalesce(e.tick_at, v_now), p_triggered,
-               v_now, v_now, case when p_hand_off then 6 else 0 end, p_hand_off
+        select e.id, p_job.name, p_job.topic, case when p_hand_off then '' else p_job.payload end, coalesce(e.tick_at, p_now), p_triggered,
+               p_now, p_now, case when p_hand_off then 6 else 0 end, p_hand_off
           from unnest(p_ids, p_ticks) as e (id, tick_at)
          order by e.tick_at
         on conflict (source, tick_at) where not triggered do nothing
@@ -428,10 +427,10 @@ create or replace function {schema}.{outbox_job_take_one}(
     set lock_timeout = '5ms'
 as $sql$
 declare
+    v_now     timestamptz;
     v_job     {schema}.{outbox_job};
     v_runs    integer := cardinality(p_run_ids);
     v_skipped bigint := p_skipped;
-    v_now     timestamptz := clock_timestamp();
     v_next    timestamptz := p_next_tick_at;
     v_fires   timestamptz := p_fires_at;
     v_after   timestamptz;
@@ -446,11 +445,12 @@ begin
     if v_job.version <> p_version or v_job.paused_at is not null then
         return;
     end if;
+    perform pg_current_xact_id();
+    v_now := clock_timestamp();
     if v_job.overlap = 1 and v_runs > 0 then
         v_runs := case when {schema}.{outbox_job_unfinished}(p_name) is null then 1 else 0 end;
         v_skipped := v_skipped + cardinality(p_run_ids) - v_runs;
-    end if;
-    if v_job.overlap = 2 then
+    elsif v_job.overlap = 2 then
         -- A run that is unfinished ends later than now: to look again after a period is early enough.
         v_after := case when {schema}.{outbox_job_unfinished}(p_name) is not null then v_now
                         else (select r.ended_at from {schema}.{outbox_job_run} r where r.id = v_job.last_run_id) end + v_job.period;
@@ -465,7 +465,7 @@ begin
         v_skipped := 0;
     end if;
     if v_runs > 0 then
-        v_last := {schema}.{outbox_job_make_runs}(v_job, p_run_ids[1:v_runs], p_run_ticks[1:v_runs], false, p_hand_off);
+        v_last := {schema}.{outbox_job_make_runs}(v_job, v_now, p_run_ids[1:v_runs], p_run_ticks[1:v_runs], false, p_hand_off);
         topic := case when p_hand_off and v_last is not null then v_job.topic end;
     end if;
     update {schema}.{outbox_job} j
