@@ -55,7 +55,7 @@ create or replace function {schema}.windlass_delete(p_table regclass, p_rows tid
     set lock_timeout = '5ms'
 as $sql$
 declare
-    v_delete  text := format('delete from %s where ctid = any ($1)', p_table);
+    v_delete  text := 'delete from ' || p_table::text || ' where ctid = any ($1)';
     v_count   integer;
     v_sum     integer := 0;
     v_waits   integer := 0;
