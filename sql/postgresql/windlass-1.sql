@@ -55,7 +55,7 @@ create or replace function "windlass".windlass_delete(p_table regclass, p_rows t
     set lock_timeout = '5ms'
 as $sql$
 declare
-    v_delete  text := format('delete from %s where ctid = any ($1)', p_table);
+    v_delete  text := 'delete from ' || p_table::text || ' where ctid = any ($1)';
     v_count   integer;
     v_sum     integer := 0;
     v_waits   integer := 0;
@@ -152,7 +152,7 @@ create table "windlass"."outbox" (
     constraint "outbox_pk" primary key (id),
     constraint "outbox_topic_check" check (btrim(topic, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and topic = rtrim(topic)),
     constraint "outbox_headers_check" check (jsonb_typeof(headers) = 'object'), -- or no claim that meets it can be read
-    constraint "outbox_headers_size_check" check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
+    constraint "outbox_headers_size" check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
     constraint "outbox_times_check" check (isfinite(claimed_at) and isfinite(locked_until) and isfinite(ended_at)),
     constraint "outbox_counts_check" check (retry_count >= 0 and lease_expiries >= 0 and crashes >= 0 and requeues >= 0),
     constraint "outbox_lease_check" check ((status = 1) = (locked_until is not null)
@@ -5658,7 +5658,7 @@ create table "windlass"."inbox" (
                                       and btrim(topic, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and topic = rtrim(topic)),
     constraint "inbox_hash_check" check (length(hash) = 32),
     constraint "inbox_headers_check" check (jsonb_typeof(headers) = 'object'), -- or no claim that meets it can be read
-    constraint "inbox_headers_size_check" check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
+    constraint "inbox_headers_size" check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
     constraint "inbox_counts_check" check (retry_count >= 0 and lease_expiries >= 0 and crashes >= 0 and requeues >= 0),
     constraint "inbox_lease_check" check ((status = 1) = (locked_until is not null)
                                       and (status <> 1 or owner_token is not null and claimed_at is not null)

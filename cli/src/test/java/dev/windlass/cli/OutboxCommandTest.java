@@ -11,6 +11,7 @@ import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
+import dev.windlass.outbox.OutboxWorkItemIdentifier;
 import dev.windlass.schedule.Job;
 import dev.windlass.schedule.TimerEntry;
 import java.sql.SQLException;
@@ -522,9 +523,15 @@ final class OutboxCommandTest {
         assertThat(ran.out()).doesNotContain("s3cr3t");
     }
 
+    /** What else is ready stays so: a claim begins with any topic. */
     private OutboxMessageIdentifier dead(String topic, String error) {
-        outbox.enqueue(OutboxEntry.of(topic, ""));
-        return fail(error);
+        OutboxMessageIdentifier id = outbox.enqueue(OutboxEntry.of(topic, ""));
+        OwnerToken owner = OwnerToken.fresh();
+        outbox.claim(owner, Duration.ofMinutes(1), 100);
+        assertThat(outbox.fail(owner, List.of(new OutboxWorkItemIdentifier(id.value())), error))
+                .isEqualTo(1);
+        outbox.release(owner);
+        return id;
     }
 
     private OutboxMessageIdentifier fail(String error) {

@@ -27,7 +27,7 @@ final class ServeProcessTest {
 
     @Test
     void interruptEndsItCleanlyAndTheDataIsThereTheNextTime() throws Exception {
-        assumeFalse(isInterruptIgnored(), "SIGINT is ignored by this process, and so by those it starts");
+        assumeInterruptsAreHeeded();
         String url;
         try (ServeProcess demo = ServeProcess.ready(directory, "--demo", "--node", "my-node", "--grace", "20s")) {
             demo.awaitOutput("retries [1-9]");
@@ -63,6 +63,7 @@ final class ServeProcessTest {
     @Test
     void theDemoIsAPictureOnATerminalWithCommandsThatWorkElsewhere() throws Exception {
         assumeTrue(Screen.isPossible(), "needs the program script");
+        assumeInterruptsAreHeeded();
         String command = Screen.windlass() + " serve --demo --data "
                 + Screen.quoted(directory.resolve("data directory").toString());
         try (Screen screen = Screen.of(directory, 80, Map.of(), command)) {
@@ -183,6 +184,10 @@ final class ServeProcessTest {
         boolean none = Sql.value(serve.dataSource(), "select to_regclass('windlass.demo_orders')")
                 .equals("null");
         return none ? -1 : Long.parseLong(Sql.value(serve.dataSource(), "select count(*) from windlass.demo_orders"));
+    }
+
+    private static void assumeInterruptsAreHeeded() throws IOException {
+        assumeFalse(isInterruptIgnored(), "SIGINT is ignored by this process, and so by those it starts");
     }
 
     /** As after {@code mvn … &} in a script: shells start such programs with SIGINT ignored. */
