@@ -1,30 +1,270 @@
 -- Replace windlass_app by the database user of your program.
--- What a program that runs Windlass needs, and no more: run this as the owner of the schema, after the migration.
+-- What every program needs: run this as the owner of the schema, after the migration.
 grant usage on schema "windlass" to "windlass_app";
 grant select on "windlass".windlass_version to "windlass_app";
 grant select, update on "windlass".windlass_watch to "windlass_app";
+grant select, insert, delete on "windlass".windlass_pause to "windlass_app";
+grant select, insert, update (messages) on "windlass".windlass_action to "windlass_app";
+grant execute
+   on function "windlass".windlass_record,
+      "windlass".windlass_action_until,
+      "windlass".windlass_new_id,
+      "windlass".windlass_refuse,
+      "windlass".windlass_check_lease,
+      "windlass".windlass_delete,
+      "windlass".windlass_check_lengths,
+      "windlass".windlass_check_times,
+      "windlass".windlass_check_ids,
+      "windlass".windlass_check_by,
+      "windlass".windlass_check_choice
+   to "windlass_app";
+-- What a program needs for the outbox, and no more: run this as the owner of the schema, after the migration.
 grant select, insert, update, delete
    on "windlass"."outbox", "windlass"."outbox_join", "windlass"."outbox_join_member", "windlass"."outbox_key",
-      "windlass"."outbox_key_freed", "windlass"."outbox_dedup", "windlass"."outbox_timer", "windlass"."outbox_job",
-      "windlass"."outbox_job_set", "windlass"."outbox_job_run"
+      "windlass"."outbox_key_freed", "windlass"."outbox_dedup"
    to "windlass_app";
-grant select, insert, delete
-   on "windlass"."outbox_failure", "windlass"."outbox_pause", "windlass"."outbox_timer_failure",
-      "windlass"."outbox_job_run_failure"
+grant select, insert, delete on "windlass"."outbox_failure" to "windlass_app";
+grant select on "windlass"."outbox_listed" to "windlass_app";
+grant execute
+   on function "windlass"."outbox_claim",
+      "windlass"."outbox_ready_topics",
+      "windlass"."outbox_next_due",
+      "windlass"."outbox_expire",
+      "windlass"."outbox_clean",
+      "windlass"."outbox_ack",
+      "windlass"."outbox_abandon",
+      "windlass"."outbox_release",
+      "windlass"."outbox_fail",
+      "windlass"."outbox_heartbeat",
+      "windlass"."outbox_start",
+      "windlass"."outbox_give_back",
+      "windlass"."outbox_change_held",
+      "windlass"."outbox_change_all",
+      "windlass"."outbox_reap",
+      "windlass"."outbox_maintain",
+      "windlass"."outbox_maintain_all",
+      "windlass"."outbox_remove",
+      "windlass"."outbox_ended",
+      "windlass"."outbox_end_unclaimed",
+      "windlass"."outbox_is_calm",
+      "windlass"."outbox_lock",
+      "windlass"."outbox_find",
+      "windlass"."outbox_failures",
+      "windlass"."outbox_cancel",
+      "windlass"."outbox_reschedule",
+      "windlass"."outbox_list",
+      "windlass"."outbox_pick_failed",
+      "windlass"."outbox_requeue",
+      "windlass"."outbox_purge",
+      "windlass"."outbox_erase",
+      "windlass"."outbox_pause_topic",
+      "windlass"."outbox_resume_topic",
+      "windlass"."outbox_paused_topics",
+      "windlass"."outbox_actions",
+      "windlass"."outbox_enqueue",
+      "windlass"."outbox_enqueue_all",
+      "windlass"."outbox_message_ended",
+      "windlass"."outbox_ack_next",
+      "windlass"."outbox_join_count",
+      "windlass"."outbox_hold_keys",
+      "windlass"."outbox_check_key",
+      "windlass"."outbox_pass_on",
+      "windlass"."outbox_pass_on_now",
+      "windlass"."outbox_promote",
+      "windlass"."outbox_first_waiting",
+      "windlass"."outbox_pass_on_freed",
+      "windlass"."outbox_enter_keys",
+      "windlass"."outbox_skip",
+      "windlass"."outbox_check_dedup",
+      "windlass"."outbox_take_dedup_key",
+      "windlass"."outbox_take_dedup_keys",
+      "windlass"."outbox_clean_dedup"
    to "windlass_app";
-grant select, insert, update (messages) on "windlass"."outbox_action" to "windlass_app";
-grant execute on all functions in schema "windlass" to "windlass_app";
+-- What a program needs for timers and jobs, and no more: run this as the owner of the schema, after the migration.
+grant select, insert, update, delete
+   on "windlass"."outbox_timer", "windlass"."outbox_job", "windlass"."outbox_job_set", "windlass"."outbox_job_run"
+   to "windlass_app";
+grant select, insert, delete on "windlass"."outbox_timer_failure", "windlass"."outbox_job_run_failure" to "windlass_app";
+grant select on "windlass"."outbox_timer_listed", "windlass"."outbox_job_run_listed", "windlass"."outbox_job_listed" to "windlass_app";
+grant execute
+   on function "windlass"."outbox_timer_claim",
+      "windlass"."outbox_timer_ready_topics",
+      "windlass"."outbox_timer_next_due",
+      "windlass"."outbox_timer_expire",
+      "windlass"."outbox_timer_clean",
+      "windlass"."outbox_timer_ack",
+      "windlass"."outbox_timer_abandon",
+      "windlass"."outbox_timer_release",
+      "windlass"."outbox_timer_fail",
+      "windlass"."outbox_timer_heartbeat",
+      "windlass"."outbox_timer_start",
+      "windlass"."outbox_timer_give_back",
+      "windlass"."outbox_timer_change_held",
+      "windlass"."outbox_timer_change_all",
+      "windlass"."outbox_timer_reap",
+      "windlass"."outbox_timer_maintain",
+      "windlass"."outbox_timer_maintain_all",
+      "windlass"."outbox_timer_remove",
+      "windlass"."outbox_timer_ended",
+      "windlass"."outbox_timer_end_unclaimed",
+      "windlass"."outbox_timer_is_calm",
+      "windlass"."outbox_timer_lock",
+      "windlass"."outbox_timer_find",
+      "windlass"."outbox_timer_failures",
+      "windlass"."outbox_timer_cancel",
+      "windlass"."outbox_timer_reschedule",
+      "windlass"."outbox_timer_list",
+      "windlass"."outbox_timer_pick_failed",
+      "windlass"."outbox_timer_requeue",
+      "windlass"."outbox_timer_purge",
+      "windlass"."outbox_timer_erase",
+      "windlass"."outbox_timer_pause_topic",
+      "windlass"."outbox_timer_resume_topic",
+      "windlass"."outbox_timer_paused_topics",
+      "windlass"."outbox_timer_actions",
+      "windlass"."outbox_job_run_claim",
+      "windlass"."outbox_job_run_ready_topics",
+      "windlass"."outbox_job_run_next_due",
+      "windlass"."outbox_job_run_expire",
+      "windlass"."outbox_job_run_clean",
+      "windlass"."outbox_job_run_ack",
+      "windlass"."outbox_job_run_abandon",
+      "windlass"."outbox_job_run_release",
+      "windlass"."outbox_job_run_fail",
+      "windlass"."outbox_job_run_heartbeat",
+      "windlass"."outbox_job_run_start",
+      "windlass"."outbox_job_run_give_back",
+      "windlass"."outbox_job_run_change_held",
+      "windlass"."outbox_job_run_change_all",
+      "windlass"."outbox_job_run_reap",
+      "windlass"."outbox_job_run_maintain",
+      "windlass"."outbox_job_run_maintain_all",
+      "windlass"."outbox_job_run_remove",
+      "windlass"."outbox_job_run_ended",
+      "windlass"."outbox_job_run_end_unclaimed",
+      "windlass"."outbox_job_run_is_calm",
+      "windlass"."outbox_job_run_lock",
+      "windlass"."outbox_job_run_find",
+      "windlass"."outbox_job_run_failures",
+      "windlass"."outbox_job_run_cancel",
+      "windlass"."outbox_job_run_reschedule",
+      "windlass"."outbox_job_run_list",
+      "windlass"."outbox_job_run_pick_failed",
+      "windlass"."outbox_job_run_requeue",
+      "windlass"."outbox_job_run_purge",
+      "windlass"."outbox_job_run_erase",
+      "windlass"."outbox_job_run_pause_topic",
+      "windlass"."outbox_job_run_resume_topic",
+      "windlass"."outbox_job_run_paused_topics",
+      "windlass"."outbox_job_run_actions",
+      "windlass"."outbox_timer_schedule",
+      "windlass"."outbox_timer_check_due",
+      "windlass"."outbox_timer_schedule_all",
+      "windlass"."outbox_timer_cancel_key",
+      "windlass"."outbox_timer_find_key",
+      "windlass"."outbox_timer_hand_off",
+      "windlass"."outbox_timer_deliver",
+      "windlass"."outbox_error",
+      "windlass"."outbox_timer_deliver_each",
+      "windlass"."outbox_job_runs_ended",
+      "windlass"."outbox_job_runs_reopened",
+      "windlass"."outbox_job_clock",
+      "windlass"."outbox_job_save",
+      "windlass"."outbox_job_record",
+      "windlass"."outbox_job_delete",
+      "windlass"."outbox_job_unfinished",
+      "windlass"."outbox_job_trigger",
+      "windlass"."outbox_job_make_runs",
+      "windlass"."outbox_job_run_deliver",
+      "windlass"."outbox_job_pause",
+      "windlass"."outbox_job_resume",
+      "windlass"."outbox_job_due",
+      "windlass"."outbox_job_take",
+      "windlass"."outbox_job_take_one",
+      "windlass"."outbox_job_problem",
+      "windlass"."outbox_job_run_hand_off",
+      "windlass"."outbox_job_run_states",
+      "windlass"."outbox_job_runs",
+      "windlass"."outbox_job_run_record_output",
+      "windlass"."outbox_jobs",
+      "windlass"."outbox_job_set_sync",
+      "windlass"."outbox_job_run_end_lost"
+   to "windlass_app";
 -- What a program needs for the inbox, and no more: run this as the owner of the schema, after the migration.
-grant usage on schema "windlass" to "windlass_app";
-grant select on "windlass".windlass_version to "windlass_app";
-grant select, update on "windlass".windlass_watch to "windlass_app";
-grant select, insert, update, delete on "windlass"."inbox" to "windlass_app";
-grant select, insert, update, delete on "windlass"."inbox_redelivery" to "windlass_app"; -- update: to lock a row
-grant select, insert, delete on "windlass"."inbox_failure", "windlass"."inbox_pause" to "windlass_app";
-grant execute on all functions in schema "windlass" to "windlass_app";
+grant select, insert, update, delete on "windlass"."inbox", "windlass"."inbox_seen" to "windlass_app";
+grant select, insert, delete on "windlass"."inbox_failure" to "windlass_app";
+grant select on "windlass"."inbox_listed", "windlass"."inbox_guarded" to "windlass_app";
+grant execute
+   on function "windlass"."inbox_claim",
+      "windlass"."inbox_ready_topics",
+      "windlass"."inbox_next_due",
+      "windlass"."inbox_expire",
+      "windlass"."inbox_clean",
+      "windlass"."inbox_ack",
+      "windlass"."inbox_abandon",
+      "windlass"."inbox_release",
+      "windlass"."inbox_fail",
+      "windlass"."inbox_heartbeat",
+      "windlass"."inbox_start",
+      "windlass"."inbox_give_back",
+      "windlass"."inbox_change_held",
+      "windlass"."inbox_change_all",
+      "windlass"."inbox_reap",
+      "windlass"."inbox_maintain",
+      "windlass"."inbox_maintain_all",
+      "windlass"."inbox_remove",
+      "windlass"."inbox_ended",
+      "windlass"."inbox_end_unclaimed",
+      "windlass"."inbox_is_calm",
+      "windlass"."inbox_lock",
+      "windlass"."inbox_find",
+      "windlass"."inbox_failures",
+      "windlass"."inbox_cancel",
+      "windlass"."inbox_reschedule",
+      "windlass"."inbox_list",
+      "windlass"."inbox_pick_failed",
+      "windlass"."inbox_requeue",
+      "windlass"."inbox_purge",
+      "windlass"."inbox_erase",
+      "windlass"."inbox_pause_topic",
+      "windlass"."inbox_resume_topic",
+      "windlass"."inbox_paused_topics",
+      "windlass"."inbox_actions",
+      "windlass"."inbox_begin",
+      "windlass"."inbox_begin_new",
+      "windlass"."inbox_begin_again",
+      "windlass"."inbox_renew",
+      "windlass"."inbox_mark_done",
+      "windlass"."inbox_mark_failed",
+      "windlass"."inbox_mark_abandoned",
+      "windlass"."inbox_clean_guards",
+      "windlass"."inbox_enqueue",
+      "windlass"."inbox_enqueue_all",
+      "windlass"."inbox_enqueue_known",
+      "windlass"."inbox_take_key",
+      "windlass"."inbox_adopt",
+      "windlass"."inbox_forget",
+      "windlass"."inbox_find_key",
+      "windlass"."inbox_ids",
+      "windlass"."inbox_list_seen",
+      "windlass"."inbox_stuck",
+      "windlass"."inbox_change_seen",
+      "windlass"."inbox_erase_seen"
+   to "windlass_app";
 -- What a program that uses leases needs, and no more: run this as the owner of the schema, after the migration.
-grant usage on schema "windlass" to "windlass_app";
-grant select on "windlass".windlass_version to "windlass_app";
 grant select, insert, update, delete on "windlass"."lease", "windlass"."lease_semaphore" to "windlass_app";
 grant usage on sequence "windlass"."lease_token" to "windlass_app";
-grant execute on all functions in schema "windlass" to "windlass_app";
+grant execute
+   on function "windlass"."lease_check_text",
+      "windlass"."lease_check",
+      "windlass"."lease_acquire",
+      "windlass"."lease_acquire_permit",
+      "windlass"."lease_taken_permits",
+      "windlass"."lease_free_permit",
+      "windlass"."lease_renew",
+      "windlass"."lease_extend",
+      "windlass"."lease_release",
+      "windlass"."lease_find",
+      "windlass"."lease_list",
+      "windlass"."lease_clean"
+   to "windlass_app";

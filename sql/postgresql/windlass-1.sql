@@ -1,5 +1,5 @@
--- What has been applied to this schema, one row for each version of each component. The newest row of a component tells
--- its version and the oldest program version that can still work with it.
+
+-- What all components have in common: versions, who looks after each queue, pauses, what operators did, and checks of arguments.
 -- Whoever owns a schema that is there need not have the right to create one, which "if not exists" would ask for.
 do $sql$
 begin
@@ -9,7 +9,9 @@ begin
 end
 $sql$;
 
-create table if not exists "windlass".windlass_version (
+-- What has been applied to this schema, one row for each version of each component. The newest row of a component tells
+-- its version and the oldest program version that can still work with it.
+create table "windlass".windlass_version (
     table_name     varchar(63)  not null,
     component      varchar(63)  not null,
     version        integer      not null,
@@ -20,11 +22,88 @@ create table if not exists "windlass".windlass_version (
 );
 
 -- When somebody last looked after each queue, and until when no lease of it is taken for expired. See reap.
-create table if not exists "windlass".windlass_watch (
+create table "windlass".windlass_watch (
     queue       varchar(63) not null primary key,
     seen_at     timestamptz not null,
     quiet_until timestamptz not null
 ) with (fillfactor = 50);
+
+-- Topics that nobody claims.
+create table "windlass".windlass_pause (
+    queue     varchar(63)  not null,
+    topic     varchar(255) collate "C" not null,
+    paused_at timestamptz  not null,
+    paused_by varchar(255) not null,
+    reason    varchar(2048),
+    primary key (queue, topic)
+);
+
+-- What operators did: who, when, what, and to how many messages.
+create table "windlass".windlass_action (
+    id       bigint       generated always as identity primary key,
+    acted_at timestamptz  not null,
+    messages integer      not null,
+    queue    varchar(63)  not null,
+    acted_by varchar(255) not null,
+    verb     varchar(32)  not null,
+    detail   jsonb        not null,
+    constraint windlass_action_by_check check (btrim(acted_by) <> '')
+);
+create index windlass_action_queue on "windlass".windlass_action (queue, id);
+
+-- Records what an operator did; with p_action, as a part of what is recorded there. Returns the number of the record.
+create or replace function "windlass".windlass_record(
+    p_queue    text,
+    p_action   bigint,
+    p_by       text,
+    p_verb     text,
+    p_messages integer,
+    p_ids      uuid[],
+    p_detail   jsonb
+) returns bigint
+    language plpgsql
+as $sql$
+declare
+    v_action bigint := p_action;
+begin
+    if p_action is null then
+        insert into "windlass".windlass_action (acted_at, queue, acted_by, verb, messages, detail)
+        values (clock_timestamp(), p_queue, p_by, p_verb, p_messages,
+                jsonb_strip_nulls(p_detail || jsonb_build_object('ids', to_jsonb(p_ids[1:100]))))
+        returning id into v_action;
+        return v_action;
+    end if;
+    update "windlass".windlass_action a
+       set messages = a.messages + p_messages
+     where a.id = p_action and a.queue = p_queue and a.acted_by = p_by and a.verb = p_verb;
+    if not found then
+        perform "windlass".windlass_refuse('the number of a ' || p_verb || ' by ' || p_by || ' that is recorded', p_action::text,
+                                         'Leave p_action out to begin another.');
+    end if;
+    return v_action;
+end
+$sql$;
+
+-- Until when messages must have failed to belong to an action that is already recorded.
+create or replace function "windlass".windlass_action_until(p_action bigint, p_until timestamptz) returns timestamptz
+    language plpgsql
+    stable
+as $sql$
+begin
+    return coalesce((select least(p_until, a.acted_at) from "windlass".windlass_action a where a.id = p_action), p_until, 'infinity');
+end
+$sql$;
+
+-- A new id, time-ordered (version 7): 48 bits of time, the rest random.
+create or replace function "windlass".windlass_new_id() returns uuid
+    language plpgsql
+as $sql$
+begin
+    return encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
+               placing substring(int8send(floor(extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
+               52, 1), 53, 1), 'hex')::uuid;
+end
+$sql$;
 
 -- Refuses an argument: says what was expected, what came and what to do. Never with what may be content: errors are logged.
 create or replace function "windlass".windlass_refuse(p_expected text, p_got text, p_hint text) returns void
@@ -105,11 +184,72 @@ begin
 end
 $sql$;
 
--- The outbox. One state machine:
+-- Refuses what is due twice, or expires before it is due.
+create or replace function "windlass".windlass_check_times(
+    p_due_at     timestamptz,
+    p_delay      interval,
+    p_expires_at timestamptz default null
+) returns void
+    language plpgsql
+as $sql$
+begin
+    if p_due_at is not null and p_delay is not null then
+        perform "windlass".windlass_refuse('a due time or a delay', 'both', 'Leave one of them out.');
+    elsif p_expires_at <= coalesce(p_due_at, clock_timestamp() + p_delay) then
+        perform "windlass".windlass_refuse('a message that expires after it is due', 'one that nobody could ever handle',
+                                         'Give a later p_expires_at, or leave it out.');
+    end if;
+end
+$sql$;
+
+-- Refuses ids that are not there, which is not the same as none.
+create or replace function "windlass".windlass_check_ids(p_ids uuid[]) returns void
+    language plpgsql
+as $sql$
+begin
+    if p_ids is null then
+        perform "windlass".windlass_refuse('an array of ids', null, 'array_agg() of no rows is null; array(select ...) is empty.');
+    end if;
+end
+$sql$;
+
+-- Refuses an operator without a name.
+create or replace function "windlass".windlass_check_by(p_by text) returns void
+    language plpgsql
+as $sql$
+begin
+    if p_by is null or btrim(p_by) = '' then
+        perform "windlass".windlass_refuse('the name of the operator', case when p_by is null then 'null' else 'blank text' end,
+                                         'Give p_by: what is done is recorded with it.');
+    end if;
+end
+$sql$;
+
+-- Refuses a choice of failed messages that is none, or two at once. To change all, one has to say so: the ids of a query
+-- that found nothing may arrive as null.
+create or replace function "windlass".windlass_check_choice(p_by text, p_ids uuid[], p_filtered boolean, p_limit integer, p_all boolean)
+    returns void
+    language plpgsql
+as $sql$
+begin
+    perform "windlass".windlass_check_by(p_by);
+    if p_ids is null and not p_filtered and p_all is not true then
+        perform "windlass".windlass_refuse('message ids or a filter', 'neither', 'Give p_all => true to choose every failed message.');
+    elsif p_ids is not null and (p_filtered or p_all is true) then
+        perform "windlass".windlass_refuse('message ids or a filter', 'both', 'Ids choose by themselves; leave the rest out.');
+    elsif (p_limit > 0) is not true then
+        perform "windlass".windlass_refuse('a positive limit', p_limit::text, 'Leave p_limit out to change up to 1000 at a time.');
+    end if;
+end
+$sql$;
+
+insert into "windlass".windlass_version (table_name, component, version, min_compatible) values ('windlass', 'windlass', 1, 1);
+
+-- A queue. One state machine:
 --
 --   4 waiting --(its turn has come)--> 0 ready --claim--> 1 in progress --ack--> 2 done
 --                                        ^  |                |   |
---                                        |  +---- expire ----|---+--fail--> 3 failed
+--                                        |  +---- expire ----|---+--fail--> 3 failed --requeue--> 0 ready
 --                                        +--abandon, release, reap
 --
 --   0 ready, 4 waiting --cancel--> 5 cancelled          4 waiting --expire--> 3 failed
@@ -117,52 +257,41 @@ $sql$;
 -- The check constraints are the invariants: a message has a lease exactly while it is in progress, and an end exactly when
 -- it has ended. The token of the last owner stays with a message that has ended: who repeats an ack whose answer was lost is
 -- told that it holds.
---
--- An ordering key is held by one message at most: the one that is ready or in progress, or that failed and keeps its successors
--- waiting. All others of that key wait, outside the index that claims read.
 create table "windlass"."outbox" (
-    id                uuid         not null,             -- time-ordered, so that the index grows at one end
-    created_at        timestamptz  not null,
-    next_attempt_at   timestamptz  not null,             -- never earlier than the moment the message became ready
-    due_at            timestamptz,                       -- as the user wrote it; retries move next_attempt_at only
-    expires_at        timestamptz,
-    claimed_at        timestamptz,                       -- when the attempt began that is going on, or was the last
-    locked_until      timestamptz,
-    ended_at          timestamptz,
-    erased_at         timestamptz,
-    ordering_sequence bigint,
-    owner_token       uuid,
-    retry_count       integer      not null default 0,
-    lease_expiries    integer      not null default 0,   -- apart from retries: a neighbour may have killed the process
-    crashes           smallint     not null default 0,   -- leases that ran out after the start of the handler was written down
-    requeues          smallint     not null default 0,
-    status            smallint     not null default 0,
-    started           boolean      not null default false, -- the start of its handler was written down, in this attempt
-    awaited           boolean      not null default false, -- something has to be done when it ends; others pay nothing for it
-    blocks_key        boolean      not null default false, -- it failed, and others of its key wait until somebody decides
-    joined            boolean      not null default false, -- a member of a join
-    run               boolean      not null default false, -- a run of a job
-    topic             varchar(255) collate "C" not null, -- byte order: cheap to compare, and case-sensitive everywhere
-    ordering_key      varchar(255) collate "C",
-    correlation_id    varchar(255),
-    processed_by      varchar(100),
-    last_error        varchar(2048),
-    headers           jsonb,
-    payload           text         not null,
+    id              uuid         not null,             -- time-ordered, so that the index grows at one end
+    created_at      timestamptz  not null,
+    next_attempt_at timestamptz  not null,             -- never earlier than the moment the message became ready
+    due_at          timestamptz,                       -- as the user wrote it; retries move next_attempt_at only
+    expires_at      timestamptz,
+    claimed_at      timestamptz,                       -- when the attempt began that is going on, or was the last
+    locked_until    timestamptz,
+    ended_at        timestamptz,
+    erased_at       timestamptz,
+    owner_token     uuid,
+    retry_count     integer      not null default 0,
+    lease_expiries  integer      not null default 0,   -- apart from retries: a neighbour may have killed the process
+    crashes         smallint     not null default 0,   -- leases that ran out after the start of the handler was written down
+    requeues        smallint     not null default 0,
+    status          smallint     not null default 0,
+    started         boolean      not null default false, -- the start of its handler was written down, in this attempt
+    awaited         boolean      not null default false, -- something has to be done when it ends; others pay nothing for it
+    topic           varchar(255) collate "C" not null, -- byte order: cheap to compare, and case-sensitive everywhere
+    source          varchar(255) collate "C",          -- where it came from
+    correlation_id  varchar(255),
+    processed_by    varchar(100),
+    last_error      varchar(2048),
+    headers         jsonb,
+    payload         text         not null,
     constraint "outbox_pk" primary key (id),
     constraint "outbox_topic_check" check (btrim(topic, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and topic = rtrim(topic)),
     constraint "outbox_headers_check" check (jsonb_typeof(headers) = 'object'), -- or no claim that meets it can be read
-    constraint "outbox_headers_size" check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
+    constraint "outbox_size_check" check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
     constraint "outbox_times_check" check (isfinite(claimed_at) and isfinite(locked_until) and isfinite(ended_at)),
     constraint "outbox_counts_check" check (retry_count >= 0 and lease_expiries >= 0 and crashes >= 0 and requeues >= 0),
     constraint "outbox_lease_check" check ((status = 1) = (locked_until is not null)
-                                       and (status <> 1 or owner_token is not null)
-                                       and (owner_token is null or status not in (0, 4))),
-    constraint "outbox_end_check" check ((status in (2, 3, 5)) = (ended_at is not null) and status between 0 and 5),
-    constraint "outbox_key_check" check ((ordering_key is null) = (ordering_sequence is null)
-                                     and (ordering_key is not null or status <> 4)
-                                     and (ordering_key is null and not run and not joined or awaited)
-                                     and (not blocks_key or status = 3 and ordering_key is not null))
+                                      and (status <> 1 or owner_token is not null and claimed_at is not null)
+                                      and (owner_token is null or status in (1, 2, 3, 5))),
+    constraint "outbox_end_check" check ((status in (2, 3, 5)) = (ended_at is not null))
 ) with (
     -- Every message leaves two or three dead rows behind; the default (a fifth of the table) comes too late for a queue.
     autovacuum_vacuum_scale_factor = 0.02,
@@ -174,13 +303,44 @@ create table "windlass"."outbox" (
 -- or unknown topic with any backlog costs the others nothing.
 create index "outbox_ready" on "windlass"."outbox" (topic, next_attempt_at, id) where status = 0;
 create index "outbox_leased" on "windlass"."outbox" (locked_until) where status = 1;
+create index "outbox_expiring" on "windlass"."outbox" (expires_at) where status in (0, 4) and expires_at is not null;
+create index "outbox_ended_at" on "windlass"."outbox" (status, ended_at) where ended_at is not null;
+create index "outbox_failed" on "windlass"."outbox" (topic, ended_at, id) where status = 3;
+
+-- Attempts that failed. Successes write nothing here. No foreign key: it would cost every deleted message a look.
+create table "windlass"."outbox_failure" (
+    message_id uuid          not null,
+    failed_at  timestamptz   not null,
+    attempt    integer       not null,
+    node       varchar(100),                           -- unknown when a lease ran out
+    error      varchar(2048)
+);
+create index "outbox_failure_of" on "windlass"."outbox_failure" (message_id, failed_at);
+
+-- The outbox: a queue whose messages may have an order, and may be members of joins.
+--
+-- An ordering key is held by one message at most: the one that is ready or in progress, or that failed and keeps its successors
+-- waiting. All others of that key wait, outside the index that claims read.
+alter table "windlass"."outbox"
+    add column ordering_sequence bigint,
+    add column blocks_key        boolean not null default false, -- it failed, and others of its key wait until somebody decides
+    add column joined            boolean not null default false, -- a member of a join
+    add column ordering_key      varchar(255) collate "C",
+    add constraint "outbox_status_check" check (status between 0 and 5),
+    add constraint "outbox_source_check" check (source in ('timer', 'job')), -- null: it was enqueued
+    add constraint "outbox_key_check" check ((ordering_key is null) = (ordering_sequence is null)
+                                         and (ordering_key is not null or status <> 4)
+                                         and (not blocks_key or status = 3 and ordering_key is not null)),
+    add constraint "outbox_awaited_check" check (awaited or ordering_key is null and not joined and source is distinct from 'job');
+
 create index "outbox_waiting" on "windlass"."outbox" (ordering_key, ordering_sequence) where status = 4;
-create index "outbox_expiring" on "windlass"."outbox" (expires_at) where status = 0 and expires_at is not null;
-create index "outbox_waiting_expiring" on "windlass"."outbox" (expires_at) where status = 4 and expires_at is not null;
-create index "outbox_done" on "windlass"."outbox" (ended_at) where status = 2;
-create index "outbox_failed" on "windlass"."outbox" (ended_at, id) where status = 3;
-create index "outbox_failed_topic" on "windlass"."outbox" (topic, ended_at, id) where status = 3;
-create index "outbox_cancelled" on "windlass"."outbox" (ended_at) where status = 5;
+
+-- Messages as they are listed: without their content.
+create view "windlass"."outbox_listed" with (security_invoker = true) as
+select m.id, m.topic, m.source, m.status, m.correlation_id, m.ordering_key, m.ordering_sequence, m.blocks_key, m.created_at, m.due_at,
+       m.next_attempt_at, m.expires_at, m.claimed_at, m.locked_until, m.ended_at, m.erased_at, m.processed_by, m.retry_count,
+       m.lease_expiries, m.requeues, m.last_error
+  from "windlass"."outbox" m;
 
 -- Joins: ack and fail of a message count its memberships in the same transaction.
 create table "windlass"."outbox_join" (
@@ -239,211 +399,6 @@ create table "windlass"."outbox_dedup" (
 );
 create index "outbox_dedup_expiring" on "windlass"."outbox_dedup" (expires_at);
 
--- Attempts that failed. Successes write nothing here. No foreign key: it would cost every deleted message a look.
-create table "windlass"."outbox_failure" (
-    message_id uuid          not null,
-    failed_at  timestamptz   not null,
-    attempt    integer       not null,
-    node       varchar(100),                           -- unknown when a lease ran out
-    error      varchar(2048)
-);
-create index "outbox_failure_message" on "windlass"."outbox_failure" (message_id, failed_at);
-
-create table "windlass"."outbox_pause" (
-    topic     varchar(255) collate "C" not null,
-    paused_at timestamptz  not null,
-    paused_by varchar(255) not null,
-    reason    varchar(2048),
-    constraint "outbox_pause_pk" primary key (topic)
-);
-
--- What operators did: who, when, what, and to how many messages.
-create table "windlass"."outbox_action" (
-    id       bigint       generated always as identity,
-    acted_at timestamptz  not null,
-    messages integer      not null,
-    acted_by varchar(255) not null,
-    verb     varchar(32)  not null,
-    detail   jsonb        not null,
-    constraint "outbox_action_pk" primary key (id),
-    constraint "outbox_action_by_check" check (btrim(acted_by) <> '')
-);
-
--- Timers, and jobs with their runs.
---
--- What is due becomes a message of the outbox, under its own id, in the transaction that ends it here: a timer is deleted, the
--- run of a job is handed over and ends with its message.
-
--- Timers that are not done: 0 ready, 1 in progress, 3 failed. A cancelled one, and one that is done, is gone.
-create table "windlass"."outbox_timer" (
-    id              uuid         not null,
-    message_id      uuid,                              -- of the message it becomes, if that is not its own: see schedule
-    created_at      timestamptz  not null,
-    due_at          timestamptz  not null,             -- as the user wrote it; retries move next_attempt_at only
-    next_attempt_at timestamptz  not null,             -- never earlier than the moment the timer was written
-    claimed_at      timestamptz,
-    locked_until    timestamptz,
-    ended_at        timestamptz,
-    owner_token     uuid,
-    retry_count     integer      not null default 0,
-    lease_expiries  integer      not null default 0,
-    crashes         smallint     not null default 0,
-    requeues        smallint     not null default 0,
-    status          smallint     not null default 0,
-    started         boolean      not null default false,
-    awaited         boolean      not null default false,
-    topic           varchar(255) collate "C" not null,
-    unique_key      varchar(255) collate "C",          -- of one timer of its topic at most that has not failed
-    correlation_id  varchar(255),
-    processed_by    varchar(100),
-    last_error      varchar(2048),
-    headers         jsonb,
-    payload         text         not null,
-    constraint "outbox_timer_pk" primary key (id),
-    constraint "outbox_timer_topic_check" check (btrim(topic, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and topic = rtrim(topic)),
-    constraint "outbox_timer_key_check" check (btrim(unique_key, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and unique_key = rtrim(unique_key)),
-    constraint "outbox_timer_headers_check" check (jsonb_typeof(headers) = 'object'),
-    constraint "outbox_timer_size_check" check (pg_column_size(headers) <= 65536),
-    constraint "outbox_timer_counts_check" check (retry_count >= 0 and lease_expiries >= 0 and crashes >= 0 and requeues >= 0),
-    constraint "outbox_timer_lease_check" check ((status = 1) = (locked_until is not null)
-                                             and (status <> 1 or owner_token is not null)
-                                             and (status <> 0 or owner_token is null)),
-    constraint "outbox_timer_end_check" check ((status = 3) = (ended_at is not null) and status in (0, 1, 3))
-) with (
-    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1, autovacuum_analyze_scale_factor = 0.05
-);
-
-create index "outbox_timer_due" on "windlass"."outbox_timer" (next_attempt_at, id) where status = 0;
-create index "outbox_timer_leased" on "windlass"."outbox_timer" (locked_until) where status = 1;
-create index "outbox_timer_failed" on "windlass"."outbox_timer" (ended_at, id) where status = 3;
-create index "outbox_timer_listed" on "windlass"."outbox_timer" (topic, due_at, id);
-create unique index "outbox_timer_key" on "windlass"."outbox_timer" (topic, unique_key)
-    where unique_key is not null and status < 2;
-
--- Attempts at timers that failed, where programs claim them.
-create table "windlass"."outbox_timer_failure" (
-    message_id uuid          not null,
-    failed_at  timestamptz   not null,
-    attempt    integer       not null,
-    node       varchar(100),
-    error      varchar(2048)
-);
-create index "outbox_timer_failure_message" on "windlass"."outbox_timer_failure" (message_id, failed_at);
-
--- Jobs. A tick is a moment at which a job is to run; it fires a little later if the job has a jitter. Programs compute ticks:
--- cron is not known here. The version changes with whatever changes here, and who plans the next tick compares it: so one tick
--- is taken once, whoever tries.
-create table "windlass"."outbox_job" (
-    version         bigint       not null,
-    created_at      timestamptz  not null,
-    updated_at      timestamptz  not null,
-    next_tick_at    timestamptz,                       -- null while it is paused
-    fires_at        timestamptz,
-    paused_at       timestamptz,
-    last_skipped_at timestamptz,
-    skipped_ticks   bigint       not null default 0,   -- by the rules for misfires and overlaps
-    period          interval,                          -- either ticks at this distance,
-    anchor_at       timestamptz,                       -- counted from this moment,
-    jitter          interval     not null,
-    misfire_after   interval,                          -- how late a tick is missed
-    misfire_runs    integer,                           -- how many runs at most
-    misfire         smallint     not null,             -- ticks that were missed: 0 one run, 1 a run for each, 2 none
-    overlap         smallint     not null,             -- while a run is unfinished: 0 others may begin, 1 ticks are skipped, 2 the period
-                                                       -- counts from its end
-    last_run_id     uuid,
-    name            varchar(255) collate "C" not null,
-    topic           varchar(255) collate "C" not null,
-    cron            varchar(255),                      -- or those of this expression
-    zone            varchar(64),                       -- in this time zone
-    job_set         varchar(255) collate "C",          -- the set of jobs in a program that it belongs to
-    problem         varchar(2048),                     -- why its ticks cannot be computed or taken; others go on
-    payload         text         not null,
-    constraint "outbox_job_pk" primary key (name),
-    constraint "outbox_job_text_check" check (btrim(name, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and name = rtrim(name)
-                                          and btrim(topic, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and topic = rtrim(topic)),
-    constraint "outbox_job_ticks_check" check ((cron is null) = (zone is null) and (cron is null) <> (period is null)
-                                           and (period is null) = (anchor_at is null)
-                                           and extract(epoch from period) between 1 and 3153600000 -- 36500 days
-                                           and date_trunc('milliseconds', period) = period),
-    constraint "outbox_job_misfire_check" check (misfire between 0 and 2 and (misfire = 1) = (misfire_runs is not null)
-                                             and (misfire = 2) = (misfire_after is not null)
-                                             and misfire_runs between 1 and 10000
-                                             and extract(epoch from misfire_after) between 0.001 and 3153600000
-                                             and date_trunc('milliseconds', misfire_after) = misfire_after),
-    constraint "outbox_job_overlap_check" check (overlap between 0 and 2 and (overlap < 2 or period is not null)),
-    constraint "outbox_job_next_check" check ((next_tick_at is null) = (paused_at is not null)
-                                          and (next_tick_at is null) = (fires_at is null)),
-    constraint "outbox_job_jitter_check" check (extract(epoch from jitter) between 0 and 86400 and date_trunc('milliseconds', jitter) = jitter)
-) with (fillfactor = 50);
-
-create index "outbox_job_due" on "windlass"."outbox_job" (fires_at) where fires_at is not null;
-
--- The revision of each set of jobs that programs bring along: the highest wins.
-create table "windlass"."outbox_job_set" (
-    name      varchar(255) collate "C" not null,
-    revision  bigint       not null,
-    digest    varchar(64)  not null,
-    synced_at timestamptz  not null,
-    constraint "outbox_job_set_pk" primary key (name)
-);
-
--- Runs of jobs:
---
---   0 ready --hand off--> 6 handed over --(its message ends)--> 2 done, 3 failed, 5 cancelled
---     |  ^
---   claim abandon, reap
---     v  |
---   1 in progress --ack, fail--> 2 done, 3 failed
---
--- A run that was handed over has the id of its message, which knows the rest until it ends.
-create table "windlass"."outbox_job_run" (
-    id              uuid         not null,
-    tick_at         timestamptz  not null,             -- the moment it stands for; that of the call when it was triggered
-    created_at      timestamptz  not null,
-    next_attempt_at timestamptz  not null,
-    claimed_at      timestamptz,
-    locked_until    timestamptz,
-    ended_at        timestamptz,
-    owner_token     uuid,
-    retry_count     integer      not null default 0,
-    lease_expiries  integer      not null default 0,
-    crashes         smallint     not null default 0,
-    requeues        smallint     not null default 0,
-    status          smallint     not null default 0,
-    started         boolean      not null default false,
-    awaited         boolean      not null default false,
-    triggered       boolean      not null,
-    handed_over     boolean      not null default false, -- it became a message, which had its id
-    job_name        varchar(255) collate "C" not null, -- no foreign key: what has run stays known when the job is deleted
-    processed_by    varchar(100),
-    last_error      varchar(2048),
-    constraint "outbox_job_run_pk" primary key (id),
-    constraint "outbox_job_run_lease_check" check ((status = 1) = (locked_until is not null)
-                                               and (status <> 1 or owner_token is not null)
-                                               and (status not in (0, 6) or owner_token is null)),
-    constraint "outbox_job_run_end_check" check ((status in (2, 3, 5)) = (ended_at is not null) and status in (0, 1, 2, 3, 5, 6)
-                                             and (status <> 6 or handed_over))
-) with (
-    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1, autovacuum_analyze_scale_factor = 0.05
-);
-
-create unique index "outbox_job_run_tick" on "windlass"."outbox_job_run" (job_name, tick_at) where not triggered;
-create index "outbox_job_run_listed" on "windlass"."outbox_job_run" (job_name, created_at, id);
-create index "outbox_job_run_ready" on "windlass"."outbox_job_run" (next_attempt_at, id) where status = 0;
-create index "outbox_job_run_leased" on "windlass"."outbox_job_run" (locked_until) where status = 1;
-create index "outbox_job_run_unfinished" on "windlass"."outbox_job_run" (job_name) where ended_at is null;
-create index "outbox_job_run_ended" on "windlass"."outbox_job_run" (ended_at) where ended_at is not null;
-
--- Attempts at runs that failed, where programs claim them.
-create table "windlass"."outbox_job_run_failure" (
-    message_id uuid          not null,
-    failed_at  timestamptz   not null,
-    attempt    integer       not null,
-    node       varchar(100),
-    error      varchar(2048)
-);
-create index "outbox_job_run_failures" on "windlass"."outbox_job_run_failure" (message_id, failed_at);
-
 -- A queue whose messages are claimed by topic. What its verbs have in common stands with those for messages in progress.
 
 -- Takes up to p_limit ready and due messages, at most p_places[i] of topic p_topics[i] and about p_bytes of payload, for
@@ -481,7 +436,7 @@ declare
     v_now     timestamptz := clock_timestamp();
     v_proved  timestamptz := v_now;
     v_bytes   bigint := coalesce(p_bytes, 9223372036854775807);
-    v_paused  text[] := array(select p.topic from "windlass"."outbox_pause" p);
+    v_paused  text[] := array(select p.topic from "windlass".windlass_pause p where p.queue = 'outbox');
     v_topics  text[];
     v_found   record;
     v_topic   text;
@@ -496,7 +451,7 @@ begin
                                                 cardinality(p_after_ids));
     end if;
     if exists (select from "windlass"."outbox_key_freed") then
-        perform "windlass"."outbox_settle_keys"();
+        perform "windlass"."outbox_pass_on_freed"();
         v_now := clock_timestamp();
     end if;
     v_topics := coalesce(p_topics, array(select t from "windlass"."outbox_ready_topics"() t order by random()));
@@ -629,8 +584,8 @@ begin
                   and (m.expires_at is null or m.expires_at > v_now)
                 order by m.next_attempt_at, m.id
                 limit 1) f
-         where not exists (select from "windlass"."outbox_pause" p where p.topic = want.topic));
-    if exists (select from "windlass"."outbox_key_freed") then -- nobody is told when the one who is writing to a key rolls back
+         where not exists (select from "windlass".windlass_pause p where p.queue = 'outbox' and p.topic = want.topic));
+    if exists (select from "windlass"."outbox_key_freed") then
         return least(v_due, 250);
     end if;
     return v_due;
@@ -651,17 +606,11 @@ declare
 begin
     v_ids := array(select r.id
                      from "windlass"."outbox" r
-                    where r.status = 0 and r.expires_at is not null and r.expires_at <= v_now
+                    where r.status in (0, 4) and r.expires_at is not null and r.expires_at <= v_now
                     order by r.expires_at
                     limit p_limit
                       for update skip locked);
-    v_ids := v_ids || array(select r.id
-                              from "windlass"."outbox" r
-                             where r.status = 4 and r.expires_at is not null and r.expires_at <= v_now
-                             order by r.expires_at
-                             limit p_limit - cardinality(v_ids)
-                               for update skip locked);
-    return "windlass"."outbox_tend"('expire', v_ids);
+    return "windlass"."outbox_maintain"('expire', v_ids);
 end
 $sql$;
 
@@ -689,7 +638,7 @@ begin
                              order by r.ended_at
                              limit p_limit - cardinality(v_ids)
                                for update skip locked);
-    return "windlass"."outbox_tend"('clean', v_ids);
+    return "windlass"."outbox_maintain"('clean', v_ids);
 end
 $sql$;
 
@@ -726,7 +675,7 @@ create or replace function "windlass"."outbox_ack"(
 as $sql$
 begin
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_settle"(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners, p_processed_by => p_processed_by,
+      from "windlass"."outbox_change_held"(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners, p_processed_by => p_processed_by,
                                    p_notify => p_notify, p_again => p_again) s;
 end
 $sql$;
@@ -749,7 +698,7 @@ as $sql$
 begin
     perform "windlass".windlass_check_lengths(cardinality(p_ids), cardinality(p_delays), cardinality(p_errors), cardinality(p_counted));
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_settle"('abandon', p_ids, p_owners, p_processed_by => p_processed_by, p_delays => p_delays,
+      from "windlass"."outbox_change_held"('abandon', p_ids, p_owners, p_processed_by => p_processed_by, p_delays => p_delays,
                                    p_errors => p_errors, p_flags => p_counted) s;
 end
 $sql$;
@@ -768,7 +717,7 @@ create or replace function "windlass"."outbox_release"(
 as $sql$
 begin
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_settle"('release', p_ids, p_owners, p_delays => array[p_delay]) s;
+      from "windlass"."outbox_change_held"('release', p_ids, p_owners, p_delays => array[p_delay]) s;
 end
 $sql$;
 
@@ -790,7 +739,7 @@ as $sql$
 begin
     perform "windlass".windlass_check_lengths(cardinality(p_ids), cardinality(p_errors), cardinality(p_block));
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_settle"('fail', p_ids, p_owners, p_processed_by => p_processed_by, p_errors => p_errors,
+      from "windlass"."outbox_change_held"('fail', p_ids, p_owners, p_processed_by => p_processed_by, p_errors => p_errors,
                                    p_flags => p_block, p_notify => p_notify) s;
 end
 $sql$;
@@ -809,7 +758,7 @@ as $sql$
 begin
     perform "windlass".windlass_check_lease(p_lease);
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_settle"('heartbeat', p_ids, p_owners, p_delays => array[p_lease], p_leave => true) s;
+      from "windlass"."outbox_change_held"('heartbeat', p_ids, p_owners, p_delays => array[p_lease], p_leave => true) s;
 end
 $sql$;
 
@@ -825,7 +774,7 @@ create or replace function "windlass"."outbox_start"(
 as $sql$
 begin
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_settle"('start', p_ids, p_owners, p_leave => true) s;
+      from "windlass"."outbox_change_held"('start', p_ids, p_owners, p_leave => true) s;
 end
 $sql$;
 
@@ -854,7 +803,7 @@ begin
     if cardinality(v_ids) > 0 then
         select s.changed, cardinality(s.locked)
           into given, left_locked
-          from "windlass"."outbox_settle"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
+          from "windlass"."outbox_change_held"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
                                        p_errors => case when p_error is not null then array[p_error] end,
                                        p_leave => true) s;
     end if;
@@ -865,7 +814,7 @@ $sql$;
 -- to be changed along with a message (the next one under its key, a join, a run) may be held by somebody too: then one by one.
 -- What a constraint or a trigger of the user's refuses is an error, since whoever writes an outcome has to know of it; with
 -- p_leave it is left as if it were locked, unless all are refused: a renewal that is refused costs no other its lease.
-create or replace function "windlass"."outbox_settle"(
+create or replace function "windlass"."outbox_change_held"(
     p_verb         text,
     p_ids          uuid[],
     p_owners       uuid[],
@@ -905,7 +854,7 @@ begin
         set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
     end if;
     begin
-        v_done := "windlass"."outbox_change"(p_verb, p_ids, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags, p_notify,
+        v_done := "windlass"."outbox_change_all"(p_verb, p_ids, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags, p_notify,
                                           p_pass_on);
     exception
         when others or assert_failure then
@@ -914,7 +863,7 @@ begin
             end if;
             v_free := array(select m.id from "windlass"."outbox" m where m.id = any (p_ids) order by m.id for update skip locked);
             begin
-                v_done := "windlass"."outbox_change"(p_verb, v_free, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags,
+                v_done := "windlass"."outbox_change_all"(p_verb, v_free, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags,
                                                   p_notify, p_pass_on);
             exception
                 when others or assert_failure then
@@ -926,7 +875,7 @@ begin
                     foreach v_id in array array(select f.id from unnest(v_free) as f (id) order by random()) loop
                         exit when v_waits = 50;
                         begin
-                            v_done := v_done || "windlass"."outbox_change"(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
+                            v_done := v_done || "windlass"."outbox_change_all"(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
                                                                         p_delays, p_errors, p_flags, p_notify, p_pass_on);
                         exception
                             when others or assert_failure then
@@ -938,7 +887,7 @@ begin
                         end;
                     end loop;
                     if cardinality(v_done) = 0 and v_refused is not null then -- fails in the words of who refuses it
-                        v_done := "windlass"."outbox_change"(p_verb, array[v_refused], p_ids, v_owners, p_processed_by, p_delays,
+                        v_done := "windlass"."outbox_change_all"(p_verb, array[v_refused], p_ids, v_owners, p_processed_by, p_delays,
                                                           p_errors, p_flags, p_notify, p_pass_on);
                     end if;
             end;
@@ -967,7 +916,7 @@ $sql$;
 
 -- Changes those of p_only that their owners hold; what is said of each stands in the order of p_ids. Fails if somebody holds a
 -- row for longer than a moment. Returns the ids that it changed.
-create or replace function "windlass"."outbox_change"(
+create or replace function "windlass"."outbox_change_all"(
     p_verb         text,
     p_only         uuid[],
     p_ids          uuid[],
@@ -1130,7 +1079,7 @@ begin
        or p_watched and not "windlass"."outbox_is_calm"(p_quiet) then
         return 0;
     end if;
-    v_count := "windlass"."outbox_tend"('reap', array(
+    v_count := "windlass"."outbox_maintain"('reap', array(
         select r.id
           from "windlass"."outbox" r
          where r.status = 1 and r.id is not null and r.locked_until <= v_now
@@ -1147,7 +1096,7 @@ $sql$;
 -- What has to be done to messages that the caller has locked: reap, expire or clean. All at once; and if one is refused, by a
 -- trigger or a constraint of the user's, or something behind one is locked, one by one: it is left out, and the others go on. Only
 -- what is refused for all is an error. Returns how many.
-create or replace function "windlass"."outbox_tend"(p_verb text, p_ids uuid[]) returns integer
+create or replace function "windlass"."outbox_maintain"(p_verb text, p_ids uuid[]) returns integer
     language plpgsql
 as $sql$
 declare
@@ -1161,14 +1110,14 @@ begin
     end if;
     set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
     begin
-        return "windlass"."outbox_tend_all"(p_verb, p_ids);
+        return "windlass"."outbox_maintain_all"(p_verb, p_ids);
     exception
         when others or assert_failure then
             null;
     end;
     foreach v_id in array array(select i.id from unnest(p_ids) as i (id) order by random()) loop
         begin
-            v_count := v_count + "windlass"."outbox_tend_all"(p_verb, array[v_id]);
+            v_count := v_count + "windlass"."outbox_maintain_all"(p_verb, array[v_id]);
         exception
             when others or assert_failure then
                 if sqlstate = '55P03' then
@@ -1180,13 +1129,13 @@ begin
         end;
     end loop;
     if v_count = 0 and v_refused is not null then
-        v_count := "windlass"."outbox_tend_all"(p_verb, array[v_refused]); -- fails in the words of who refuses it
+        v_count := "windlass"."outbox_maintain_all"(p_verb, array[v_refused]); -- fails in the words of who refuses it
     end if;
     return v_count;
 end
 $sql$;
 
-create or replace function "windlass"."outbox_tend_all"(p_verb text, p_ids uuid[]) returns integer
+create or replace function "windlass"."outbox_maintain_all"(p_verb text, p_ids uuid[]) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -1196,7 +1145,6 @@ create or replace function "windlass"."outbox_tend_all"(p_verb text, p_ids uuid[
 as $sql$
 declare
     v_count integer;
-    v_tried uuid[];
 begin
     case p_verb
         when 'reap' then
@@ -1212,33 +1160,14 @@ begin
         when 'expire' then
             v_count := "windlass"."outbox_end_unclaimed"(p_ids, 3::smallint, 'expired before it was handled');
         when 'clean' then
-            with cleaned as (
-                delete from "windlass"."outbox" m
-                 where m.id = any (p_ids)
-                returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
-            select count(*), array_agg(cleaned.id) filter (where cleaned.tried) into v_count, v_tried from cleaned;
-            if v_tried is not null then
-                delete from "windlass"."outbox_failure" h where h.message_id = any (v_tried);
-            end if;
+            v_count := "windlass"."outbox_remove"(p_ids);
     end case;
     return v_count;
 end
 $sql$;
 
--- Takes messages that the caller has locked, for p_lease. All at once; and if one is refused, by a trigger or a constraint of the
--- user's, one by one. Adds them to those that were taken, and to those that were refused; and says whether to look for more, in
--- place of these. If all are refused, it fails as the first one did.
-create or replace function "windlass"."outbox_take"(
-    p_owner   uuid,
-    p_now     timestamptz,
-    p_lease   interval,
-    p_taken   uuid[],
-    p_refused uuid[],
-    p_ids     uuid[],
-    out taken   uuid[],
-    out refused uuid[],
-    out more    boolean
-)
+-- Deletes messages that the caller has locked, with their history. Returns how many.
+create or replace function "windlass"."outbox_remove"(p_ids uuid[]) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -1246,39 +1175,36 @@ create or replace function "windlass"."outbox_take"(
     set jit = off
 as $sql$
 declare
-    v_id      uuid;
-    v_refused uuid;
+    v_count integer;
+    v_tried uuid[];
 begin
-    taken := p_taken;
-    refused := p_refused;
-    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
-    begin
-        update "windlass"."outbox" m
-           set status = 1, owner_token = p_owner, locked_until = p_now + p_lease, claimed_at = p_now, started = false
-         where m.id = any (p_ids);
-        taken := taken || p_ids;
-    exception
-        when others or assert_failure then
-            foreach v_id in array p_ids loop
-                begin
-                    update "windlass"."outbox" m
-                       set status = 1, owner_token = p_owner, locked_until = p_now + p_lease, claimed_at = p_now, started = false
-                     where m.id = v_id;
-                    taken := taken || v_id;
-                exception
-                    when others or assert_failure then
-                        v_refused := v_id;
-                        refused := refused || v_id;
-                end;
-            end loop;
-    end;
-    more := v_refused is not null and cardinality(refused) < 1000;
-    if not more and cardinality(taken) = 0 and cardinality(refused) > 0 then
-        update "windlass"."outbox" m
-           set status = 1, owner_token = p_owner, locked_until = p_now + p_lease, claimed_at = p_now, started = false
-         where m.id = refused[1]; -- fails in the words of who refuses it
-        taken := refused[1:1];
+    perform "windlass"."outbox_pass_on"(array(
+        select m.ordering_key from "windlass"."outbox" m where m.id = any (p_ids) and m.blocks_key), true);
+    with removed as (
+        delete from "windlass"."outbox" m
+         where m.id = any (p_ids)
+        returning m.id, m.status = 3 or m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+    select count(*), array_agg(removed.id) filter (where removed.tried) into v_count, v_tried from removed;
+    if v_tried is not null then
+        delete from "windlass"."outbox_failure" h where h.message_id = any (v_tried);
     end if;
+    return v_count;
+end
+$sql$;
+
+-- Does what has to be done when messages end for which something has to be done (awaited), in the same transaction. Called after
+-- their rows have been changed, or locked and not deleted yet.
+create or replace function "windlass"."outbox_ended"(
+    p_ids      uuid[],
+    p_status   smallint,
+    p_blocking uuid[],
+    p_pass_on  boolean,
+    p_notify   boolean
+) returns void
+    language plpgsql
+as $sql$
+begin
+    perform "windlass"."outbox_message_ended"(p_ids, p_status, p_blocking, p_pass_on, p_notify);
 end
 $sql$;
 
@@ -1382,6 +1308,1734 @@ insert into "windlass".windlass_watch (queue, seen_at, quiet_until)
 values ('outbox', clock_timestamp(), '-infinity')
 on conflict do nothing;
 
+-- What programs and operators do to messages of a queue that nobody is handling. What an operator does is recorded in the same
+-- transaction: who, when, what, and to how many messages.
+
+-- One message, in whatever state.
+create or replace function "windlass"."outbox_find"(p_id uuid) returns setof "windlass"."outbox"
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    return query select m.* from "windlass"."outbox" m where m.id = p_id;
+end
+$sql$;
+
+-- The attempts of a message that failed, the oldest first.
+create or replace function "windlass"."outbox_failures"(p_id uuid) returns setof "windlass"."outbox_failure"
+    language plpgsql
+    stable
+as $sql$
+begin
+    return query select h.* from "windlass"."outbox_failure" h where h.message_id = p_id order by h.failed_at;
+end
+$sql$;
+
+-- Ends messages that nobody has claimed as cancelled; they are gone at once unless p_keep says otherwise. Returns how many;
+-- others, claimed or ended, stay as they are.
+create or replace function "windlass"."outbox_cancel"(p_ids uuid[], p_keep boolean default true) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids uuid[];
+begin
+    perform "windlass".windlass_check_ids(p_ids);
+    v_ids := "windlass"."outbox_lock"(p_ids, array[0, 4]);
+    if p_keep or exists (select from "windlass"."outbox" m where m.id = any (v_ids) and m.awaited) then
+        perform "windlass"."outbox_end_unclaimed"(v_ids, 5::smallint, null);
+    end if;
+    if not p_keep then
+        perform "windlass"."outbox_remove"(v_ids);
+    end if;
+    return cardinality(v_ids);
+end
+$sql$;
+
+-- Moves the due time of messages that nobody has claimed: to p_due_at, or p_delay from now, or now. Returns how many.
+create or replace function "windlass"."outbox_reschedule"(
+    p_ids    uuid[],
+    p_due_at timestamptz default null,
+    p_delay  interval default null,
+    p_notify boolean default true
+) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids uuid[];
+    v_now timestamptz;
+    v_due timestamptz;
+begin
+    perform "windlass".windlass_check_ids(p_ids);
+    perform "windlass".windlass_check_times(p_due_at, p_delay);
+    v_ids := "windlass"."outbox_lock"(p_ids, array[0, 4]);
+    perform pg_current_xact_id();
+    v_now := clock_timestamp();
+    v_due := coalesce(p_due_at, v_now + p_delay, v_now);
+    update "windlass"."outbox" m
+       set due_at = v_due, next_attempt_at = greatest(v_now, v_due)
+     where m.id = any (v_ids);
+    if p_notify and cardinality(v_ids) > 0 then
+        perform pg_notify('windlass.windlass.outbox', '');
+    end if;
+    return cardinality(v_ids);
+end
+$sql$;
+
+-- Messages without their content: of a state, a topic, a source, a time and a part of the last error, where these are given.
+-- The time is that of the state: when a ready message is due, when the attempt of one in progress began, when one ended; if no
+-- state is asked for, when it was created. Unfinished ones of a state come the oldest first; ended ones, and those of all states,
+-- the latest first. The next page begins after the last one's time and id; after its key and number, where a queue has an order of
+-- its own.
+--
+-- Each walks along an index of its state. Ready and failed ones have one by topic; among others a topic that is rare is looked for.
+create or replace function "windlass"."outbox_list"(
+    p_limit        integer,
+    p_status       integer default null,
+    p_topic        text default null,
+    p_source       text default null,
+    p_from         timestamptz default null,
+    p_until        timestamptz default null,
+    p_error        text default null,
+    p_after_at     timestamptz default null,
+    p_after_id     uuid default null,
+    p_after_key    text default null,
+    p_after_number bigint default null
+) returns setof "windlass"."outbox_listed"
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set jit = off
+as $sql$
+declare
+    v_from   timestamptz := coalesce(p_from, '-infinity');
+    v_until  timestamptz := coalesce(p_until, 'infinity');
+    v_to     timestamptz := coalesce(p_until - interval '1 microsecond', 'infinity'); -- some are due at no time
+    v_after  timestamptz := coalesce(p_after_at, '-infinity');
+    v_first  uuid := coalesce(p_after_id, '00000000-0000-0000-0000-000000000000');
+    v_before timestamptz := coalesce(p_after_at, 'infinity');
+    v_last   uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+begin
+    if p_status = 4 then
+        return query
+        select m.*
+          from "windlass"."outbox_listed" m
+         where m.status = 4
+           and m.created_at >= v_from and m.created_at < v_until
+           and (m.ordering_key, m.ordering_sequence) > (coalesce(p_after_key, ''), coalesce(p_after_number, 0))
+           and (p_topic is null or m.topic = p_topic)
+           and (p_source is null or m.source = p_source)
+           and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+         order by m.ordering_key, m.ordering_sequence
+         limit p_limit;
+        return;
+    end if;
+    if p_status is null then
+        return query
+        select m.*
+          from "windlass"."outbox_listed" m
+         where m.id < v_last
+           and m.created_at >= v_from and m.created_at < v_until
+           and (p_topic is null or m.topic = p_topic)
+           and (p_source is null or m.source = p_source)
+           and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+         order by m.id desc
+         limit p_limit;
+    elsif p_status = 0 then
+        return query
+        select r.*
+          from unnest(case when p_topic is null then array(select "windlass"."outbox_ready_topics"()) else array[p_topic] end) t (topic)
+         cross join lateral (
+               select m.*
+                 from "windlass"."outbox_listed" m
+                where m.status = 0 and m.topic = t.topic
+                  and m.next_attempt_at >= v_from and m.next_attempt_at <= v_to
+                  and (m.next_attempt_at, m.id) > (v_after, v_first)
+                  and (p_source is null or m.source = p_source)
+                  and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+                order by m.next_attempt_at, m.id
+                limit p_limit) r
+         order by r.next_attempt_at, r.id
+         limit p_limit;
+    elsif p_status = 1 then
+        return query
+        select m.*
+          from "windlass"."outbox_listed" m
+         where m.status = 1
+           and m.claimed_at >= v_from and m.claimed_at < v_until and (m.claimed_at, m.id) > (v_after, v_first)
+           and (p_topic is null or m.topic = p_topic)
+           and (p_source is null or m.source = p_source)
+           and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+         order by m.claimed_at, m.id
+         limit p_limit;
+    elsif p_status = 3 and p_topic is not null then
+        return query
+        select m.*
+          from "windlass"."outbox_listed" m
+         where m.status = 3 and m.topic = p_topic
+           and m.ended_at >= v_from and m.ended_at < v_until and (m.ended_at, m.id) < (v_before, v_last)
+           and (p_source is null or m.source = p_source)
+           and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+         order by m.ended_at desc, m.id desc
+         limit p_limit;
+    else
+        return query
+        select m.*
+          from "windlass"."outbox_listed" m
+         where m.status = p_status and m.ended_at is not null
+           and m.ended_at >= v_from and m.ended_at < v_until and (m.ended_at, m.id) < (v_before, v_last)
+           and (p_topic is null or m.topic = p_topic)
+           and (p_source is null or m.source = p_source)
+           and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+         order by m.ended_at desc, m.id desc
+         limit p_limit;
+    end if;
+end
+$sql$;
+
+-- Locks failed messages: those of p_ids, or the oldest that fit the rest; with p_whole only such that have their content. Returns
+-- their ids.
+create or replace function "windlass"."outbox_pick_failed"(
+    p_by     text,
+    p_ids    uuid[],
+    p_topic  text,
+    p_source text,
+    p_from   timestamptz,
+    p_until  timestamptz,
+    p_error  text,
+    p_limit  integer,
+    p_action bigint,
+    p_all    boolean,
+    p_whole  boolean
+) returns uuid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_from  timestamptz := coalesce(p_from, '-infinity');
+    v_until timestamptz := "windlass".windlass_action_until(p_action, p_until);
+    v_ids   uuid[];
+begin
+    perform "windlass".windlass_check_choice(p_by, p_ids, coalesce(p_topic, p_source, p_from::text, p_until::text, p_error) is not null,
+                                           p_limit, p_all);
+    if p_ids is not null then
+        v_ids := "windlass"."outbox_lock"(p_ids, array[3]);
+        return array(select m.id from "windlass"."outbox" m where m.id = any (v_ids) and (m.erased_at is null or not p_whole));
+    elsif p_topic is not null then
+        return array(select m.id
+                       from "windlass"."outbox" m
+                      where m.status = 3 and m.topic = p_topic and m.ended_at >= v_from and m.ended_at < v_until
+                        and (p_source is null or m.source = p_source)
+                        and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+                        and (m.erased_at is null or not p_whole)
+                      order by m.ended_at, m.id
+                      limit p_limit
+                        for update skip locked);
+    end if;
+    return array(select m.id
+                   from "windlass"."outbox" m
+                  where m.status = 3 and m.ended_at >= v_from and m.ended_at < v_until
+                    and (p_source is null or m.source = p_source)
+                    and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+                    and (m.erased_at is null or not p_whole)
+                  order by m.ended_at, m.id
+                  limit p_limit
+                    for update skip locked);
+end
+$sql$;
+
+-- Makes failed messages ready again: those of p_ids, or up to p_limit that fit the rest, or of all if p_all says so. They
+-- lose what expiry they had, if it has passed, and their expired leases; p_reset says whether failed attempts are forgotten
+-- too. Erased ones are left out.
+--
+-- More than p_limit take several calls; give each the action of the first, which is then one record, and touches only what
+-- had failed before it began. They go from the oldest to the newest: what one call reached can be p_from of the next.
+create or replace function "windlass"."outbox_requeue"(
+    p_by     text,
+    p_ids    uuid[] default null,
+    p_topic  text default null,
+    p_source text default null,
+    p_from   timestamptz default null,
+    p_until  timestamptz default null,
+    p_error  text default null,
+    p_limit  integer default 1000,
+    p_action bigint default null,
+    p_all    boolean default false,
+    p_reset  boolean default true
+) returns table (action bigint, messages integer, reached timestamptz)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now     timestamptz;
+    v_ids     uuid[];
+    v_waiting uuid[] := '{}';
+begin
+    v_ids := "windlass"."outbox_pick_failed"(p_by, p_ids, p_topic, p_source, p_from, p_until, p_error, p_limit, p_action, p_all, true);
+    messages := cardinality(v_ids);
+    reached := (select max(m.ended_at) from "windlass"."outbox" m where m.id = any (v_ids));
+    perform pg_current_xact_id();
+    v_waiting := "windlass"."outbox_enter_keys"(v_ids);
+    perform "windlass"."outbox_job_runs_reopened"(array(
+        select m.id from "windlass"."outbox" m where m.id = any (v_ids) and m.source = 'job'));
+    v_now := clock_timestamp();
+    update "windlass"."outbox" m
+       set status = case when m.id = any (v_waiting) then 4 else 0 end, owner_token = null,
+           next_attempt_at = greatest(v_now, m.due_at), ended_at = null, processed_by = null, lease_expiries = 0, crashes = 0,
+           retry_count = case when p_reset then 0 else m.retry_count end,
+           requeues = least(m.requeues + 1, 32767),
+           expires_at = case when m.expires_at > v_now then m.expires_at end
+     where m.id = any (v_ids);
+    if messages > 0 then
+        perform pg_notify('windlass.windlass.outbox', '');
+    end if;
+    action := "windlass".windlass_record('outbox', p_action, p_by, 'requeue', messages, p_ids,
+                  jsonb_build_object('topic', p_topic, 'source', p_source, 'from', p_from, 'until', p_until, 'error', p_error,
+                                     'reset', p_reset));
+    return next;
+end
+$sql$;
+
+-- Deletes failed messages and their history. Otherwise as requeue.
+create or replace function "windlass"."outbox_purge"(
+    p_by     text,
+    p_ids    uuid[] default null,
+    p_topic  text default null,
+    p_source text default null,
+    p_from   timestamptz default null,
+    p_until  timestamptz default null,
+    p_error  text default null,
+    p_limit  integer default 1000,
+    p_action bigint default null,
+    p_all    boolean default false
+) returns table (action bigint, messages integer, reached timestamptz)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids uuid[];
+begin
+    v_ids := "windlass"."outbox_pick_failed"(p_by, p_ids, p_topic, p_source, p_from, p_until, p_error, p_limit, p_action, p_all, false);
+    reached := (select max(m.ended_at) from "windlass"."outbox" m where m.id = any (v_ids));
+    messages := "windlass"."outbox_remove"(v_ids);
+    action := "windlass".windlass_record('outbox', p_action, p_by, 'purge', messages, p_ids,
+                  jsonb_build_object('topic', p_topic, 'source', p_source, 'from', p_from, 'until', p_until, 'error', p_error));
+    return next;
+end
+$sql$;
+
+-- Removes payload and headers of messages that have ended; everything else stays. Returns how many.
+create or replace function "windlass"."outbox_erase"(p_by text, p_ids uuid[]) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids uuid[];
+begin
+    perform "windlass".windlass_check_by(p_by);
+    perform "windlass".windlass_check_ids(p_ids);
+    v_ids := "windlass"."outbox_lock"(p_ids, array[2, 3, 5]);
+    v_ids := array(select m.id from "windlass"."outbox" m where m.id = any (v_ids) and m.erased_at is null);
+    update "windlass"."outbox" m set payload = '', headers = null, erased_at = clock_timestamp() where m.id = any (v_ids);
+    perform "windlass".windlass_record('outbox', null, p_by, 'erase', cardinality(v_ids), p_ids, '{}');
+    return cardinality(v_ids);
+end
+$sql$;
+
+-- Stops claims of a topic, everywhere; handlers that are at work finish. Returns whether it was not paused before.
+create or replace function "windlass"."outbox_pause_topic"(p_by text, p_topic text, p_reason text default null) returns boolean
+    language plpgsql
+as $sql$
+begin
+    perform "windlass".windlass_check_by(p_by);
+    if p_topic is null or btrim(p_topic) = '' then
+        perform "windlass".windlass_refuse('a topic', case when p_topic is null then 'null' else 'blank text' end,
+                                         'Topics are paused one by one.');
+    end if;
+    insert into "windlass".windlass_pause (queue, topic, paused_at, paused_by, reason)
+    values ('outbox', p_topic, clock_timestamp(), p_by, nullif(left(p_reason, 2048), ''))
+    on conflict (queue, topic) do nothing;
+    if not found then
+        return false;
+    end if;
+    perform "windlass".windlass_record('outbox', null, p_by, 'pause', 0, null, jsonb_build_object('topic', p_topic, 'reason', p_reason));
+    perform pg_notify('windlass.windlass.outbox', chr(1) || 'topics');
+    return true;
+end
+$sql$;
+
+-- Lets a topic be claimed again. Returns whether it was paused.
+create or replace function "windlass"."outbox_resume_topic"(p_by text, p_topic text) returns boolean
+    language plpgsql
+as $sql$
+begin
+    perform "windlass".windlass_check_by(p_by);
+    delete from "windlass".windlass_pause p where p.queue = 'outbox' and p.topic = p_topic;
+    if not found then
+        return false;
+    end if;
+    perform "windlass".windlass_record('outbox', null, p_by, 'resume', 0, null, jsonb_build_object('topic', p_topic));
+    perform pg_notify('windlass.windlass.outbox', chr(1) || 'topics');
+    return true;
+end
+$sql$;
+
+create or replace function "windlass"."outbox_paused_topics"() returns setof "windlass".windlass_pause
+    language plpgsql
+    stable
+as $sql$
+begin
+    return query select p.* from "windlass".windlass_pause p where p.queue = 'outbox' order by p.topic;
+end
+$sql$;
+
+-- What operators did, the latest first. The next page begins before the last one's number.
+create or replace function "windlass"."outbox_actions"(p_limit integer, p_before bigint default null)
+    returns setof "windlass".windlass_action
+    language plpgsql
+    stable
+as $sql$
+begin
+    return query
+    select a.*
+      from "windlass".windlass_action a
+     where a.queue = 'outbox' and (p_before is null or a.id < p_before)
+     order by a.id desc
+     limit p_limit;
+end
+$sql$;
+
+-- The outbox: writing messages, and what has to be done when one ends. Its verbs are those of a queue.
+
+-- Writes one message. Returns its id; under a deduplication key that is taken, the id of the message that took it.
+--
+-- Messages of one ordering key are handled one after another, in the order of their sequence, over all topics. The key's row
+-- is held until the commit: whoever writes to the same key waits until then, so that a message committed later never has the
+-- smaller number.
+create or replace function "windlass"."outbox_enqueue"(
+    p_topic          text,
+    p_payload        text,
+    p_correlation_id text default null,
+    p_headers        jsonb default null,
+    p_due_at         timestamptz default null,
+    p_delay          interval default null,
+    p_expires_at     timestamptz default null,
+    p_id             uuid default null,
+    p_notify         boolean default true,
+    p_ordering_key   text default null,
+    p_dedup_key      text default null,
+    p_dedup_window   interval default null
+) returns uuid
+    language plpgsql
+as $sql$
+declare
+    v_now      timestamptz;
+    v_id       uuid := coalesce(p_id, "windlass".windlass_new_id());
+    v_first    uuid;
+    v_sequence bigint;
+    v_head     boolean;
+begin
+    if p_due_at is not null and p_delay is not null or p_expires_at is not null then
+        perform "windlass".windlass_check_times(p_due_at, p_delay, p_expires_at);
+    end if;
+    perform pg_current_xact_id();
+    if p_dedup_key is not null then
+        v_first := "windlass"."outbox_take_dedup_key"(p_topic, p_dedup_key, v_id, p_dedup_window);
+        if v_first is not null then
+            return v_first;
+        end if;
+    elsif p_dedup_window is not null then
+        perform "windlass"."outbox_check_dedup"(p_dedup_key, p_dedup_window);
+    end if;
+    if p_ordering_key is not null then
+        if btrim(p_ordering_key) = '' or v_id = '00000000-0000-0000-0000-000000000000' then
+            perform "windlass"."outbox_check_key"(p_ordering_key, v_id);
+        end if;
+        insert into "windlass"."outbox_key" as k (ordering_key, last_sequence, taken_by)
+        values (p_ordering_key, floor(extract(epoch from clock_timestamp()) * 1000000)::bigint, v_id)
+        on conflict (ordering_key) do update
+           set last_sequence = k.last_sequence + 1, taken_by = '00000000-0000-0000-0000-000000000000'
+        returning k.last_sequence, k.taken_by = v_id into v_sequence, v_head;
+        if v_head then -- the insert may have waited for another of the key, which has come and gone: its time is too early then
+            update "windlass"."outbox_key" k
+               set last_sequence = greatest(k.last_sequence, floor(extract(epoch from clock_timestamp()) * 1000000)::bigint)
+             where k.ordering_key = p_ordering_key
+            returning k.last_sequence into v_sequence;
+        end if;
+    end if;
+    v_now := clock_timestamp();
+    insert into "windlass"."outbox"
+        (id, created_at, next_attempt_at, due_at, expires_at, status, topic, correlation_id, headers, payload,
+         ordering_key, ordering_sequence, awaited)
+    values (v_id, v_now, greatest(v_now, coalesce(p_due_at, v_now + p_delay)), coalesce(p_due_at, v_now + p_delay),
+            p_expires_at, case when v_head is false then 4 else 0 end, p_topic, nullif(p_correlation_id, ''), p_headers, p_payload,
+            p_ordering_key, v_sequence, p_ordering_key is not null);
+    if p_notify then
+        perform pg_notify('windlass.windlass.outbox', p_topic);
+    end if;
+    return v_id;
+end
+$sql$;
+
+-- Writes many messages in one round trip, in the order of the arrays. An array of optional values may be null as a whole.
+-- Returns the ids, in the same order; under deduplication keys that are taken, the ids of the messages that took them.
+create or replace function "windlass"."outbox_enqueue_all"(
+    p_ids             uuid[],
+    p_topics          text[],
+    p_payloads        text[],
+    p_correlation_ids text[] default null,
+    p_headers         text[] default null,
+    p_due_ats         timestamptz[] default null,
+    p_delays          interval[] default null,
+    p_expires_ats     timestamptz[] default null,
+    p_notify          boolean default true,
+    p_ordering_keys   text[] default null,
+    p_dedup_keys      text[] default null,
+    p_dedup_windows   interval[] default null
+) returns uuid[]
+    language plpgsql
+as $sql$
+declare
+    v_now       timestamptz;
+    v_ids       uuid[] := coalesce(p_ids, array(select "windlass".windlass_new_id() from unnest(p_topics)));
+    v_firsts    uuid[];
+    v_heads     boolean[];
+    v_sequences bigint[];
+begin
+    perform "windlass".windlass_check_lengths(
+        cardinality(p_topics), coalesce(cardinality(p_payloads), -1), cardinality(p_ids), cardinality(p_correlation_ids),
+        cardinality(p_headers), cardinality(p_due_ats), cardinality(p_delays), cardinality(p_expires_ats),
+        cardinality(p_ordering_keys), cardinality(p_dedup_keys), nullif(cardinality(p_dedup_windows), 1)); -- one for all
+    if p_due_ats is not null and p_delays is not null or p_expires_ats is not null then
+        perform "windlass".windlass_check_times(e.due_at, e.delay, e.expires_at)
+           from unnest(p_due_ats, p_delays, p_expires_ats) as e (due_at, delay, expires_at);
+    end if;
+    perform pg_current_xact_id();
+    if p_dedup_keys is not null then
+        v_firsts := "windlass"."outbox_take_dedup_keys"(p_topics, p_dedup_keys, v_ids, p_dedup_windows);
+    elsif p_dedup_windows is not null then
+        perform "windlass"."outbox_check_dedup"(null, w) from unnest(p_dedup_windows) w where w is not null;
+    end if;
+    if p_ordering_keys is not null then
+        perform "windlass"."outbox_check_key"(e.ordering_key, e.id)
+           from unnest(v_ids, p_ordering_keys) as e (id, ordering_key)
+          where btrim(e.ordering_key) = '' or e.id = '00000000-0000-0000-0000-000000000000';
+        select h.heads, h.sequences into v_heads, v_sequences
+          from "windlass"."outbox_hold_keys"(v_ids, p_ordering_keys, v_firsts) h;
+    end if;
+    v_now := clock_timestamp();
+    insert into "windlass"."outbox"
+        (id, created_at, next_attempt_at, due_at, expires_at, status, topic, correlation_id, headers, payload,
+         ordering_key, ordering_sequence, awaited)
+    select e.id, v_now, greatest(v_now, coalesce(e.due_at, v_now + e.delay)), coalesce(e.due_at, v_now + e.delay),
+           e.expires_at, case when e.head is false then 4 else 0 end, e.topic, nullif(e.correlation_id, ''),
+           e.headers::jsonb, e.payload, e.ordering_key, e.sequence, e.ordering_key is not null
+      from unnest(v_ids, p_topics, p_payloads, p_correlation_ids, p_headers, p_due_ats, p_delays, p_expires_ats,
+                  p_ordering_keys, v_sequences, v_heads, v_firsts)
+           as e (id, topic, payload, correlation_id, headers, due_at, delay, expires_at, ordering_key, sequence, head, first)
+     where e.first is null;
+    if p_notify then
+        perform pg_notify('windlass.windlass.outbox', t.topic) from (select distinct unnest(p_topics) as topic) t;
+    end if;
+    if v_firsts is null then
+        return v_ids;
+    end if;
+    return array(select coalesce(e.first, e.id) from unnest(v_ids, v_firsts) with ordinality as e (id, first, place)
+                  order by e.place);
+end
+$sql$;
+
+-- What has to be done when messages end, in the same transaction: their joins and runs learn of it, and the keys they
+-- held are passed on, unless p_pass_on says that the caller does that. Those of p_blocking go on to hold theirs.
+create or replace function "windlass"."outbox_message_ended"(
+    p_ids      uuid[],
+    p_status   smallint,
+    p_blocking uuid[],
+    p_pass_on  boolean,
+    p_notify   boolean
+) returns void
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_joined uuid[];
+    v_runs   uuid[];
+    v_keys   text[];
+    v_blocks uuid[];
+begin
+    select array_agg(m.id) filter (where m.joined), array_agg(m.id) filter (where m.source = 'job'),
+           array_agg(m.ordering_key) filter (where m.ordering_key is not null and m.id <> all (p_blocking)),
+           array_agg(m.id) filter (where m.ordering_key is not null and m.id = any (p_blocking))
+      into v_joined, v_runs, v_keys, v_blocks
+      from "windlass"."outbox" m
+     where m.id = any (p_ids);
+    if v_joined is not null then
+        perform "windlass"."outbox_join_count"(v_joined, case when p_status = 2 then 1 else 2 end::smallint);
+    end if;
+    if v_runs is not null then
+        perform "windlass"."outbox_job_runs_ended"(v_runs, p_status);
+    end if;
+    if v_blocks is not null then
+        update "windlass"."outbox" m set blocks_key = true where m.id = any (v_blocks);
+    end if;
+    if v_keys is not null and p_pass_on then
+        perform "windlass"."outbox_pass_on"(v_keys, p_notify);
+    end if;
+end
+$sql$;
+
+-- Acks, and whoever has room takes the next message of each key with it, for p_lease, if it is due and of one of
+-- p_topics: it goes from waiting to in progress without having been ready, which saves a version of its row and a claim. Only
+-- for those who have found nothing else ready: the next of a key would otherwise overtake what has been ready for longer.
+--
+-- Returns the messages that it took, each with the answer of the ack and the number of keys whose next message it did not
+-- take; when it took none, one row with these alone.
+create or replace function "windlass"."outbox_ack_next"(
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_processed_by text,
+    p_keep         boolean,
+    p_notify       boolean,
+    p_owner        uuid,
+    p_lease        interval,
+    p_topics       text[],
+    p_bytes        bigint default null
+) returns table (
+    id              uuid,
+    topic           varchar,
+    payload         text,
+    correlation_id  varchar,
+    headers         jsonb,
+    created_at      timestamptz,
+    due_at          timestamptz,
+    expires_at      timestamptz,
+    next_attempt_at timestamptz,
+    retry_count     integer,
+    lease_expiries  integer,
+    crashes         smallint,
+    requeues        smallint,
+    last_error      varchar,
+    ordering_key    varchar,
+    changed         integer,
+    locked          uuid[],
+    lost            uuid[],
+    left_keys       integer
+)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '5ms'
+as $sql$
+declare
+    v_now    timestamptz;
+    v_bytes  bigint := coalesce(p_bytes, 9223372036854775807);
+    v_topics text[];
+    v_held   uuid[];
+    v_keys   text[];
+    v_ids    uuid[];
+    v_taken  text[];
+    v_left   text[];
+begin
+    select array_agg(m.id), array_agg(m.ordering_key) into v_held, v_keys
+      from "windlass"."outbox" m
+     where m.id = any (p_ids) and m.ordering_key is not null;
+    select s.changed, s.locked, s.lost into changed, locked, lost
+      from "windlass"."outbox_change_held"(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners,
+                                    p_processed_by => p_processed_by, p_again => false, p_pass_on => false) s;
+    if cardinality(locked) + cardinality(lost) > 0 then
+        v_keys := array(select k.ordering_key
+                          from unnest(v_held, v_keys) as k (id, ordering_key)
+                         where k.id <> all (locked) and k.id <> all (lost));
+    end if;
+    if coalesce(cardinality(v_keys), 0) = 0 then
+        left_keys := 0;
+        return next;
+        return;
+    end if;
+    v_topics := array(select unnest(p_topics) except select p.topic from "windlass".windlass_pause p where p.queue = 'outbox');
+    v_ids := "windlass"."outbox_first_waiting"(v_keys);
+    v_now := clock_timestamp();
+    select array_agg(s.id), coalesce(array_agg(s.ordering_key), '{}') into v_ids, v_taken
+      from (select f.id, f.ordering_key, sum(f.size) over (rows between unbounded preceding and 1 preceding) as before
+              from (select l.id, l.ordering_key, octet_length(l.payload) as size
+                      from "windlass"."outbox" l
+                     where l.id = any (v_ids)
+                       and l.status + 0 = 4 -- naming status = 4 would invite the index of all that wait
+                       and l.topic = any (v_topics)
+                       and l.next_attempt_at <= v_now
+                       and (l.expires_at is null or l.expires_at > v_now)
+                       and l.retry_count + l.lease_expiries + l.requeues = 0 -- others have to be looked at before they start
+                       for update skip locked) f) s
+     where coalesce(s.before, 0) < v_bytes;
+    v_left := case when cardinality(v_taken) = cardinality(v_keys) then '{}'
+                   else array(select unnest(v_keys) except select unnest(v_taken)) end;
+    left_keys := cardinality(v_left);
+    if left_keys > 0 then
+        perform "windlass"."outbox_pass_on"(v_left, p_notify);
+    end if;
+    return query
+    update "windlass"."outbox" m
+       set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,
+           next_attempt_at = v_now
+     where m.id = any (v_ids)
+    returning m.id, m.topic, m.payload, m.correlation_id, m.headers, m.created_at, m.due_at, m.expires_at,
+              m.next_attempt_at, m.retry_count, m.lease_expiries, m.crashes, m.requeues, m.last_error, m.ordering_key,
+              changed, locked, lost, left_keys;
+    if not found then
+        return next;
+    end if;
+end
+$sql$;
+
+-- Counts ended messages into the joins they are members of, each membership once: p_status 1 completed, 2 failed. Called
+-- by whatever ends a message, after its row is locked; joins are locked in the order of their ids.
+create or replace function "windlass"."outbox_join_count"(p_message_ids uuid[], p_status smallint) returns void
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+begin
+    perform 1
+       from "windlass"."outbox_join" j
+      where j.join_id in (select c.join_id
+                            from "windlass"."outbox_join_member" c
+                           where c.message_id = any (p_message_ids) and c.status = 0)
+      order by j.join_id
+        for update;
+    with counted as (
+        update "windlass"."outbox_join_member" c
+           set status = p_status
+         where c.message_id = any (p_message_ids) and c.status = 0
+        returning c.join_id),
+    steps as (
+        select counted.join_id, count(*)::integer as n from counted group by counted.join_id)
+    update "windlass"."outbox_join" j
+       set completed_steps = j.completed_steps + case p_status when 1 then steps.n else 0 end,
+           failed_steps = j.failed_steps + case p_status when 2 then steps.n else 0 end,
+           last_updated_at = clock_timestamp()
+      from steps
+     where j.join_id = steps.join_id;
+end
+$sql$;
+
+-- Order inside a key. A key is held by one message at most: the one that is ready or in progress, or that failed and keeps its
+-- successors waiting. Whatever ends it passes the key on in the same transaction.
+
+-- Takes the rows of these ordering keys until the end of the transaction, in the order of the keys. Returns, in the order of the
+-- arrays, whether a message found its key free, and its number in the sequence; nulls for those without a key, and for those
+-- that are not first under their deduplication key.
+create or replace function "windlass"."outbox_hold_keys"(
+    p_ids    uuid[],
+    p_keys   text[],
+    p_firsts uuid[],
+    out heads     boolean[],
+    out sequences bigint[]
+)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_nestloop = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_base    bigint := floor(extract(epoch from clock_timestamp()) * 1000000)::bigint;
+    v_keys    text[];
+    v_lasts   bigint[];
+    v_takers  uuid[];
+    v_late    bigint;
+begin
+    with held as (
+        insert into "windlass"."outbox_key" as k (ordering_key, last_sequence, taken_by)
+        select e.ordering_key, v_base + count(*), (array_agg(e.id order by e.place))[1]
+          from unnest(p_ids, p_keys, p_firsts) with ordinality as e (id, ordering_key, first, place)
+         where e.ordering_key is not null and e.first is null
+         group by e.ordering_key
+         order by e.ordering_key collate "C" -- as requeue does, so that the two cannot deadlock
+        on conflict (ordering_key) do update
+           set last_sequence = k.last_sequence + (excluded.last_sequence - v_base),
+               taken_by = '00000000-0000-0000-0000-000000000000'
+        returning k.ordering_key, k.last_sequence, k.taken_by)
+    select array_agg(held.ordering_key), array_agg(held.last_sequence), array_agg(held.taken_by)
+      into v_keys, v_lasts, v_takers from held;
+    -- The insert may have waited for others of these keys, which have come and gone: the base is too early then.
+    v_late := greatest(0, floor(extract(epoch from clock_timestamp()) * 1000000)::bigint - v_base);
+    update "windlass"."outbox_key" k
+       set last_sequence = k.last_sequence + v_late
+     where k.ordering_key = any (v_keys) and k.taken_by = any (v_takers)
+       and k.taken_by <> '00000000-0000-0000-0000-000000000000';
+    select array_agg(numbered.id = k.taken_by order by numbered.place),
+           array_agg(k.last_sequence - numbered.behind
+                     + case k.taken_by when '00000000-0000-0000-0000-000000000000' then 0 else v_late end order by numbered.place)
+      into heads, sequences
+      from (select e.id, e.place, case when e.first is null then e.ordering_key end as ordering_key,
+                   row_number() over (partition by e.ordering_key, e.first is null order by e.place desc) - 1 as behind
+              from unnest(p_ids, p_keys, p_firsts) with ordinality as e (id, ordering_key, first, place)) numbered
+      left join unnest(v_keys, v_lasts, v_takers) as k (ordering_key, last_sequence, taken_by)
+        on k.ordering_key = numbered.ordering_key;
+end
+$sql$;
+
+-- Refuses a blank ordering key, and the nil id, which stands for nobody in the table of keys.
+create or replace function "windlass"."outbox_check_key"(p_key text, p_id uuid) returns void
+    language plpgsql
+as $sql$
+begin
+    if p_id = '00000000-0000-0000-0000-000000000000' then
+        raise exception 'expected the id of a message, got the nil UUID'
+            using errcode = 'invalid_parameter_value', hint = 'Leave p_id out to get a new one.';
+    end if;
+    if btrim(p_key) = '' then
+        raise exception 'expected an ordering key, got blank text'
+            using errcode = 'invalid_parameter_value', hint = 'Null means that order does not matter.';
+    end if;
+end
+$sql$;
+
+-- Whoever held these keys has ended: the next in line takes its place, and a key that nobody waits for is forgotten. Who
+-- writes to a key just now cannot be waited for, and what he writes cannot be seen yet: such keys are noted, and the
+-- claims that follow look after them.
+create or replace function "windlass"."outbox_pass_on"(p_keys text[], p_notify boolean) returns void
+    language plpgsql
+as $sql$
+declare
+    v_left text[];
+begin
+    if cardinality(p_keys) = 0 then
+        return;
+    end if;
+    begin
+        v_left := "windlass"."outbox_pass_on_now"(p_keys, p_notify);
+    exception
+        when others or assert_failure then -- the next of one is refused, by a trigger of the user's perhaps: that must not undo the end of this one
+            v_left := p_keys;
+    end;
+    if cardinality(v_left) > 0 then
+        insert into "windlass"."outbox_key_freed" (ordering_key) select unnest(v_left) on conflict do nothing;
+        perform pg_notify('windlass.windlass.outbox', '');
+    end if;
+end
+$sql$;
+
+-- Passes on or forgets keys that nobody holds, without waiting for anybody. Returns those that somebody is writing to, or
+-- whose next message somebody has locked.
+--
+-- Who writes to a key holds its row. So what is seen to wait can be promoted without the row, which under a key that is
+-- always being written to is never free; but that nothing waits is known only to who has locked it.
+create or replace function "windlass"."outbox_pass_on_now"(p_keys text[], p_notify boolean) returns text[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_left      text[] := "windlass"."outbox_promote"(p_keys, p_notify);
+    v_mine      text[];
+    v_locked    text[];
+    v_forgotten text[];
+begin
+    if cardinality(v_left) = 0 then
+        return v_left;
+    end if;
+    v_mine := array(select k.ordering_key
+                      from "windlass"."outbox_key" k
+                     where k.ordering_key = any (v_left)
+                     order by k.ordering_key
+                       for update skip locked);
+    v_locked := "windlass"."outbox_promote"(v_mine, p_notify);
+    with forgotten as (
+        delete from "windlass"."outbox_key" k
+         where k.ordering_key = any (v_locked)
+           and (select w.id
+                  from "windlass"."outbox" w
+                 where w.status = 4 and w.ordering_key = k.ordering_key
+                 order by w.ordering_sequence
+                 limit 1) is null -- "not exists" becomes a join that reads all that wait, under whatever key
+        returning k.ordering_key)
+    select coalesce(array_agg(forgotten.ordering_key), '{}') into v_forgotten from forgotten;
+    return array(select l.ordering_key
+                   from unnest(v_left) as l (ordering_key)
+                  where l.ordering_key <> all (v_forgotten)
+                    and (l.ordering_key <> all (v_mine) or l.ordering_key = any (v_locked)));
+end
+$sql$;
+
+-- Makes the first that waits for each of these keys ready; nobody holds them. Tells the nodes if p_notify says so.
+-- Returns the keys where it could not: nobody is seen to wait, or somebody has locked the first, to cancel it perhaps.
+-- Whoever ends messages must not wait for him.
+create or replace function "windlass"."outbox_promote"(p_keys text[], p_notify boolean) returns text[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_keys   text[];
+    v_topics text[];
+    v_ids    uuid[];
+begin
+    perform pg_current_xact_id();
+    v_ids := "windlass"."outbox_first_waiting"(p_keys);
+    with next as (
+        update "windlass"."outbox" m
+           set status = 0, next_attempt_at = greatest(clock_timestamp(), m.next_attempt_at)
+         where m.id = any (array(
+                   select l.id
+                     from "windlass"."outbox" l
+                    where l.id = any (v_ids)
+                      and l.status + 0 = 4 -- naming status = 4 would invite the index of all that wait
+                      for update skip locked))
+        returning m.ordering_key, m.topic)
+    select coalesce(array_agg(next.ordering_key), '{}'), array_agg(distinct next.topic) into v_keys, v_topics from next;
+    if p_notify then
+        perform pg_notify('windlass.windlass.outbox', t.topic) from unnest(v_topics) as t (topic);
+    end if;
+    if cardinality(v_keys) = cardinality(p_keys) then
+        return '{}';
+    end if;
+    return array(select unnest(p_keys) except select unnest(v_keys));
+end
+$sql$;
+
+-- The first that waits for each of these keys, where one is seen to.
+create or replace function "windlass"."outbox_first_waiting"(p_keys text[]) returns uuid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    return array(select f.id
+                   from unnest(p_keys) as k (ordering_key)
+                  cross join lateral (
+                        select w.id
+                          from "windlass"."outbox" w
+                         where w.status = 4 and w.ordering_key = k.ordering_key
+                         order by w.ordering_sequence
+                         limit 1) f);
+end
+$sql$;
+
+-- Passes on the keys that pass_on() had to leave. Some of many, at random: those at the front may be the ones that cannot be
+-- passed on yet.
+create or replace function "windlass"."outbox_pass_on_freed"() returns void
+    language plpgsql
+as $sql$
+declare
+    v_keys text[] := array(select f.ordering_key
+                             from "windlass"."outbox_key_freed" f
+                            order by random()
+                            limit 500
+                              for update skip locked);
+    v_left text[];
+    v_key  text;
+begin
+    begin
+        v_left := "windlass"."outbox_pass_on_now"(v_keys, true);
+    exception
+        when others or assert_failure then -- the next of one is refused: some one by one, the others are looked at later
+            v_keys := v_keys[1:20];
+            v_left := '{}';
+            foreach v_key in array v_keys loop
+                begin
+                    v_left := v_left || "windlass"."outbox_pass_on_now"(array[v_key], true);
+                exception
+                    when others or assert_failure then
+                        v_left := v_left || v_key;
+                end;
+            end loop;
+    end;
+    delete from "windlass"."outbox_key_freed" f
+     where f.ordering_key = any (v_keys)
+       and (f.ordering_key <> all (v_left)
+            or not exists (select from "windlass"."outbox_key" k where k.ordering_key = f.ordering_key));
+end
+$sql$;
+
+-- The place of failed messages under their ordering keys when they are made ready again: the first of each key takes it, if
+-- nobody holds it. Returns those that have to wait; the caller has locked them.
+create or replace function "windlass"."outbox_enter_keys"(p_ids uuid[]) returns uuid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_token   uuid := gen_random_uuid();
+    v_holders uuid[];
+    v_waiting uuid[];
+begin
+    with entry as (
+        select m.ordering_key, (array_agg(m.id order by m.ordering_sequence))[1] as head
+          from "windlass"."outbox" m
+         where m.id = any (p_ids) and m.ordering_key is not null and not m.blocks_key
+         group by m.ordering_key
+         order by m.ordering_key),
+    held as (
+        insert into "windlass"."outbox_key" as k (ordering_key, last_sequence, taken_by)
+        select entry.ordering_key, floor(extract(epoch from clock_timestamp()) * 1000000)::bigint, v_token from entry
+        on conflict (ordering_key) do update set last_sequence = k.last_sequence
+        returning k.ordering_key, k.taken_by = v_token as free)
+    select coalesce(array_agg(entry.head), '{}') into v_holders
+      from entry join held on held.ordering_key = entry.ordering_key
+     where held.free;
+    v_waiting := array(select m.id
+                         from "windlass"."outbox" m
+                        where m.id = any (p_ids) and m.ordering_key is not null and not m.blocks_key and m.id <> all (v_holders));
+    update "windlass"."outbox" m set blocks_key = false where m.id = any (p_ids) and m.blocks_key;
+    return v_waiting;
+end
+$sql$;
+
+-- Lets the messages behind failed ones go on; those stay failed. Otherwise as requeue.
+create or replace function "windlass"."outbox_skip"(
+    p_by     text,
+    p_ids    uuid[] default null,
+    p_topic  text default null,
+    p_source text default null,
+    p_from   timestamptz default null,
+    p_until  timestamptz default null,
+    p_error  text default null,
+    p_limit  integer default 1000,
+    p_action bigint default null,
+    p_all    boolean default false
+) returns table (action bigint, messages integer, reached timestamptz)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_from  timestamptz := coalesce(p_from, '-infinity');
+    v_until timestamptz := "windlass".windlass_action_until(p_action, p_until);
+    v_ids   uuid[];
+    v_keys  text[];
+begin
+    perform "windlass".windlass_check_choice(p_by, p_ids, coalesce(p_topic, p_source, p_from::text, p_until::text, p_error) is not null,
+                                           p_limit, p_all);
+    v_ids := case when p_ids is not null then "windlass"."outbox_lock"(p_ids, array[3])
+                  else array(select m.id
+                               from "windlass"."outbox" m
+                              where m.status = 3 and m.ended_at >= v_from and m.ended_at < v_until and m.blocks_key
+                                and (p_topic is null or m.topic = p_topic)
+                                and (p_source is null or m.source = p_source)
+                                and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+                              order by m.ended_at, m.id
+                              limit p_limit
+                                for update skip locked) end;
+    with passed as (
+        update "windlass"."outbox" m
+           set blocks_key = false
+         where m.id = any (v_ids) and m.blocks_key
+        returning m.ordering_key, m.ended_at)
+    select coalesce(array_agg(passed.ordering_key), '{}'), max(passed.ended_at) into v_keys, reached from passed;
+    perform "windlass"."outbox_pass_on"(v_keys, true);
+    messages := cardinality(v_keys);
+    action := "windlass".windlass_record('outbox', p_action, p_by, 'skip', messages, p_ids,
+                  jsonb_build_object('topic', p_topic, 'source', p_source, 'from', p_from, 'until', p_until, 'error', p_error));
+    return next;
+end
+$sql$;
+
+-- Deduplication: a message is written once under a key, for a time.
+
+-- Refuses a deduplication key or a window that cannot be, in words that help. Called only where something is wrong.
+create or replace function "windlass"."outbox_check_dedup"(p_key text, p_window interval) returns void
+    language plpgsql
+as $sql$
+begin
+    if p_key is null or btrim(p_key) = '' then
+        raise exception 'expected a deduplication key, got %', case when p_key is null then 'a window without one' else 'blank text' end
+            using errcode = 'invalid_parameter_value', hint = 'Null, for the key and the window, means no deduplication.';
+    end if;
+    if p_window is null then
+        raise exception 'expected a window with the deduplication key, got null' -- errors name no key: they are logged
+            using errcode = 'null_value_not_allowed', hint = 'Give p_dedup_window, for example interval ''1 day''.';
+    elsif p_window <= '0' then
+        raise exception 'expected a positive window with the deduplication key, got %', p_window
+            using errcode = 'invalid_parameter_value',
+                  hint = 'Say for how long the key is to be remembered, for example interval ''1 day''.';
+    end if;
+end
+$sql$;
+
+-- Takes a deduplication key for p_window. Returns null, or the id of the message that has it. Of several at once, one takes
+-- it and the others wait for its commit.
+create or replace function "windlass"."outbox_take_dedup_key"(
+    p_topic  text,
+    p_key    text,
+    p_id     uuid,
+    p_window interval
+) returns uuid
+    language plpgsql
+as $sql$
+declare
+    v_now   timestamptz;
+    v_first uuid;
+begin
+    if btrim(p_key) = '' or (p_window > '0') is not true then
+        perform "windlass"."outbox_check_dedup"(p_key, p_window);
+    end if;
+    loop
+        v_now := clock_timestamp();
+        select d.message_id into v_first -- without a lock: who comes second need not wait for who comes third
+          from "windlass"."outbox_dedup" d
+         where d.topic = p_topic and d.dedup_key = p_key and d.expires_at > v_now;
+        if found then
+            return v_first;
+        end if;
+        insert into "windlass"."outbox_dedup" as d (topic, dedup_key, message_id, expires_at)
+        values (p_topic, p_key, p_id, v_now + p_window)
+        on conflict (topic, dedup_key) do update
+           set message_id = excluded.message_id, expires_at = excluded.expires_at
+         where d.expires_at <= v_now;
+        if found then
+            return null;
+        end if; -- else somebody has just taken it
+    end loop;
+end
+$sql$;
+
+-- The same for many, in the order of the arrays; those without a key get null. Of several with one key, the first takes it.
+-- There is a window for each, or one for all. Returns null when all are first.
+--
+-- Keys are new more often than not, and an INSERT that need not look out for conflicts costs two thirds of one that does: so
+-- that is tried first.
+create or replace function "windlass"."outbox_take_dedup_keys"(
+    p_topics  text[],
+    p_keys    text[],
+    p_ids     uuid[],
+    p_windows interval[]
+) returns uuid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_windows interval[] := case when cardinality(p_windows) > 1 then p_windows end;
+    v_window  interval := case when cardinality(p_windows) = 1 then p_windows[1] end;
+    v_now     timestamptz;
+    v_taken   uuid[] := '{}';
+    v_firsts  uuid[];
+    v_known   boolean;
+begin
+    perform "windlass"."outbox_check_dedup"(e.dedup_key, coalesce(e.dedup_window, v_window))
+       from unnest(p_keys, v_windows) as e (dedup_key, dedup_window)
+      where e.dedup_key is null and e.dedup_window is not null
+         or btrim(e.dedup_key) = ''
+         or e.dedup_key is not null and (coalesce(e.dedup_window, v_window) > '0') is not true;
+    begin
+        v_now := clock_timestamp();
+        insert into "windlass"."outbox_dedup" (topic, dedup_key, message_id, expires_at)
+        select e.topic, e.dedup_key, e.id, v_now + coalesce(e.dedup_window, v_window)
+          from unnest(p_topics, p_keys, p_ids, v_windows) as e (topic, dedup_key, id, dedup_window)
+         where e.dedup_key is not null
+         order by e.topic collate "C", e.dedup_key collate "C";
+        return null;
+    exception when unique_violation then
+        null;
+    end;
+    loop
+        v_now := clock_timestamp();
+        with taken as (
+            insert into "windlass"."outbox_dedup" as d (topic, dedup_key, message_id, expires_at)
+            select distinct on (e.topic collate "C", e.dedup_key collate "C")
+                   e.topic, e.dedup_key, e.id, v_now + coalesce(e.dedup_window, v_window)
+              from unnest(p_topics, p_keys, p_ids, v_windows) with ordinality
+                   as e (topic, dedup_key, id, dedup_window, place)
+              left join "windlass"."outbox_dedup" live
+                     on live.topic = e.topic and live.dedup_key = e.dedup_key and live.expires_at > v_now
+             where e.dedup_key is not null and live.topic is null
+             order by e.topic collate "C", e.dedup_key collate "C", e.place
+            on conflict (topic, dedup_key) do update
+               set message_id = excluded.message_id, expires_at = excluded.expires_at
+             where d.expires_at <= v_now
+            returning d.message_id)
+        select v_taken || coalesce(array_agg(taken.message_id), '{}') into v_taken from taken;
+        select array_agg(case when d.message_id = e.id and d.message_id = any (v_taken) then null else d.message_id end
+                         order by e.place),
+               bool_and(d.message_id is not null or e.dedup_key is null)
+          into v_firsts, v_known
+          from unnest(p_topics, p_keys, p_ids) with ordinality as e (topic, dedup_key, id, place)
+          left join "windlass"."outbox_dedup" d on d.topic = e.topic and d.dedup_key = e.dedup_key;
+        if v_known then
+            return v_firsts;
+        end if; -- else one was cleaned away this moment
+    end loop;
+end
+$sql$;
+
+-- Deletes deduplication keys whose window is over. Returns how many.
+create or replace function "windlass"."outbox_clean_dedup"(p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    return "windlass".windlass_delete($name$"windlass"."outbox_dedup"$name$, array(
+        select o.ctid
+          from "windlass"."outbox_dedup" o
+         where o.expires_at <= v_now
+         order by o.expires_at
+         limit p_limit
+           for update skip locked));
+end
+$sql$;
+
+insert into "windlass".windlass_version (table_name, component, version, min_compatible) values ('outbox', 'outbox', 1, 1);
+
+-- A queue. One state machine:
+--
+--   4 waiting --(its turn has come)--> 0 ready --claim--> 1 in progress --ack--> 2 done
+--                                        ^  |                |   |
+--                                        |  +---- expire ----|---+--fail--> 3 failed --requeue--> 0 ready
+--                                        +--abandon, release, reap
+--
+--   0 ready, 4 waiting --cancel--> 5 cancelled          4 waiting --expire--> 3 failed
+--
+-- The check constraints are the invariants: a message has a lease exactly while it is in progress, and an end exactly when
+-- it has ended. The token of the last owner stays with a message that has ended: who repeats an ack whose answer was lost is
+-- told that it holds.
+create table "windlass"."outbox_timer" (
+    id              uuid         not null,             -- time-ordered, so that the index grows at one end
+    created_at      timestamptz  not null,
+    next_attempt_at timestamptz  not null,             -- never earlier than the moment the message became ready
+    due_at          timestamptz,                       -- as the user wrote it; retries move next_attempt_at only
+    expires_at      timestamptz,
+    claimed_at      timestamptz,                       -- when the attempt began that is going on, or was the last
+    locked_until    timestamptz,
+    ended_at        timestamptz,
+    erased_at       timestamptz,
+    owner_token     uuid,
+    retry_count     integer      not null default 0,
+    lease_expiries  integer      not null default 0,   -- apart from retries: a neighbour may have killed the process
+    crashes         smallint     not null default 0,   -- leases that ran out after the start of the handler was written down
+    requeues        smallint     not null default 0,
+    status          smallint     not null default 0,
+    started         boolean      not null default false, -- the start of its handler was written down, in this attempt
+    awaited         boolean      not null default false, -- something has to be done when it ends; others pay nothing for it
+    topic           varchar(255) collate "C" not null, -- byte order: cheap to compare, and case-sensitive everywhere
+    source          varchar(255) collate "C",          -- where it came from
+    correlation_id  varchar(255),
+    processed_by    varchar(100),
+    last_error      varchar(2048),
+    headers         jsonb,
+    payload         text         not null,
+    constraint "outbox_timer_pk" primary key (id),
+    constraint "outbox_timer_topic_check" check (btrim(topic, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and topic = rtrim(topic)),
+    constraint "outbox_timer_headers_check" check (jsonb_typeof(headers) = 'object'), -- or no claim that meets it can be read
+    constraint "outbox_timer_size_check" check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
+    constraint "outbox_timer_times_check" check (isfinite(claimed_at) and isfinite(locked_until) and isfinite(ended_at)),
+    constraint "outbox_timer_counts_check" check (retry_count >= 0 and lease_expiries >= 0 and crashes >= 0 and requeues >= 0),
+    constraint "outbox_timer_lease_check" check ((status = 1) = (locked_until is not null)
+                                      and (status <> 1 or owner_token is not null and claimed_at is not null)
+                                      and (owner_token is null or status in (1, 2, 3, 5))),
+    constraint "outbox_timer_end_check" check ((status in (2, 3, 5)) = (ended_at is not null))
+) with (
+    -- Every message leaves two or three dead rows behind; the default (a fifth of the table) comes too late for a queue.
+    autovacuum_vacuum_scale_factor = 0.02,
+    autovacuum_vacuum_insert_scale_factor = 0.1,
+    autovacuum_analyze_scale_factor = 0.05
+);
+
+-- Ready messages by topic, then by time: a node looks only at topics it has a handler and room for, so a paused, saturated
+-- or unknown topic with any backlog costs the others nothing.
+create index "outbox_timer_ready" on "windlass"."outbox_timer" (topic, next_attempt_at, id) where status = 0;
+create index "outbox_timer_leased" on "windlass"."outbox_timer" (locked_until) where status = 1;
+create index "outbox_timer_expiring" on "windlass"."outbox_timer" (expires_at) where status in (0, 4) and expires_at is not null;
+create index "outbox_timer_ended_at" on "windlass"."outbox_timer" (status, ended_at) where ended_at is not null;
+create index "outbox_timer_failed" on "windlass"."outbox_timer" (topic, ended_at, id) where status = 3;
+
+-- Attempts that failed. Successes write nothing here. No foreign key: it would cost every deleted message a look.
+create table "windlass"."outbox_timer_failure" (
+    message_id uuid          not null,
+    failed_at  timestamptz   not null,
+    attempt    integer       not null,
+    node       varchar(100),                           -- unknown when a lease ran out
+    error      varchar(2048)
+);
+create index "outbox_timer_failure_of" on "windlass"."outbox_timer_failure" (message_id, failed_at);
+
+-- A queue. One state machine:
+--
+--   4 waiting --(its turn has come)--> 0 ready --claim--> 1 in progress --ack--> 2 done
+--                                        ^  |                |   |
+--                                        |  +---- expire ----|---+--fail--> 3 failed --requeue--> 0 ready
+--                                        +--abandon, release, reap
+--
+--   0 ready, 4 waiting --cancel--> 5 cancelled          4 waiting --expire--> 3 failed
+--
+-- The check constraints are the invariants: a message has a lease exactly while it is in progress, and an end exactly when
+-- it has ended. The token of the last owner stays with a message that has ended: who repeats an ack whose answer was lost is
+-- told that it holds.
+create table "windlass"."outbox_job_run" (
+    id              uuid         not null,             -- time-ordered, so that the index grows at one end
+    created_at      timestamptz  not null,
+    next_attempt_at timestamptz  not null,             -- never earlier than the moment the message became ready
+    due_at          timestamptz,                       -- as the user wrote it; retries move next_attempt_at only
+    expires_at      timestamptz,
+    claimed_at      timestamptz,                       -- when the attempt began that is going on, or was the last
+    locked_until    timestamptz,
+    ended_at        timestamptz,
+    erased_at       timestamptz,
+    owner_token     uuid,
+    retry_count     integer      not null default 0,
+    lease_expiries  integer      not null default 0,   -- apart from retries: a neighbour may have killed the process
+    crashes         smallint     not null default 0,   -- leases that ran out after the start of the handler was written down
+    requeues        smallint     not null default 0,
+    status          smallint     not null default 0,
+    started         boolean      not null default false, -- the start of its handler was written down, in this attempt
+    awaited         boolean      not null default false, -- something has to be done when it ends; others pay nothing for it
+    topic           varchar(255) collate "C" not null, -- byte order: cheap to compare, and case-sensitive everywhere
+    source          varchar(255) collate "C",          -- where it came from
+    correlation_id  varchar(255),
+    processed_by    varchar(100),
+    last_error      varchar(2048),
+    headers         jsonb,
+    payload         text         not null,
+    constraint "outbox_job_run_pk" primary key (id),
+    constraint "outbox_job_run_topic_check" check (btrim(topic, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and topic = rtrim(topic)),
+    constraint "outbox_job_run_headers_check" check (jsonb_typeof(headers) = 'object'), -- or no claim that meets it can be read
+    constraint "outbox_job_run_size_check" check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
+    constraint "outbox_job_run_times_check" check (isfinite(claimed_at) and isfinite(locked_until) and isfinite(ended_at)),
+    constraint "outbox_job_run_counts_check" check (retry_count >= 0 and lease_expiries >= 0 and crashes >= 0 and requeues >= 0),
+    constraint "outbox_job_run_lease_check" check ((status = 1) = (locked_until is not null)
+                                      and (status <> 1 or owner_token is not null and claimed_at is not null)
+                                      and (owner_token is null or status in (1, 2, 3, 5))),
+    constraint "outbox_job_run_end_check" check ((status in (2, 3, 5)) = (ended_at is not null))
+) with (
+    -- Every message leaves two or three dead rows behind; the default (a fifth of the table) comes too late for a queue.
+    autovacuum_vacuum_scale_factor = 0.02,
+    autovacuum_vacuum_insert_scale_factor = 0.1,
+    autovacuum_analyze_scale_factor = 0.05
+);
+
+-- Ready messages by topic, then by time: a node looks only at topics it has a handler and room for, so a paused, saturated
+-- or unknown topic with any backlog costs the others nothing.
+create index "outbox_job_run_ready" on "windlass"."outbox_job_run" (topic, next_attempt_at, id) where status = 0;
+create index "outbox_job_run_leased" on "windlass"."outbox_job_run" (locked_until) where status = 1;
+create index "outbox_job_run_expiring" on "windlass"."outbox_job_run" (expires_at) where status in (0, 4) and expires_at is not null;
+create index "outbox_job_run_ended_at" on "windlass"."outbox_job_run" (status, ended_at) where ended_at is not null;
+create index "outbox_job_run_failed" on "windlass"."outbox_job_run" (topic, ended_at, id) where status = 3;
+
+-- Attempts that failed. Successes write nothing here. No foreign key: it would cost every deleted message a look.
+create table "windlass"."outbox_job_run_failure" (
+    message_id uuid          not null,
+    failed_at  timestamptz   not null,
+    attempt    integer       not null,
+    node       varchar(100),                           -- unknown when a lease ran out
+    error      varchar(2048)
+);
+create index "outbox_job_run_failure_of" on "windlass"."outbox_job_run_failure" (message_id, failed_at);
+
+-- Timers, and jobs with their runs. Timers and runs are queues.
+--
+-- What is due becomes a message of the outbox, under its own id, in the transaction that ends it here: a timer is deleted, the
+-- run of a job is handed over and ends with its message.
+
+-- Timers that are not done: 0 ready, 1 in progress, 3 failed. A cancelled one, and one that is done, is gone.
+alter table "windlass"."outbox_timer"
+    alter column due_at set not null,
+    add column message_id uuid,                        -- of the message it becomes, if that is not its own: see schedule
+    add column unique_key varchar(255) collate "C",    -- of one timer of its topic at most that has not failed
+    add constraint "outbox_timer_status_check" check (status in (0, 1, 3)),
+    add constraint "outbox_timer_key_check" check (btrim(unique_key, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and unique_key = rtrim(unique_key));
+
+-- For the hand-off, which takes timers of all topics in the order of their times.
+create index "outbox_timer_due" on "windlass"."outbox_timer" (next_attempt_at, id) where status = 0;
+create unique index "outbox_timer_key" on "windlass"."outbox_timer" (topic, unique_key)
+    where unique_key is not null and status < 2;
+
+-- Timers as they are listed: without their content.
+create view "windlass"."outbox_timer_listed" with (security_invoker = true) as
+select t.id, t.topic, t.source, t.unique_key, t.message_id, t.status, t.correlation_id, t.created_at, t.due_at, t.next_attempt_at,
+       t.claimed_at, t.locked_until, t.ended_at, t.erased_at, t.processed_by, t.retry_count, t.lease_expiries, t.requeues, t.last_error
+  from "windlass"."outbox_timer" t;
+
+-- Jobs. A tick is a moment at which a job is to run; it fires a little later if the job has a jitter. Programs compute ticks:
+-- cron is not known here. The version changes with whatever changes here, and who plans the next tick compares it: so one tick
+-- is taken once, whoever tries.
+create table "windlass"."outbox_job" (
+    version         bigint       not null,
+    created_at      timestamptz  not null,
+    updated_at      timestamptz  not null,
+    next_tick_at    timestamptz,                       -- null while it is paused
+    fires_at        timestamptz,
+    paused_at       timestamptz,
+    last_skipped_at timestamptz,
+    skipped_ticks   bigint       not null default 0,   -- by the rules for misfires and overlaps
+    period          interval,                          -- either ticks at this distance,
+    anchor_at       timestamptz,                       -- counted from this moment,
+    jitter          interval     not null,
+    misfire_after   interval,                          -- how late a tick is missed
+    misfire_runs    integer,                           -- how many runs at most
+    misfire         smallint     not null,             -- ticks that were missed: 0 one run, 1 a run for each, 2 none
+    overlap         smallint     not null,             -- while a run is unfinished: 0 others may begin, 1 ticks are skipped, 2 the period
+                                                       -- counts from its end
+    last_run_id     uuid,
+    name            varchar(255) collate "C" not null,
+    topic           varchar(255) collate "C" not null,
+    cron            varchar(255),                      -- or those of this expression
+    zone            varchar(64),                       -- in this time zone
+    job_set         varchar(255) collate "C",          -- the set of jobs in a program that it belongs to
+    problem         varchar(2048),                     -- why its ticks cannot be computed or taken; others go on
+    payload         text         not null,
+    constraint "outbox_job_pk" primary key (name),
+    constraint "outbox_job_text_check" check (btrim(name, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and name = rtrim(name)
+                                          and btrim(topic, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and topic = rtrim(topic)),
+    constraint "outbox_job_ticks_check" check ((cron is null) = (zone is null) and (cron is null) <> (period is null)
+                                           and (period is null) = (anchor_at is null)
+                                           and extract(epoch from period) between 1 and 3153600000 -- 36500 days
+                                           and date_trunc('milliseconds', period) = period),
+    constraint "outbox_job_misfire_check" check (misfire between 0 and 2 and (misfire = 1) = (misfire_runs is not null)
+                                             and (misfire = 2) = (misfire_after is not null)
+                                             and misfire_runs between 1 and 10000
+                                             and extract(epoch from misfire_after) between 0.001 and 3153600000
+                                             and date_trunc('milliseconds', misfire_after) = misfire_after),
+    constraint "outbox_job_overlap_check" check (overlap between 0 and 2 and (overlap < 2 or period is not null)),
+    constraint "outbox_job_next_check" check ((next_tick_at is null) = (paused_at is not null)
+                                          and (next_tick_at is null) = (fires_at is null)),
+    constraint "outbox_job_jitter_check" check (extract(epoch from jitter) between 0 and 86400 and date_trunc('milliseconds', jitter) = jitter)
+) with (fillfactor = 50);
+
+create index "outbox_job_due" on "windlass"."outbox_job" (fires_at) where fires_at is not null;
+
+-- The revision of each set of jobs that programs bring along: the highest wins.
+create table "windlass"."outbox_job_set" (
+    name      varchar(255) collate "C" not null,
+    revision  bigint       not null,
+    digest    varchar(64)  not null,
+    synced_at timestamptz  not null,
+    constraint "outbox_job_set_pk" primary key (name)
+);
+
+-- Runs of jobs. In addition to the states of every queue:
+--
+--   0 ready --hand off--> 6 handed over --(its message ends)--> 2 done, 3 failed, 5 cancelled
+--
+-- The source is the name of the job. Topic and payload are those of the job at the time of the tick. A run that was handed over has
+-- the id of its message, which has the payload, and knows the rest until it ends.
+alter table "windlass"."outbox_job_run"
+    alter column source set not null,                  -- no foreign key: what has run stays known when the job is deleted
+    add column tick_at     timestamptz not null,       -- the moment it stands for; that of the call when it was triggered
+    add column triggered   boolean     not null,
+    add column handed_over boolean     not null default false, -- it became a message, which had its id
+    add column output      varchar(8192),              -- what its handler wrote down
+    add constraint "outbox_job_run_status_check" check (status in (0, 1, 2, 3, 5, 6) and (status <> 6 or handed_over));
+
+create unique index "outbox_job_run_tick" on "windlass"."outbox_job_run" (source, tick_at) where not triggered;
+create index "outbox_job_run_of_job" on "windlass"."outbox_job_run" (source, created_at, id);
+create index "outbox_job_run_unfinished" on "windlass"."outbox_job_run" (source) where ended_at is null;
+
+-- Runs as they are listed: without their payload. One that was handed over is as its message is, which "state" tells.
+create view "windlass"."outbox_job_run_listed" with (security_invoker = true) as
+select r.id, r.topic, r.source, r.tick_at, r.triggered, r.handed_over, r.status,
+       case when r.status <> 6 then r.status when m.id is null then 3 when m.locked_until is null then 0 else 1 end::smallint as state,
+       r.created_at, r.next_attempt_at, coalesce(m.claimed_at, r.claimed_at) as claimed_at, r.ended_at, r.erased_at, r.processed_by,
+       coalesce(m.retry_count, r.retry_count) as retry_count, coalesce(m.lease_expiries, r.lease_expiries) as lease_expiries, r.requeues,
+       case when r.status = 6 and m.id is null then 'its message is gone' else coalesce(m.last_error, r.last_error) end as last_error,
+       r.output
+  from "windlass"."outbox_job_run" r
+  left join "windlass"."outbox" m on m.id = r.id and r.status = 6;
+
+-- Jobs as they are listed, each with its last run as it is. Lengths of time in microseconds.
+create view "windlass"."outbox_job_listed" with (security_invoker = true) as
+select j.name, j.version, j.topic, j.payload, j.cron, j.zone, extract(epoch from j.period) * 1000000 as period, j.anchor_at, j.misfire,
+       j.misfire_runs, extract(epoch from j.misfire_after) * 1000000 as misfire_after, j.overlap,
+       extract(epoch from j.jitter) * 1000000 as jitter, j.next_tick_at, j.fires_at, j.paused_at, j.skipped_ticks, j.last_skipped_at,
+       j.problem, j.job_set, j.created_at as job_created_at, j.updated_at, clock_timestamp() as now,
+       r.id, r.source, r.tick_at, r.triggered, r.handed_over, r.state, r.created_at, r.claimed_at, r.ended_at, r.retry_count,
+       r.lease_expiries, r.last_error, r.output
+  from "windlass"."outbox_job" j
+  left join "windlass"."outbox_job_run_listed" r on r.id = j.last_run_id;
+
+-- A queue whose messages are claimed by topic. What its verbs have in common stands with those for messages in progress.
+
+-- Takes up to p_limit ready and due messages, at most p_places[i] of topic p_topics[i] and about p_bytes of payload, for
+-- p_lease; the first one whatever its size. Without topics, of whatever topic there is, in random order, so that a full one
+-- cannot keep the others waiting. Expired messages are left to expire(); paused topics are left alone.
+--
+-- Under an open snapshot the dead entries of claimed messages stay in the index, and every claim would step over all of
+-- them. So a claimer gives, for each topic, the position (next_attempt_at, id) up to which it knows that nothing is left.
+-- How it knows: let F be the number of a claim's transaction that reached position P. Whoever stamped a message at or before
+-- P did so before that claim read its clock, and had its own transaction number by then, so that number is below F. Once a
+-- later claim from the old bound reaches past P in a snapshot with xmin > F, all of those transactions had ended in that
+-- snapshot, and the claim has seen what they committed. What a claim itself makes ready, and takes, has a later stamp than
+-- it can prove: it gets the time that the claim has read before it had its number.
+--
+-- With p_each it takes them one by one, and leaves those that a constraint or a trigger of the user's refuses; up to a thousand
+-- of each topic. If all are refused, it fails as the last one did.
+create or replace function "windlass"."outbox_timer_claim"(
+    p_owner     uuid,
+    p_lease     interval,
+    p_limit     integer,
+    p_topics    text[] default null,
+    p_places    integer[] default null,
+    p_after_ats timestamptz[] default null,
+    p_after_ids uuid[] default null,
+    p_bytes     bigint default null,
+    p_each      boolean default false
+) returns setof "windlass"."outbox_timer"
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now     timestamptz := clock_timestamp();
+    v_proved  timestamptz := v_now;
+    v_bytes   bigint := coalesce(p_bytes, 9223372036854775807);
+    v_paused  text[] := array(select p.topic from "windlass".windlass_pause p where p.queue = 'outbox_timer');
+    v_topics  text[];
+    v_found   record;
+    v_topic   text;
+    v_here    integer;
+    v_size    bigint := 0;
+    v_taken   uuid[] := '{}';
+    v_refused uuid;
+begin
+    perform "windlass".windlass_check_lease(p_lease);
+    if p_topics is not null then
+        perform "windlass".windlass_check_lengths(cardinality(p_topics), cardinality(p_places), cardinality(p_after_ats),
+                                                cardinality(p_after_ids));
+    end if;
+    v_topics := coalesce(p_topics, array(select t from "windlass"."outbox_timer_ready_topics"() t order by random()));
+    if p_each then
+        set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
+        for v_found in
+            select f.id, f.size, want.topic, want.places
+              from unnest(v_topics, p_places, p_after_ats, p_after_ids) as want (topic, places, after_at, after_id)
+             cross join lateral (
+                   select r.id, octet_length(r.payload) as size
+                     from "windlass"."outbox_timer" r
+                    where r.status = 0
+                      and r.topic = want.topic
+                      and r.next_attempt_at <= v_now
+                      and (r.next_attempt_at, r.id) > (coalesce(want.after_at, '-infinity'),
+                                                       coalesce(want.after_id, '00000000-0000-0000-0000-000000000000'))
+                      and (r.expires_at is null or r.expires_at > v_now)
+                    order by r.next_attempt_at, r.id
+                    limit coalesce(want.places, p_limit)::bigint + 1000
+                      for update skip locked) f
+             where want.topic <> all (v_paused)
+        loop
+            exit when cardinality(v_taken) >= p_limit or v_size >= v_bytes;
+            if v_topic is distinct from v_found.topic then
+                v_topic := v_found.topic;
+                v_here := 0;
+            end if;
+            continue when v_here >= v_found.places;
+            begin
+                update "windlass"."outbox_timer" m
+                   set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,
+                       next_attempt_at = least(m.next_attempt_at, v_proved)
+                 where m.id = v_found.id;
+                v_taken := v_taken || v_found.id;
+                v_here := v_here + 1;
+                v_size := v_size + v_found.size;
+            exception when others or assert_failure then
+                v_refused := v_found.id;
+            end;
+        end loop;
+        if cardinality(v_taken) = 0 and v_refused is not null then
+            update "windlass"."outbox_timer" m
+               set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false
+             where m.id = v_refused; -- fails in the words of who refuses it
+            v_taken := array[v_refused];
+        end if;
+        return query select m.* from "windlass"."outbox_timer" m where m.id = any (v_taken);
+        return;
+    end if;
+    return query
+    update "windlass"."outbox_timer" m
+       set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,
+           next_attempt_at = least(m.next_attempt_at, v_proved)
+     where m.id = any (array(
+               select s.id
+                 from (select f.id, sum(f.size) over (rows between unbounded preceding and 1 preceding) as before
+                         from unnest(v_topics, p_places, p_after_ats, p_after_ids) as want (topic, places, after_at, after_id)
+                        cross join lateral (
+                              select r.id, octet_length(r.payload) as size
+                                from "windlass"."outbox_timer" r
+                               where r.status = 0
+                                 and r.topic = want.topic
+                                 and r.next_attempt_at <= v_now
+                                 and (r.next_attempt_at, r.id) > (coalesce(want.after_at, '-infinity'),
+                                                                  coalesce(want.after_id, '00000000-0000-0000-0000-000000000000'))
+                                 and (r.expires_at is null or r.expires_at > v_now)
+                               order by r.next_attempt_at, r.id
+                               limit coalesce(want.places, p_limit)
+                                 for update skip locked) f
+                        where want.topic <> all (v_paused)
+                        limit p_limit) s
+                where s.before is null or s.before < v_bytes))
+    returning m.*;
+end
+$sql$;
+
+-- The topics that have ready messages, due or not: one step in the index for each.
+create or replace function "windlass"."outbox_timer_ready_topics"() returns setof text
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set jit = off
+as $sql$
+begin
+    return query
+    with recursive step (topic) as (
+        (select m.topic from "windlass"."outbox_timer" m where m.status = 0 and m.topic is not null order by m.topic limit 1)
+        union all
+        select (select m.topic
+                  from "windlass"."outbox_timer" m
+                 where m.status = 0 and m.topic > step.topic
+                 order by m.topic
+                 limit 1)
+          from step
+         where step.topic is not null)
+    select step.topic::text from step where step.topic is not null;
+end
+$sql$;
+
+-- How many milliseconds until the next ready message of these topics is due, at most a day; zero or less when one is due
+-- now, null when there is none. The bounds are those of claim.
+create or replace function "windlass"."outbox_timer_next_due"(
+    p_topics    text[],
+    p_after_ats timestamptz[],
+    p_after_ids uuid[]
+) returns bigint
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+    v_due bigint;
+begin
+    v_due := (
+        select ceil(extract(epoch from min(least(f.next_attempt_at, v_now + interval '1 day')) - v_now) * 1000)
+          from unnest(p_topics, p_after_ats, p_after_ids) as want (topic, after_at, after_id)
+         cross join lateral (
+               select m.next_attempt_at
+                 from "windlass"."outbox_timer" m
+                where m.status = 0
+                  and m.topic = want.topic
+                  and (m.next_attempt_at, m.id) > (want.after_at, want.after_id)
+                  and (m.expires_at is null or m.expires_at > v_now)
+                order by m.next_attempt_at, m.id
+                limit 1) f
+         where not exists (select from "windlass".windlass_pause p where p.queue = 'outbox_timer' and p.topic = want.topic));
+    return v_due;
+end
+$sql$;
+
+-- Ends messages whose expiry has passed as failed, ready ones and such that wait for their turn. Returns how many.
+create or replace function "windlass"."outbox_timer_expire"(p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+    v_ids uuid[];
+begin
+    v_ids := array(select r.id
+                     from "windlass"."outbox_timer" r
+                    where r.status in (0, 4) and r.expires_at is not null and r.expires_at <= v_now
+                    order by r.expires_at
+                    limit p_limit
+                      for update skip locked);
+    return "windlass"."outbox_timer_maintain"('expire', v_ids);
+end
+$sql$;
+
+-- Deletes what has been done or cancelled for longer than p_keep. Returns how many.
+create or replace function "windlass"."outbox_timer_clean"(p_keep interval, p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_before timestamptz := clock_timestamp() - p_keep;
+    v_ids    uuid[];
+begin
+    v_ids := array(select r.id
+                     from "windlass"."outbox_timer" r
+                    where r.status = 2 and r.id is not null and r.ended_at < v_before
+                    order by r.ended_at
+                    limit p_limit
+                      for update skip locked);
+    v_ids := v_ids || array(select r.id
+                              from "windlass"."outbox_timer" r
+                             where r.status = 5 and r.id is not null and r.ended_at < v_before
+                             order by r.ended_at
+                             limit p_limit - cardinality(v_ids)
+                               for update skip locked);
+    return "windlass"."outbox_timer_maintain"('clean', v_ids);
+end
+$sql$;
+
 -- The verbs of a queue. Every change of state is one call of one of these, from Java, psql or any other language.
 --
 -- What they have in common:
@@ -1415,7 +3069,7 @@ create or replace function "windlass"."outbox_timer_ack"(
 as $sql$
 begin
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_timer_settle"(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners, p_processed_by => p_processed_by,
+      from "windlass"."outbox_timer_change_held"(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners, p_processed_by => p_processed_by,
                                    p_notify => p_notify, p_again => p_again) s;
 end
 $sql$;
@@ -1438,7 +3092,7 @@ as $sql$
 begin
     perform "windlass".windlass_check_lengths(cardinality(p_ids), cardinality(p_delays), cardinality(p_errors), cardinality(p_counted));
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_timer_settle"('abandon', p_ids, p_owners, p_processed_by => p_processed_by, p_delays => p_delays,
+      from "windlass"."outbox_timer_change_held"('abandon', p_ids, p_owners, p_processed_by => p_processed_by, p_delays => p_delays,
                                    p_errors => p_errors, p_flags => p_counted) s;
 end
 $sql$;
@@ -1457,7 +3111,7 @@ create or replace function "windlass"."outbox_timer_release"(
 as $sql$
 begin
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_timer_settle"('release', p_ids, p_owners, p_delays => array[p_delay]) s;
+      from "windlass"."outbox_timer_change_held"('release', p_ids, p_owners, p_delays => array[p_delay]) s;
 end
 $sql$;
 
@@ -1479,7 +3133,7 @@ as $sql$
 begin
     perform "windlass".windlass_check_lengths(cardinality(p_ids), cardinality(p_errors), cardinality(p_block));
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_timer_settle"('fail', p_ids, p_owners, p_processed_by => p_processed_by, p_errors => p_errors,
+      from "windlass"."outbox_timer_change_held"('fail', p_ids, p_owners, p_processed_by => p_processed_by, p_errors => p_errors,
                                    p_flags => p_block, p_notify => p_notify) s;
 end
 $sql$;
@@ -1498,7 +3152,7 @@ as $sql$
 begin
     perform "windlass".windlass_check_lease(p_lease);
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_timer_settle"('heartbeat', p_ids, p_owners, p_delays => array[p_lease], p_leave => true) s;
+      from "windlass"."outbox_timer_change_held"('heartbeat', p_ids, p_owners, p_delays => array[p_lease], p_leave => true) s;
 end
 $sql$;
 
@@ -1514,7 +3168,7 @@ create or replace function "windlass"."outbox_timer_start"(
 as $sql$
 begin
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_timer_settle"('start', p_ids, p_owners, p_leave => true) s;
+      from "windlass"."outbox_timer_change_held"('start', p_ids, p_owners, p_leave => true) s;
 end
 $sql$;
 
@@ -1543,7 +3197,7 @@ begin
     if cardinality(v_ids) > 0 then
         select s.changed, cardinality(s.locked)
           into given, left_locked
-          from "windlass"."outbox_timer_settle"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
+          from "windlass"."outbox_timer_change_held"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
                                        p_errors => case when p_error is not null then array[p_error] end,
                                        p_leave => true) s;
     end if;
@@ -1554,7 +3208,7 @@ $sql$;
 -- to be changed along with a message (the next one under its key, a join, a run) may be held by somebody too: then one by one.
 -- What a constraint or a trigger of the user's refuses is an error, since whoever writes an outcome has to know of it; with
 -- p_leave it is left as if it were locked, unless all are refused: a renewal that is refused costs no other its lease.
-create or replace function "windlass"."outbox_timer_settle"(
+create or replace function "windlass"."outbox_timer_change_held"(
     p_verb         text,
     p_ids          uuid[],
     p_owners       uuid[],
@@ -1594,7 +3248,7 @@ begin
         set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
     end if;
     begin
-        v_done := "windlass"."outbox_timer_change"(p_verb, p_ids, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags, p_notify,
+        v_done := "windlass"."outbox_timer_change_all"(p_verb, p_ids, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags, p_notify,
                                           p_pass_on);
     exception
         when others or assert_failure then
@@ -1603,7 +3257,7 @@ begin
             end if;
             v_free := array(select m.id from "windlass"."outbox_timer" m where m.id = any (p_ids) order by m.id for update skip locked);
             begin
-                v_done := "windlass"."outbox_timer_change"(p_verb, v_free, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags,
+                v_done := "windlass"."outbox_timer_change_all"(p_verb, v_free, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags,
                                                   p_notify, p_pass_on);
             exception
                 when others or assert_failure then
@@ -1615,7 +3269,7 @@ begin
                     foreach v_id in array array(select f.id from unnest(v_free) as f (id) order by random()) loop
                         exit when v_waits = 50;
                         begin
-                            v_done := v_done || "windlass"."outbox_timer_change"(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
+                            v_done := v_done || "windlass"."outbox_timer_change_all"(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
                                                                         p_delays, p_errors, p_flags, p_notify, p_pass_on);
                         exception
                             when others or assert_failure then
@@ -1627,7 +3281,7 @@ begin
                         end;
                     end loop;
                     if cardinality(v_done) = 0 and v_refused is not null then -- fails in the words of who refuses it
-                        v_done := "windlass"."outbox_timer_change"(p_verb, array[v_refused], p_ids, v_owners, p_processed_by, p_delays,
+                        v_done := "windlass"."outbox_timer_change_all"(p_verb, array[v_refused], p_ids, v_owners, p_processed_by, p_delays,
                                                           p_errors, p_flags, p_notify, p_pass_on);
                     end if;
             end;
@@ -1656,7 +3310,7 @@ $sql$;
 
 -- Changes those of p_only that their owners hold; what is said of each stands in the order of p_ids. Fails if somebody holds a
 -- row for longer than a moment. Returns the ids that it changed.
-create or replace function "windlass"."outbox_timer_change"(
+create or replace function "windlass"."outbox_timer_change_all"(
     p_verb         text,
     p_only         uuid[],
     p_ids          uuid[],
@@ -1819,7 +3473,7 @@ begin
        or p_watched and not "windlass"."outbox_timer_is_calm"(p_quiet) then
         return 0;
     end if;
-    v_count := "windlass"."outbox_timer_tend"('reap', array(
+    v_count := "windlass"."outbox_timer_maintain"('reap', array(
         select r.id
           from "windlass"."outbox_timer" r
          where r.status = 1 and r.id is not null and r.locked_until <= v_now
@@ -1836,7 +3490,7 @@ $sql$;
 -- What has to be done to messages that the caller has locked: reap, expire or clean. All at once; and if one is refused, by a
 -- trigger or a constraint of the user's, or something behind one is locked, one by one: it is left out, and the others go on. Only
 -- what is refused for all is an error. Returns how many.
-create or replace function "windlass"."outbox_timer_tend"(p_verb text, p_ids uuid[]) returns integer
+create or replace function "windlass"."outbox_timer_maintain"(p_verb text, p_ids uuid[]) returns integer
     language plpgsql
 as $sql$
 declare
@@ -1850,14 +3504,14 @@ begin
     end if;
     set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
     begin
-        return "windlass"."outbox_timer_tend_all"(p_verb, p_ids);
+        return "windlass"."outbox_timer_maintain_all"(p_verb, p_ids);
     exception
         when others or assert_failure then
             null;
     end;
     foreach v_id in array array(select i.id from unnest(p_ids) as i (id) order by random()) loop
         begin
-            v_count := v_count + "windlass"."outbox_timer_tend_all"(p_verb, array[v_id]);
+            v_count := v_count + "windlass"."outbox_timer_maintain_all"(p_verb, array[v_id]);
         exception
             when others or assert_failure then
                 if sqlstate = '55P03' then
@@ -1869,13 +3523,13 @@ begin
         end;
     end loop;
     if v_count = 0 and v_refused is not null then
-        v_count := "windlass"."outbox_timer_tend_all"(p_verb, array[v_refused]); -- fails in the words of who refuses it
+        v_count := "windlass"."outbox_timer_maintain_all"(p_verb, array[v_refused]); -- fails in the words of who refuses it
     end if;
     return v_count;
 end
 $sql$;
 
-create or replace function "windlass"."outbox_timer_tend_all"(p_verb text, p_ids uuid[]) returns integer
+create or replace function "windlass"."outbox_timer_maintain_all"(p_verb text, p_ids uuid[]) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -1885,7 +3539,6 @@ create or replace function "windlass"."outbox_timer_tend_all"(p_verb text, p_ids
 as $sql$
 declare
     v_count integer;
-    v_tried uuid[];
 begin
     case p_verb
         when 'reap' then
@@ -1901,33 +3554,14 @@ begin
         when 'expire' then
             v_count := "windlass"."outbox_timer_end_unclaimed"(p_ids, 3::smallint, 'expired before it was handled');
         when 'clean' then
-            with cleaned as (
-                delete from "windlass"."outbox_timer" m
-                 where m.id = any (p_ids)
-                returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
-            select count(*), array_agg(cleaned.id) filter (where cleaned.tried) into v_count, v_tried from cleaned;
-            if v_tried is not null then
-                delete from "windlass"."outbox_timer_failure" h where h.message_id = any (v_tried);
-            end if;
+            v_count := "windlass"."outbox_timer_remove"(p_ids);
     end case;
     return v_count;
 end
 $sql$;
 
--- Takes messages that the caller has locked, for p_lease. All at once; and if one is refused, by a trigger or a constraint of the
--- user's, one by one. Adds them to those that were taken, and to those that were refused; and says whether to look for more, in
--- place of these. If all are refused, it fails as the first one did.
-create or replace function "windlass"."outbox_timer_take"(
-    p_owner   uuid,
-    p_now     timestamptz,
-    p_lease   interval,
-    p_taken   uuid[],
-    p_refused uuid[],
-    p_ids     uuid[],
-    out taken   uuid[],
-    out refused uuid[],
-    out more    boolean
-)
+-- Deletes messages that the caller has locked, with their history. Returns how many.
+create or replace function "windlass"."outbox_timer_remove"(p_ids uuid[]) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -1935,39 +3569,33 @@ create or replace function "windlass"."outbox_timer_take"(
     set jit = off
 as $sql$
 declare
-    v_id      uuid;
-    v_refused uuid;
+    v_count integer;
+    v_tried uuid[];
 begin
-    taken := p_taken;
-    refused := p_refused;
-    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
-    begin
-        update "windlass"."outbox_timer" m
-           set status = 1, owner_token = p_owner, locked_until = p_now + p_lease, claimed_at = p_now, started = false
-         where m.id = any (p_ids);
-        taken := taken || p_ids;
-    exception
-        when others or assert_failure then
-            foreach v_id in array p_ids loop
-                begin
-                    update "windlass"."outbox_timer" m
-                       set status = 1, owner_token = p_owner, locked_until = p_now + p_lease, claimed_at = p_now, started = false
-                     where m.id = v_id;
-                    taken := taken || v_id;
-                exception
-                    when others or assert_failure then
-                        v_refused := v_id;
-                        refused := refused || v_id;
-                end;
-            end loop;
-    end;
-    more := v_refused is not null and cardinality(refused) < 1000;
-    if not more and cardinality(taken) = 0 and cardinality(refused) > 0 then
-        update "windlass"."outbox_timer" m
-           set status = 1, owner_token = p_owner, locked_until = p_now + p_lease, claimed_at = p_now, started = false
-         where m.id = refused[1]; -- fails in the words of who refuses it
-        taken := refused[1:1];
+    with removed as (
+        delete from "windlass"."outbox_timer" m
+         where m.id = any (p_ids)
+        returning m.id, m.status = 3 or m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+    select count(*), array_agg(removed.id) filter (where removed.tried) into v_count, v_tried from removed;
+    if v_tried is not null then
+        delete from "windlass"."outbox_timer_failure" h where h.message_id = any (v_tried);
     end if;
+    return v_count;
+end
+$sql$;
+
+-- Does what has to be done when messages end for which something has to be done (awaited), in the same transaction. Called after
+-- their rows have been changed, or locked and not deleted yet.
+create or replace function "windlass"."outbox_timer_ended"(
+    p_ids      uuid[],
+    p_status   smallint,
+    p_blocking uuid[],
+    p_pass_on  boolean,
+    p_notify   boolean
+) returns void
+    language plpgsql
+as $sql$
+begin
 end
 $sql$;
 
@@ -2071,6 +3699,676 @@ insert into "windlass".windlass_watch (queue, seen_at, quiet_until)
 values ('outbox_timer', clock_timestamp(), '-infinity')
 on conflict do nothing;
 
+-- What programs and operators do to messages of a queue that nobody is handling. What an operator does is recorded in the same
+-- transaction: who, when, what, and to how many messages.
+
+-- One message, in whatever state.
+create or replace function "windlass"."outbox_timer_find"(p_id uuid) returns setof "windlass"."outbox_timer"
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    return query select m.* from "windlass"."outbox_timer" m where m.id = p_id;
+end
+$sql$;
+
+-- The attempts of a message that failed, the oldest first.
+create or replace function "windlass"."outbox_timer_failures"(p_id uuid) returns setof "windlass"."outbox_timer_failure"
+    language plpgsql
+    stable
+as $sql$
+begin
+    return query select h.* from "windlass"."outbox_timer_failure" h where h.message_id = p_id order by h.failed_at;
+end
+$sql$;
+
+-- Ends messages that nobody has claimed as cancelled; they are gone at once unless p_keep says otherwise. Returns how many;
+-- others, claimed or ended, stay as they are.
+create or replace function "windlass"."outbox_timer_cancel"(p_ids uuid[], p_keep boolean default false) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids uuid[];
+begin
+    perform "windlass".windlass_check_ids(p_ids);
+    v_ids := "windlass"."outbox_timer_lock"(p_ids, array[0, 4]);
+    if p_keep or exists (select from "windlass"."outbox_timer" m where m.id = any (v_ids) and m.awaited) then
+        perform "windlass"."outbox_timer_end_unclaimed"(v_ids, 5::smallint, null);
+    end if;
+    if not p_keep then
+        perform "windlass"."outbox_timer_remove"(v_ids);
+    end if;
+    return cardinality(v_ids);
+end
+$sql$;
+
+-- Moves the due time of messages that nobody has claimed: to p_due_at, or p_delay from now, or now. Returns how many.
+create or replace function "windlass"."outbox_timer_reschedule"(
+    p_ids    uuid[],
+    p_due_at timestamptz default null,
+    p_delay  interval default null,
+    p_notify boolean default true
+) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids uuid[];
+    v_now timestamptz;
+    v_due timestamptz;
+begin
+    perform "windlass".windlass_check_ids(p_ids);
+    perform "windlass".windlass_check_times(p_due_at, p_delay);
+    v_ids := "windlass"."outbox_timer_lock"(p_ids, array[0, 4]);
+    perform pg_current_xact_id();
+    v_now := clock_timestamp();
+    v_due := coalesce(p_due_at, v_now + p_delay, v_now);
+    update "windlass"."outbox_timer" m
+       set due_at = v_due, next_attempt_at = greatest(v_now, v_due)
+     where m.id = any (v_ids);
+    if p_notify and cardinality(v_ids) > 0 then
+        perform pg_notify('windlass.windlass.outbox', 'timers');
+    end if;
+    return cardinality(v_ids);
+end
+$sql$;
+
+-- Messages without their content: of a state, a topic, a source, a time and a part of the last error, where these are given.
+-- The time is that of the state: when a ready message is due, when the attempt of one in progress began, when one ended; if no
+-- state is asked for, when it was created. Unfinished ones of a state come the oldest first; ended ones, and those of all states,
+-- the latest first. The next page begins after the last one's time and id; after its key and number, where a queue has an order of
+-- its own.
+--
+-- Each walks along an index of its state. Ready and failed ones have one by topic; among others a topic that is rare is looked for.
+create or replace function "windlass"."outbox_timer_list"(
+    p_limit        integer,
+    p_status       integer default null,
+    p_topic        text default null,
+    p_source       text default null,
+    p_from         timestamptz default null,
+    p_until        timestamptz default null,
+    p_error        text default null,
+    p_after_at     timestamptz default null,
+    p_after_id     uuid default null,
+    p_after_key    text default null,
+    p_after_number bigint default null
+) returns setof "windlass"."outbox_timer_listed"
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set jit = off
+as $sql$
+declare
+    v_from   timestamptz := coalesce(p_from, '-infinity');
+    v_until  timestamptz := coalesce(p_until, 'infinity');
+    v_to     timestamptz := coalesce(p_until - interval '1 microsecond', 'infinity'); -- some are due at no time
+    v_after  timestamptz := coalesce(p_after_at, '-infinity');
+    v_first  uuid := coalesce(p_after_id, '00000000-0000-0000-0000-000000000000');
+    v_before timestamptz := coalesce(p_after_at, 'infinity');
+    v_last   uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+begin
+    if p_status is null then
+        return query
+        select m.*
+          from "windlass"."outbox_timer_listed" m
+         where m.id < v_last
+           and m.created_at >= v_from and m.created_at < v_until
+           and (p_topic is null or m.topic = p_topic)
+           and (p_source is null or m.source = p_source)
+           and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+         order by m.id desc
+         limit p_limit;
+    elsif p_status = 0 then
+        return query
+        select r.*
+          from unnest(case when p_topic is null then array(select "windlass"."outbox_timer_ready_topics"()) else array[p_topic] end) t (topic)
+         cross join lateral (
+               select m.*
+                 from "windlass"."outbox_timer_listed" m
+                where m.status = 0 and m.topic = t.topic
+                  and m.next_attempt_at >= v_from and m.next_attempt_at <= v_to
+                  and (m.next_attempt_at, m.id) > (v_after, v_first)
+                  and (p_source is null or m.source = p_source)
+                  and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+                order by m.next_attempt_at, m.id
+                limit p_limit) r
+         order by r.next_attempt_at, r.id
+         limit p_limit;
+    elsif p_status = 1 then
+        return query
+        select m.*
+          from "windlass"."outbox_timer_listed" m
+         where m.status = 1
+           and m.claimed_at >= v_from and m.claimed_at < v_until and (m.claimed_at, m.id) > (v_after, v_first)
+           and (p_topic is null or m.topic = p_topic)
+           and (p_source is null or m.source = p_source)
+           and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+         order by m.claimed_at, m.id
+         limit p_limit;
+    elsif p_status = 3 and p_topic is not null then
+        return query
+        select m.*
+          from "windlass"."outbox_timer_listed" m
+         where m.status = 3 and m.topic = p_topic
+           and m.ended_at >= v_from and m.ended_at < v_until and (m.ended_at, m.id) < (v_before, v_last)
+           and (p_source is null or m.source = p_source)
+           and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+         order by m.ended_at desc, m.id desc
+         limit p_limit;
+    else
+        return query
+        select m.*
+          from "windlass"."outbox_timer_listed" m
+         where m.status = p_status and m.ended_at is not null
+           and m.ended_at >= v_from and m.ended_at < v_until and (m.ended_at, m.id) < (v_before, v_last)
+           and (p_topic is null or m.topic = p_topic)
+           and (p_source is null or m.source = p_source)
+           and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+         order by m.ended_at desc, m.id desc
+         limit p_limit;
+    end if;
+end
+$sql$;
+
+-- Locks failed messages: those of p_ids, or the oldest that fit the rest; with p_whole only such that have their content. Returns
+-- their ids.
+create or replace function "windlass"."outbox_timer_pick_failed"(
+    p_by     text,
+    p_ids    uuid[],
+    p_topic  text,
+    p_source text,
+    p_from   timestamptz,
+    p_until  timestamptz,
+    p_error  text,
+    p_limit  integer,
+    p_action bigint,
+    p_all    boolean,
+    p_whole  boolean
+) returns uuid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_from  timestamptz := coalesce(p_from, '-infinity');
+    v_until timestamptz := "windlass".windlass_action_until(p_action, p_until);
+    v_ids   uuid[];
+begin
+    perform "windlass".windlass_check_choice(p_by, p_ids, coalesce(p_topic, p_source, p_from::text, p_until::text, p_error) is not null,
+                                           p_limit, p_all);
+    if p_ids is not null then
+        v_ids := "windlass"."outbox_timer_lock"(p_ids, array[3]);
+        return array(select m.id from "windlass"."outbox_timer" m where m.id = any (v_ids) and (m.erased_at is null or not p_whole));
+    elsif p_topic is not null then
+        return array(select m.id
+                       from "windlass"."outbox_timer" m
+                      where m.status = 3 and m.topic = p_topic and m.ended_at >= v_from and m.ended_at < v_until
+                        and (p_source is null or m.source = p_source)
+                        and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+                        and (m.erased_at is null or not p_whole)
+                      order by m.ended_at, m.id
+                      limit p_limit
+                        for update skip locked);
+    end if;
+    return array(select m.id
+                   from "windlass"."outbox_timer" m
+                  where m.status = 3 and m.ended_at >= v_from and m.ended_at < v_until
+                    and (p_source is null or m.source = p_source)
+                    and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+                    and (m.erased_at is null or not p_whole)
+                  order by m.ended_at, m.id
+                  limit p_limit
+                    for update skip locked);
+end
+$sql$;
+
+-- Makes failed messages ready again: those of p_ids, or up to p_limit that fit the rest, or of all if p_all says so. They
+-- lose what expiry they had, if it has passed, and their expired leases; p_reset says whether failed attempts are forgotten
+-- too. Erased ones are left out.
+--
+-- More than p_limit take several calls; give each the action of the first, which is then one record, and touches only what
+-- had failed before it began. They go from the oldest to the newest: what one call reached can be p_from of the next.
+create or replace function "windlass"."outbox_timer_requeue"(
+    p_by     text,
+    p_ids    uuid[] default null,
+    p_topic  text default null,
+    p_source text default null,
+    p_from   timestamptz default null,
+    p_until  timestamptz default null,
+    p_error  text default null,
+    p_limit  integer default 1000,
+    p_action bigint default null,
+    p_all    boolean default false,
+    p_reset  boolean default true
+) returns table (action bigint, messages integer, reached timestamptz)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now     timestamptz;
+    v_ids     uuid[];
+    v_waiting uuid[] := '{}';
+begin
+    v_ids := "windlass"."outbox_timer_pick_failed"(p_by, p_ids, p_topic, p_source, p_from, p_until, p_error, p_limit, p_action, p_all, true);
+    messages := cardinality(v_ids);
+    reached := (select max(m.ended_at) from "windlass"."outbox_timer" m where m.id = any (v_ids));
+    perform pg_current_xact_id();
+    declare
+        v_id uuid;
+    begin
+        foreach v_id in array array(select t.id
+                                      from "windlass"."outbox_timer" t
+                                     where t.id = any (v_ids) and t.unique_key is not null
+                                     order by t.id) loop
+            begin
+                update "windlass"."outbox_timer" t set status = 0, ended_at = null, owner_token = null where t.id = v_id;
+            exception
+                when unique_violation then
+                    v_ids := array_remove(v_ids, v_id);
+            end;
+        end loop;
+        messages := cardinality(v_ids);
+    end;
+    v_now := clock_timestamp();
+    update "windlass"."outbox_timer" m
+       set status = case when m.id = any (v_waiting) then 4 else 0 end, owner_token = null,
+           next_attempt_at = greatest(v_now, m.due_at), ended_at = null, processed_by = null, lease_expiries = 0, crashes = 0,
+           retry_count = case when p_reset then 0 else m.retry_count end,
+           requeues = least(m.requeues + 1, 32767),
+           expires_at = case when m.expires_at > v_now then m.expires_at end
+     where m.id = any (v_ids);
+    if messages > 0 then
+        perform pg_notify('windlass.windlass.outbox', 'timers');
+    end if;
+    action := "windlass".windlass_record('outbox_timer', p_action, p_by, 'requeue', messages, p_ids,
+                  jsonb_build_object('topic', p_topic, 'source', p_source, 'from', p_from, 'until', p_until, 'error', p_error,
+                                     'reset', p_reset));
+    return next;
+end
+$sql$;
+
+-- Deletes failed messages and their history. Otherwise as requeue.
+create or replace function "windlass"."outbox_timer_purge"(
+    p_by     text,
+    p_ids    uuid[] default null,
+    p_topic  text default null,
+    p_source text default null,
+    p_from   timestamptz default null,
+    p_until  timestamptz default null,
+    p_error  text default null,
+    p_limit  integer default 1000,
+    p_action bigint default null,
+    p_all    boolean default false
+) returns table (action bigint, messages integer, reached timestamptz)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids uuid[];
+begin
+    v_ids := "windlass"."outbox_timer_pick_failed"(p_by, p_ids, p_topic, p_source, p_from, p_until, p_error, p_limit, p_action, p_all, false);
+    reached := (select max(m.ended_at) from "windlass"."outbox_timer" m where m.id = any (v_ids));
+    messages := "windlass"."outbox_timer_remove"(v_ids);
+    action := "windlass".windlass_record('outbox_timer', p_action, p_by, 'purge', messages, p_ids,
+                  jsonb_build_object('topic', p_topic, 'source', p_source, 'from', p_from, 'until', p_until, 'error', p_error));
+    return next;
+end
+$sql$;
+
+-- Removes payload and headers of messages that have ended; everything else stays. Returns how many.
+create or replace function "windlass"."outbox_timer_erase"(p_by text, p_ids uuid[]) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids uuid[];
+begin
+    perform "windlass".windlass_check_by(p_by);
+    perform "windlass".windlass_check_ids(p_ids);
+    v_ids := "windlass"."outbox_timer_lock"(p_ids, array[2, 3, 5]);
+    v_ids := array(select m.id from "windlass"."outbox_timer" m where m.id = any (v_ids) and m.erased_at is null);
+    update "windlass"."outbox_timer" m set payload = '', headers = null, erased_at = clock_timestamp() where m.id = any (v_ids);
+    perform "windlass".windlass_record('outbox_timer', null, p_by, 'erase', cardinality(v_ids), p_ids, '{}');
+    return cardinality(v_ids);
+end
+$sql$;
+
+-- Stops claims of a topic, everywhere; handlers that are at work finish. Returns whether it was not paused before.
+create or replace function "windlass"."outbox_timer_pause_topic"(p_by text, p_topic text, p_reason text default null) returns boolean
+    language plpgsql
+as $sql$
+begin
+    perform "windlass".windlass_check_by(p_by);
+    if p_topic is null or btrim(p_topic) = '' then
+        perform "windlass".windlass_refuse('a topic', case when p_topic is null then 'null' else 'blank text' end,
+                                         'Topics are paused one by one.');
+    end if;
+    insert into "windlass".windlass_pause (queue, topic, paused_at, paused_by, reason)
+    values ('outbox_timer', p_topic, clock_timestamp(), p_by, nullif(left(p_reason, 2048), ''))
+    on conflict (queue, topic) do nothing;
+    if not found then
+        return false;
+    end if;
+    perform "windlass".windlass_record('outbox_timer', null, p_by, 'pause', 0, null, jsonb_build_object('topic', p_topic, 'reason', p_reason));
+    perform pg_notify('windlass.windlass.outbox', chr(1) || 'topics');
+    return true;
+end
+$sql$;
+
+-- Lets a topic be claimed again. Returns whether it was paused.
+create or replace function "windlass"."outbox_timer_resume_topic"(p_by text, p_topic text) returns boolean
+    language plpgsql
+as $sql$
+begin
+    perform "windlass".windlass_check_by(p_by);
+    delete from "windlass".windlass_pause p where p.queue = 'outbox_timer' and p.topic = p_topic;
+    if not found then
+        return false;
+    end if;
+    perform "windlass".windlass_record('outbox_timer', null, p_by, 'resume', 0, null, jsonb_build_object('topic', p_topic));
+    perform pg_notify('windlass.windlass.outbox', chr(1) || 'topics');
+    return true;
+end
+$sql$;
+
+create or replace function "windlass"."outbox_timer_paused_topics"() returns setof "windlass".windlass_pause
+    language plpgsql
+    stable
+as $sql$
+begin
+    return query select p.* from "windlass".windlass_pause p where p.queue = 'outbox_timer' order by p.topic;
+end
+$sql$;
+
+-- What operators did, the latest first. The next page begins before the last one's number.
+create or replace function "windlass"."outbox_timer_actions"(p_limit integer, p_before bigint default null)
+    returns setof "windlass".windlass_action
+    language plpgsql
+    stable
+as $sql$
+begin
+    return query
+    select a.*
+      from "windlass".windlass_action a
+     where a.queue = 'outbox_timer' and (p_before is null or a.id < p_before)
+     order by a.id desc
+     limit p_limit;
+end
+$sql$;
+
+-- A queue whose messages are claimed by topic. What its verbs have in common stands with those for messages in progress.
+
+-- Takes up to p_limit ready and due messages, at most p_places[i] of topic p_topics[i] and about p_bytes of payload, for
+-- p_lease; the first one whatever its size. Without topics, of whatever topic there is, in random order, so that a full one
+-- cannot keep the others waiting. Expired messages are left to expire(); paused topics are left alone.
+--
+-- Under an open snapshot the dead entries of claimed messages stay in the index, and every claim would step over all of
+-- them. So a claimer gives, for each topic, the position (next_attempt_at, id) up to which it knows that nothing is left.
+-- How it knows: let F be the number of a claim's transaction that reached position P. Whoever stamped a message at or before
+-- P did so before that claim read its clock, and had its own transaction number by then, so that number is below F. Once a
+-- later claim from the old bound reaches past P in a snapshot with xmin > F, all of those transactions had ended in that
+-- snapshot, and the claim has seen what they committed. What a claim itself makes ready, and takes, has a later stamp than
+-- it can prove: it gets the time that the claim has read before it had its number.
+--
+-- With p_each it takes them one by one, and leaves those that a constraint or a trigger of the user's refuses; up to a thousand
+-- of each topic. If all are refused, it fails as the last one did.
+create or replace function "windlass"."outbox_job_run_claim"(
+    p_owner     uuid,
+    p_lease     interval,
+    p_limit     integer,
+    p_topics    text[] default null,
+    p_places    integer[] default null,
+    p_after_ats timestamptz[] default null,
+    p_after_ids uuid[] default null,
+    p_bytes     bigint default null,
+    p_each      boolean default false
+) returns setof "windlass"."outbox_job_run"
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now     timestamptz := clock_timestamp();
+    v_proved  timestamptz := v_now;
+    v_bytes   bigint := coalesce(p_bytes, 9223372036854775807);
+    v_paused  text[] := array(select p.topic from "windlass".windlass_pause p where p.queue = 'outbox_job_run');
+    v_topics  text[];
+    v_found   record;
+    v_topic   text;
+    v_here    integer;
+    v_size    bigint := 0;
+    v_taken   uuid[] := '{}';
+    v_refused uuid;
+begin
+    perform "windlass".windlass_check_lease(p_lease);
+    if p_topics is not null then
+        perform "windlass".windlass_check_lengths(cardinality(p_topics), cardinality(p_places), cardinality(p_after_ats),
+                                                cardinality(p_after_ids));
+    end if;
+    v_topics := coalesce(p_topics, array(select t from "windlass"."outbox_job_run_ready_topics"() t order by random()));
+    if p_each then
+        set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
+        for v_found in
+            select f.id, f.size, want.topic, want.places
+              from unnest(v_topics, p_places, p_after_ats, p_after_ids) as want (topic, places, after_at, after_id)
+             cross join lateral (
+                   select r.id, octet_length(r.payload) as size
+                     from "windlass"."outbox_job_run" r
+                    where r.status = 0
+                      and r.topic = want.topic
+                      and r.next_attempt_at <= v_now
+                      and (r.next_attempt_at, r.id) > (coalesce(want.after_at, '-infinity'),
+                                                       coalesce(want.after_id, '00000000-0000-0000-0000-000000000000'))
+                      and (r.expires_at is null or r.expires_at > v_now)
+                    order by r.next_attempt_at, r.id
+                    limit coalesce(want.places, p_limit)::bigint + 1000
+                      for update skip locked) f
+             where want.topic <> all (v_paused)
+        loop
+            exit when cardinality(v_taken) >= p_limit or v_size >= v_bytes;
+            if v_topic is distinct from v_found.topic then
+                v_topic := v_found.topic;
+                v_here := 0;
+            end if;
+            continue when v_here >= v_found.places;
+            begin
+                update "windlass"."outbox_job_run" m
+                   set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,
+                       next_attempt_at = least(m.next_attempt_at, v_proved)
+                 where m.id = v_found.id;
+                v_taken := v_taken || v_found.id;
+                v_here := v_here + 1;
+                v_size := v_size + v_found.size;
+            exception when others or assert_failure then
+                v_refused := v_found.id;
+            end;
+        end loop;
+        if cardinality(v_taken) = 0 and v_refused is not null then
+            update "windlass"."outbox_job_run" m
+               set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false
+             where m.id = v_refused; -- fails in the words of who refuses it
+            v_taken := array[v_refused];
+        end if;
+        return query select m.* from "windlass"."outbox_job_run" m where m.id = any (v_taken);
+        return;
+    end if;
+    return query
+    update "windlass"."outbox_job_run" m
+       set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,
+           next_attempt_at = least(m.next_attempt_at, v_proved)
+     where m.id = any (array(
+               select s.id
+                 from (select f.id, sum(f.size) over (rows between unbounded preceding and 1 preceding) as before
+                         from unnest(v_topics, p_places, p_after_ats, p_after_ids) as want (topic, places, after_at, after_id)
+                        cross join lateral (
+                              select r.id, octet_length(r.payload) as size
+                                from "windlass"."outbox_job_run" r
+                               where r.status = 0
+                                 and r.topic = want.topic
+                                 and r.next_attempt_at <= v_now
+                                 and (r.next_attempt_at, r.id) > (coalesce(want.after_at, '-infinity'),
+                                                                  coalesce(want.after_id, '00000000-0000-0000-0000-000000000000'))
+                                 and (r.expires_at is null or r.expires_at > v_now)
+                               order by r.next_attempt_at, r.id
+                               limit coalesce(want.places, p_limit)
+                                 for update skip locked) f
+                        where want.topic <> all (v_paused)
+                        limit p_limit) s
+                where s.before is null or s.before < v_bytes))
+    returning m.*;
+end
+$sql$;
+
+-- The topics that have ready messages, due or not: one step in the index for each.
+create or replace function "windlass"."outbox_job_run_ready_topics"() returns setof text
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set jit = off
+as $sql$
+begin
+    return query
+    with recursive step (topic) as (
+        (select m.topic from "windlass"."outbox_job_run" m where m.status = 0 and m.topic is not null order by m.topic limit 1)
+        union all
+        select (select m.topic
+                  from "windlass"."outbox_job_run" m
+                 where m.status = 0 and m.topic > step.topic
+                 order by m.topic
+                 limit 1)
+          from step
+         where step.topic is not null)
+    select step.topic::text from step where step.topic is not null;
+end
+$sql$;
+
+-- How many milliseconds until the next ready message of these topics is due, at most a day; zero or less when one is due
+-- now, null when there is none. The bounds are those of claim.
+create or replace function "windlass"."outbox_job_run_next_due"(
+    p_topics    text[],
+    p_after_ats timestamptz[],
+    p_after_ids uuid[]
+) returns bigint
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+    v_due bigint;
+begin
+    v_due := (
+        select ceil(extract(epoch from min(least(f.next_attempt_at, v_now + interval '1 day')) - v_now) * 1000)
+          from unnest(p_topics, p_after_ats, p_after_ids) as want (topic, after_at, after_id)
+         cross join lateral (
+               select m.next_attempt_at
+                 from "windlass"."outbox_job_run" m
+                where m.status = 0
+                  and m.topic = want.topic
+                  and (m.next_attempt_at, m.id) > (want.after_at, want.after_id)
+                  and (m.expires_at is null or m.expires_at > v_now)
+                order by m.next_attempt_at, m.id
+                limit 1) f
+         where not exists (select from "windlass".windlass_pause p where p.queue = 'outbox_job_run' and p.topic = want.topic));
+    return v_due;
+end
+$sql$;
+
+-- Ends messages whose expiry has passed as failed, ready ones and such that wait for their turn. Returns how many.
+create or replace function "windlass"."outbox_job_run_expire"(p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+    v_ids uuid[];
+begin
+    v_ids := array(select r.id
+                     from "windlass"."outbox_job_run" r
+                    where r.status in (0, 4) and r.expires_at is not null and r.expires_at <= v_now
+                    order by r.expires_at
+                    limit p_limit
+                      for update skip locked);
+    return "windlass"."outbox_job_run_maintain"('expire', v_ids);
+end
+$sql$;
+
+-- Deletes what has been done or cancelled for longer than p_keep. Returns how many.
+create or replace function "windlass"."outbox_job_run_clean"(p_keep interval, p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_before timestamptz := clock_timestamp() - p_keep;
+    v_ids    uuid[];
+begin
+    return "windlass"."outbox_job_run_maintain"('clean', array(
+        select f.id
+          from unnest(array[2, 3, 5]) as s (status)
+         cross join lateral (
+               select r.id
+                 from "windlass"."outbox_job_run" r
+                where r.status = s.status and r.ended_at < v_before
+                  and not exists (select from "windlass"."outbox_job" j where j.name = r.source and j.last_run_id = r.id)
+                order by r.ended_at
+                limit p_limit
+                  for update skip locked) f
+         limit p_limit));
+    v_ids := array(select r.id
+                     from "windlass"."outbox_job_run" r
+                    where r.status = 2 and r.id is not null and r.ended_at < v_before
+                    order by r.ended_at
+                    limit p_limit
+                      for update skip locked);
+    v_ids := v_ids || array(select r.id
+                              from "windlass"."outbox_job_run" r
+                             where r.status = 5 and r.id is not null and r.ended_at < v_before
+                             order by r.ended_at
+                             limit p_limit - cardinality(v_ids)
+                               for update skip locked);
+    return "windlass"."outbox_job_run_maintain"('clean', v_ids);
+end
+$sql$;
+
 -- The verbs of a queue. Every change of state is one call of one of these, from Java, psql or any other language.
 --
 -- What they have in common:
@@ -2104,7 +4402,7 @@ create or replace function "windlass"."outbox_job_run_ack"(
 as $sql$
 begin
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_job_run_settle"(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners, p_processed_by => p_processed_by,
+      from "windlass"."outbox_job_run_change_held"(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners, p_processed_by => p_processed_by,
                                    p_notify => p_notify, p_again => p_again) s;
 end
 $sql$;
@@ -2127,7 +4425,7 @@ as $sql$
 begin
     perform "windlass".windlass_check_lengths(cardinality(p_ids), cardinality(p_delays), cardinality(p_errors), cardinality(p_counted));
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_job_run_settle"('abandon', p_ids, p_owners, p_processed_by => p_processed_by, p_delays => p_delays,
+      from "windlass"."outbox_job_run_change_held"('abandon', p_ids, p_owners, p_processed_by => p_processed_by, p_delays => p_delays,
                                    p_errors => p_errors, p_flags => p_counted) s;
 end
 $sql$;
@@ -2146,7 +4444,7 @@ create or replace function "windlass"."outbox_job_run_release"(
 as $sql$
 begin
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_job_run_settle"('release', p_ids, p_owners, p_delays => array[p_delay]) s;
+      from "windlass"."outbox_job_run_change_held"('release', p_ids, p_owners, p_delays => array[p_delay]) s;
 end
 $sql$;
 
@@ -2168,7 +4466,7 @@ as $sql$
 begin
     perform "windlass".windlass_check_lengths(cardinality(p_ids), cardinality(p_errors), cardinality(p_block));
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_job_run_settle"('fail', p_ids, p_owners, p_processed_by => p_processed_by, p_errors => p_errors,
+      from "windlass"."outbox_job_run_change_held"('fail', p_ids, p_owners, p_processed_by => p_processed_by, p_errors => p_errors,
                                    p_flags => p_block, p_notify => p_notify) s;
 end
 $sql$;
@@ -2187,7 +4485,7 @@ as $sql$
 begin
     perform "windlass".windlass_check_lease(p_lease);
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_job_run_settle"('heartbeat', p_ids, p_owners, p_delays => array[p_lease], p_leave => true) s;
+      from "windlass"."outbox_job_run_change_held"('heartbeat', p_ids, p_owners, p_delays => array[p_lease], p_leave => true) s;
 end
 $sql$;
 
@@ -2203,7 +4501,7 @@ create or replace function "windlass"."outbox_job_run_start"(
 as $sql$
 begin
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_job_run_settle"('start', p_ids, p_owners, p_leave => true) s;
+      from "windlass"."outbox_job_run_change_held"('start', p_ids, p_owners, p_leave => true) s;
 end
 $sql$;
 
@@ -2232,7 +4530,7 @@ begin
     if cardinality(v_ids) > 0 then
         select s.changed, cardinality(s.locked)
           into given, left_locked
-          from "windlass"."outbox_job_run_settle"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
+          from "windlass"."outbox_job_run_change_held"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
                                        p_errors => case when p_error is not null then array[p_error] end,
                                        p_leave => true) s;
     end if;
@@ -2243,7 +4541,7 @@ $sql$;
 -- to be changed along with a message (the next one under its key, a join, a run) may be held by somebody too: then one by one.
 -- What a constraint or a trigger of the user's refuses is an error, since whoever writes an outcome has to know of it; with
 -- p_leave it is left as if it were locked, unless all are refused: a renewal that is refused costs no other its lease.
-create or replace function "windlass"."outbox_job_run_settle"(
+create or replace function "windlass"."outbox_job_run_change_held"(
     p_verb         text,
     p_ids          uuid[],
     p_owners       uuid[],
@@ -2283,7 +4581,7 @@ begin
         set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
     end if;
     begin
-        v_done := "windlass"."outbox_job_run_change"(p_verb, p_ids, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags, p_notify,
+        v_done := "windlass"."outbox_job_run_change_all"(p_verb, p_ids, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags, p_notify,
                                           p_pass_on);
     exception
         when others or assert_failure then
@@ -2292,7 +4590,7 @@ begin
             end if;
             v_free := array(select m.id from "windlass"."outbox_job_run" m where m.id = any (p_ids) order by m.id for update skip locked);
             begin
-                v_done := "windlass"."outbox_job_run_change"(p_verb, v_free, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags,
+                v_done := "windlass"."outbox_job_run_change_all"(p_verb, v_free, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags,
                                                   p_notify, p_pass_on);
             exception
                 when others or assert_failure then
@@ -2304,7 +4602,7 @@ begin
                     foreach v_id in array array(select f.id from unnest(v_free) as f (id) order by random()) loop
                         exit when v_waits = 50;
                         begin
-                            v_done := v_done || "windlass"."outbox_job_run_change"(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
+                            v_done := v_done || "windlass"."outbox_job_run_change_all"(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
                                                                         p_delays, p_errors, p_flags, p_notify, p_pass_on);
                         exception
                             when others or assert_failure then
@@ -2316,7 +4614,7 @@ begin
                         end;
                     end loop;
                     if cardinality(v_done) = 0 and v_refused is not null then -- fails in the words of who refuses it
-                        v_done := "windlass"."outbox_job_run_change"(p_verb, array[v_refused], p_ids, v_owners, p_processed_by, p_delays,
+                        v_done := "windlass"."outbox_job_run_change_all"(p_verb, array[v_refused], p_ids, v_owners, p_processed_by, p_delays,
                                                           p_errors, p_flags, p_notify, p_pass_on);
                     end if;
             end;
@@ -2345,7 +4643,7 @@ $sql$;
 
 -- Changes those of p_only that their owners hold; what is said of each stands in the order of p_ids. Fails if somebody holds a
 -- row for longer than a moment. Returns the ids that it changed.
-create or replace function "windlass"."outbox_job_run_change"(
+create or replace function "windlass"."outbox_job_run_change_all"(
     p_verb         text,
     p_only         uuid[],
     p_ids          uuid[],
@@ -2508,7 +4806,7 @@ begin
        or p_watched and not "windlass"."outbox_job_run_is_calm"(p_quiet) then
         return 0;
     end if;
-    v_count := "windlass"."outbox_job_run_tend"('reap', array(
+    v_count := "windlass"."outbox_job_run_maintain"('reap', array(
         select r.id
           from "windlass"."outbox_job_run" r
          where r.status = 1 and r.id is not null and r.locked_until <= v_now
@@ -2525,7 +4823,7 @@ $sql$;
 -- What has to be done to messages that the caller has locked: reap, expire or clean. All at once; and if one is refused, by a
 -- trigger or a constraint of the user's, or something behind one is locked, one by one: it is left out, and the others go on. Only
 -- what is refused for all is an error. Returns how many.
-create or replace function "windlass"."outbox_job_run_tend"(p_verb text, p_ids uuid[]) returns integer
+create or replace function "windlass"."outbox_job_run_maintain"(p_verb text, p_ids uuid[]) returns integer
     language plpgsql
 as $sql$
 declare
@@ -2539,14 +4837,14 @@ begin
     end if;
     set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
     begin
-        return "windlass"."outbox_job_run_tend_all"(p_verb, p_ids);
+        return "windlass"."outbox_job_run_maintain_all"(p_verb, p_ids);
     exception
         when others or assert_failure then
             null;
     end;
     foreach v_id in array array(select i.id from unnest(p_ids) as i (id) order by random()) loop
         begin
-            v_count := v_count + "windlass"."outbox_job_run_tend_all"(p_verb, array[v_id]);
+            v_count := v_count + "windlass"."outbox_job_run_maintain_all"(p_verb, array[v_id]);
         exception
             when others or assert_failure then
                 if sqlstate = '55P03' then
@@ -2558,13 +4856,13 @@ begin
         end;
     end loop;
     if v_count = 0 and v_refused is not null then
-        v_count := "windlass"."outbox_job_run_tend_all"(p_verb, array[v_refused]); -- fails in the words of who refuses it
+        v_count := "windlass"."outbox_job_run_maintain_all"(p_verb, array[v_refused]); -- fails in the words of who refuses it
     end if;
     return v_count;
 end
 $sql$;
 
-create or replace function "windlass"."outbox_job_run_tend_all"(p_verb text, p_ids uuid[]) returns integer
+create or replace function "windlass"."outbox_job_run_maintain_all"(p_verb text, p_ids uuid[]) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -2574,7 +4872,6 @@ create or replace function "windlass"."outbox_job_run_tend_all"(p_verb text, p_i
 as $sql$
 declare
     v_count integer;
-    v_tried uuid[];
 begin
     case p_verb
         when 'reap' then
@@ -2590,33 +4887,14 @@ begin
         when 'expire' then
             v_count := "windlass"."outbox_job_run_end_unclaimed"(p_ids, 3::smallint, 'expired before it was handled');
         when 'clean' then
-            with cleaned as (
-                delete from "windlass"."outbox_job_run" m
-                 where m.id = any (p_ids)
-                returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
-            select count(*), array_agg(cleaned.id) filter (where cleaned.tried) into v_count, v_tried from cleaned;
-            if v_tried is not null then
-                delete from "windlass"."outbox_job_run_failure" h where h.message_id = any (v_tried);
-            end if;
+            v_count := "windlass"."outbox_job_run_remove"(p_ids);
     end case;
     return v_count;
 end
 $sql$;
 
--- Takes messages that the caller has locked, for p_lease. All at once; and if one is refused, by a trigger or a constraint of the
--- user's, one by one. Adds them to those that were taken, and to those that were refused; and says whether to look for more, in
--- place of these. If all are refused, it fails as the first one did.
-create or replace function "windlass"."outbox_job_run_take"(
-    p_owner   uuid,
-    p_now     timestamptz,
-    p_lease   interval,
-    p_taken   uuid[],
-    p_refused uuid[],
-    p_ids     uuid[],
-    out taken   uuid[],
-    out refused uuid[],
-    out more    boolean
-)
+-- Deletes messages that the caller has locked, with their history. Returns how many.
+create or replace function "windlass"."outbox_job_run_remove"(p_ids uuid[]) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -2624,39 +4902,33 @@ create or replace function "windlass"."outbox_job_run_take"(
     set jit = off
 as $sql$
 declare
-    v_id      uuid;
-    v_refused uuid;
+    v_count integer;
+    v_tried uuid[];
 begin
-    taken := p_taken;
-    refused := p_refused;
-    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
-    begin
-        update "windlass"."outbox_job_run" m
-           set status = 1, owner_token = p_owner, locked_until = p_now + p_lease, claimed_at = p_now, started = false
-         where m.id = any (p_ids);
-        taken := taken || p_ids;
-    exception
-        when others or assert_failure then
-            foreach v_id in array p_ids loop
-                begin
-                    update "windlass"."outbox_job_run" m
-                       set status = 1, owner_token = p_owner, locked_until = p_now + p_lease, claimed_at = p_now, started = false
-                     where m.id = v_id;
-                    taken := taken || v_id;
-                exception
-                    when others or assert_failure then
-                        v_refused := v_id;
-                        refused := refused || v_id;
-                end;
-            end loop;
-    end;
-    more := v_refused is not null and cardinality(refused) < 1000;
-    if not more and cardinality(taken) = 0 and cardinality(refused) > 0 then
-        update "windlass"."outbox_job_run" m
-           set status = 1, owner_token = p_owner, locked_until = p_now + p_lease, claimed_at = p_now, started = false
-         where m.id = refused[1]; -- fails in the words of who refuses it
-        taken := refused[1:1];
+    with removed as (
+        delete from "windlass"."outbox_job_run" m
+         where m.id = any (p_ids)
+        returning m.id, m.status = 3 or m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+    select count(*), array_agg(removed.id) filter (where removed.tried) into v_count, v_tried from removed;
+    if v_tried is not null then
+        delete from "windlass"."outbox_job_run_failure" h where h.message_id = any (v_tried);
     end if;
+    return v_count;
+end
+$sql$;
+
+-- Does what has to be done when messages end for which something has to be done (awaited), in the same transaction. Called after
+-- their rows have been changed, or locked and not deleted yet.
+create or replace function "windlass"."outbox_job_run_ended"(
+    p_ids      uuid[],
+    p_status   smallint,
+    p_blocking uuid[],
+    p_pass_on  boolean,
+    p_notify   boolean
+) returns void
+    language plpgsql
+as $sql$
+begin
 end
 $sql$;
 
@@ -2760,322 +5032,11 @@ insert into "windlass".windlass_watch (queue, seen_at, quiet_until)
 values ('outbox_job_run', clock_timestamp(), '-infinity')
 on conflict do nothing;
 
--- The outbox: writing messages, and what has to be done when one ends. Its verbs are those of a queue.
-
--- Writes one message. Returns its id; under a deduplication key that is taken, the id of the message that took it.
---
--- Messages of one ordering key are handled one after another, in the order of their sequence, over all topics. The key's row
--- is held until the commit: whoever writes to the same key waits until then, so that a message committed later never has the
--- smaller number.
-create or replace function "windlass"."outbox_enqueue"(
-    p_topic          text,
-    p_payload        text,
-    p_correlation_id text default null,
-    p_headers        jsonb default null,
-    p_due_at         timestamptz default null,
-    p_delay          interval default null,
-    p_expires_at     timestamptz default null,
-    p_id             uuid default null,
-    p_notify         boolean default true,
-    p_ordering_key   text default null,
-    p_dedup_key      text default null,
-    p_dedup_window   interval default null
-) returns uuid
-    language plpgsql
-as $sql$
-declare
-    v_now      timestamptz;
-    v_id       uuid := coalesce(p_id, "windlass"."outbox_new_id"());
-    v_first    uuid;
-    v_sequence bigint;
-    v_head     boolean;
-begin
-    if p_due_at is not null and p_delay is not null or p_expires_at is not null then
-        perform "windlass"."outbox_check_times"(p_due_at, p_delay, p_expires_at);
-    end if;
-    perform pg_current_xact_id();
-    if p_dedup_key is not null then
-        v_first := "windlass"."outbox_first"(p_topic, p_dedup_key, v_id, p_dedup_window);
-        if v_first is not null then
-            return v_first;
-        end if;
-    elsif p_dedup_window is not null then
-        perform "windlass"."outbox_check_dedup"(p_dedup_key, p_dedup_window);
-    end if;
-    if p_ordering_key is not null then
-        if btrim(p_ordering_key) = '' or v_id = '00000000-0000-0000-0000-000000000000' then
-            perform "windlass"."outbox_check_key"(p_ordering_key, v_id);
-        end if;
-        insert into "windlass"."outbox_key" as k (ordering_key, last_sequence, taken_by)
-        values (p_ordering_key, floor(extract(epoch from clock_timestamp()) * 1000000)::bigint, v_id)
-        on conflict (ordering_key) do update
-           set last_sequence = k.last_sequence + 1, taken_by = '00000000-0000-0000-0000-000000000000'
-        returning k.last_sequence, k.taken_by = v_id into v_sequence, v_head;
-        if v_head then -- the insert may have waited for another of the key, which has come and gone: its time is too early then
-            update "windlass"."outbox_key" k
-               set last_sequence = greatest(k.last_sequence, floor(extract(epoch from clock_timestamp()) * 1000000)::bigint)
-             where k.ordering_key = p_ordering_key
-            returning k.last_sequence into v_sequence;
-        end if;
-    end if;
-    v_now := clock_timestamp();
-    insert into "windlass"."outbox"
-        (id, created_at, next_attempt_at, due_at, expires_at, status, topic, correlation_id, headers, payload,
-         ordering_key, ordering_sequence, awaited)
-    values (v_id, v_now, greatest(v_now, coalesce(p_due_at, v_now + p_delay)), coalesce(p_due_at, v_now + p_delay),
-            p_expires_at, case when v_head is false then 4 else 0 end, p_topic, nullif(p_correlation_id, ''), p_headers, p_payload,
-            p_ordering_key, v_sequence, p_ordering_key is not null);
-    if p_notify then
-        perform pg_notify('windlass.windlass.outbox', p_topic);
-    end if;
-    return v_id;
-end
-$sql$;
-
--- Refuses a message that is due twice, or that expires before it is due.
-create or replace function "windlass"."outbox_check_times"(p_due_at timestamptz, p_delay interval, p_expires_at timestamptz)
-    returns void
-    language plpgsql
-as $sql$
-begin
-    if p_due_at is not null and p_delay is not null then
-        perform "windlass".windlass_refuse('a due time or a delay', 'both', 'Leave one of them out.');
-    elsif p_expires_at <= coalesce(p_due_at, clock_timestamp() + p_delay) then
-        perform "windlass".windlass_refuse('a message that expires after it is due', 'one that nobody could ever handle',
-                                         'Give a later p_expires_at, or leave it out.');
-    end if;
-end
-$sql$;
-
--- Writes many messages in one round trip, in the order of the arrays. An array of optional values may be null as a whole.
--- Returns the ids, in the same order; under deduplication keys that are taken, the ids of the messages that took them.
-create or replace function "windlass"."outbox_enqueue_all"(
-    p_ids             uuid[],
-    p_topics          text[],
-    p_payloads        text[],
-    p_correlation_ids text[] default null,
-    p_headers         text[] default null,
-    p_due_ats         timestamptz[] default null,
-    p_delays          interval[] default null,
-    p_expires_ats     timestamptz[] default null,
-    p_notify          boolean default true,
-    p_ordering_keys   text[] default null,
-    p_dedup_keys      text[] default null,
-    p_dedup_windows   interval[] default null
-) returns uuid[]
-    language plpgsql
-as $sql$
-declare
-    v_now       timestamptz;
-    v_ids       uuid[] := coalesce(p_ids, array(select "windlass"."outbox_new_id"() from unnest(p_topics)));
-    v_firsts    uuid[];
-    v_heads     boolean[];
-    v_sequences bigint[];
-begin
-    perform "windlass".windlass_check_lengths(
-        cardinality(p_topics), coalesce(cardinality(p_payloads), -1), cardinality(p_ids), cardinality(p_correlation_ids),
-        cardinality(p_headers), cardinality(p_due_ats), cardinality(p_delays), cardinality(p_expires_ats),
-        cardinality(p_ordering_keys), cardinality(p_dedup_keys), nullif(cardinality(p_dedup_windows), 1)); -- one for all
-    if p_due_ats is not null and p_delays is not null or p_expires_ats is not null then
-        perform "windlass"."outbox_check_times"(e.due_at, e.delay, e.expires_at)
-           from unnest(p_due_ats, p_delays, p_expires_ats) as e (due_at, delay, expires_at);
-    end if;
-    perform pg_current_xact_id();
-    if p_dedup_keys is not null then
-        v_firsts := "windlass"."outbox_firsts"(p_topics, p_dedup_keys, v_ids, p_dedup_windows);
-    elsif p_dedup_windows is not null then
-        perform "windlass"."outbox_check_dedup"(null, w) from unnest(p_dedup_windows) w where w is not null;
-    end if;
-    if p_ordering_keys is not null then
-        perform "windlass"."outbox_check_key"(e.ordering_key, e.id)
-           from unnest(v_ids, p_ordering_keys) as e (id, ordering_key)
-          where btrim(e.ordering_key) = '' or e.id = '00000000-0000-0000-0000-000000000000';
-        select h.heads, h.sequences into v_heads, v_sequences
-          from "windlass"."outbox_hold_keys"(v_ids, p_ordering_keys, v_firsts) h;
-    end if;
-    v_now := clock_timestamp();
-    insert into "windlass"."outbox"
-        (id, created_at, next_attempt_at, due_at, expires_at, status, topic, correlation_id, headers, payload,
-         ordering_key, ordering_sequence, awaited)
-    select e.id, v_now, greatest(v_now, coalesce(e.due_at, v_now + e.delay)), coalesce(e.due_at, v_now + e.delay),
-           e.expires_at, case when e.head is false then 4 else 0 end, e.topic, nullif(e.correlation_id, ''),
-           e.headers::jsonb, e.payload, e.ordering_key, e.sequence, e.ordering_key is not null
-      from unnest(v_ids, p_topics, p_payloads, p_correlation_ids, p_headers, p_due_ats, p_delays, p_expires_ats,
-                  p_ordering_keys, v_sequences, v_heads, v_firsts)
-           as e (id, topic, payload, correlation_id, headers, due_at, delay, expires_at, ordering_key, sequence, head, first)
-     where e.first is null;
-    if p_notify then
-        perform pg_notify('windlass.windlass.outbox', t.topic) from (select distinct unnest(p_topics) as topic) t;
-    end if;
-    if v_firsts is null then
-        return v_ids;
-    end if;
-    return array(select coalesce(e.first, e.id) from unnest(v_ids, v_firsts) with ordinality as e (id, first, place)
-                  order by e.place);
-end
-$sql$;
-
--- A new id, time-ordered (version 7): 48 bits of time, the rest random.
-create or replace function "windlass"."outbox_new_id"() returns uuid
-    language plpgsql
-as $sql$
-begin
-    return encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
-               placing substring(int8send(floor(extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
-               52, 1), 53, 1), 'hex')::uuid;
-end
-$sql$;
-
--- Does what has to be done when messages end, in the same transaction: their joins and runs learn of it, and the keys they
--- held are passed on, unless p_pass_on says that the caller does that. Those of p_blocking go on to hold theirs. Called
--- after their rows have been changed, or locked and not deleted yet.
-create or replace function "windlass"."outbox_ended"(
-    p_ids      uuid[],
-    p_status   smallint,
-    p_blocking uuid[],
-    p_pass_on  boolean,
-    p_notify   boolean
-) returns void
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-declare
-    v_joined uuid[];
-    v_runs   uuid[];
-    v_keys   text[];
-    v_blocks uuid[];
-begin
-    select array_agg(m.id) filter (where m.joined), array_agg(m.id) filter (where m.run),
-           array_agg(m.ordering_key) filter (where m.ordering_key is not null and m.id <> all (p_blocking)),
-           array_agg(m.id) filter (where m.ordering_key is not null and m.id = any (p_blocking))
-      into v_joined, v_runs, v_keys, v_blocks
-      from "windlass"."outbox" m
-     where m.id = any (p_ids);
-    if v_joined is not null then
-        perform "windlass"."outbox_join_count"(v_joined, case when p_status = 2 then 1 else 2 end::smallint);
-    end if;
-    if v_runs is not null then
-        perform "windlass"."outbox_job_runs_ended"(v_runs, p_status);
-    end if;
-    if v_blocks is not null then
-        update "windlass"."outbox" m set blocks_key = true where m.id = any (v_blocks);
-    end if;
-    if v_keys is not null and p_pass_on then
-        perform "windlass"."outbox_pass_on"(v_keys, p_notify);
-    end if;
-end
-$sql$;
-
--- Acks, and whoever has room takes the next message of each key with it, for p_lease, if it is due and of one of
--- p_topics: it goes from waiting to in progress without having been ready, which saves a version of its row and a claim. Only
--- for those who have found nothing else ready: the next of a key would otherwise overtake what has been ready for longer.
---
--- Returns the messages that it took, each with the answer of the ack and the number of keys whose next message it did not
--- take; when it took none, one row with these alone.
-create or replace function "windlass"."outbox_ack_next"(
-    p_ids          uuid[],
-    p_owners       uuid[],
-    p_processed_by text,
-    p_keep         boolean,
-    p_notify       boolean,
-    p_owner        uuid,
-    p_lease        interval,
-    p_topics       text[],
-    p_bytes        bigint default null
-) returns table (
-    id              uuid,
-    topic           varchar,
-    payload         text,
-    correlation_id  varchar,
-    headers         jsonb,
-    created_at      timestamptz,
-    due_at          timestamptz,
-    expires_at      timestamptz,
-    next_attempt_at timestamptz,
-    retry_count     integer,
-    lease_expiries  integer,
-    crashes         smallint,
-    requeues        smallint,
-    last_error      varchar,
-    ordering_key    varchar,
-    changed         integer,
-    locked          uuid[],
-    lost            uuid[],
-    left_keys       integer
-)
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-    set lock_timeout = '5ms'
-as $sql$
-declare
-    v_now    timestamptz;
-    v_bytes  bigint := coalesce(p_bytes, 9223372036854775807);
-    v_topics text[];
-    v_held   uuid[];
-    v_keys   text[];
-    v_ids    uuid[];
-    v_taken  text[];
-    v_left   text[];
-begin
-    select array_agg(m.id), array_agg(m.ordering_key) into v_held, v_keys
-      from "windlass"."outbox" m
-     where m.id = any (p_ids) and m.ordering_key is not null;
-    select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_settle"(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners,
-                                    p_processed_by => p_processed_by, p_again => false, p_pass_on => false) s;
-    if cardinality(locked) + cardinality(lost) > 0 then
-        v_keys := array(select k.ordering_key
-                          from unnest(v_held, v_keys) as k (id, ordering_key)
-                         where k.id <> all (locked) and k.id <> all (lost));
-    end if;
-    if coalesce(cardinality(v_keys), 0) = 0 then
-        left_keys := 0;
-        return next;
-        return;
-    end if;
-    v_topics := array(select unnest(p_topics) except select p.topic from "windlass"."outbox_pause" p);
-    v_ids := "windlass"."outbox_first_waiting"(v_keys);
-    v_now := clock_timestamp();
-    select array_agg(s.id), coalesce(array_agg(s.ordering_key), '{}') into v_ids, v_taken
-      from (select f.id, f.ordering_key, sum(f.size) over (rows between unbounded preceding and 1 preceding) as before
-              from (select l.id, l.ordering_key, octet_length(l.payload) as size
-                      from "windlass"."outbox" l
-                     where l.id = any (v_ids)
-                       and l.status + 0 = 4 -- naming status = 4 would invite the index of all that wait
-                       and l.topic = any (v_topics)
-                       and l.next_attempt_at <= v_now
-                       and (l.expires_at is null or l.expires_at > v_now)
-                       and l.retry_count + l.lease_expiries + l.requeues = 0 -- others have to be looked at before they start
-                       for update skip locked) f) s
-     where coalesce(s.before, 0) < v_bytes;
-    v_left := case when cardinality(v_taken) = cardinality(v_keys) then '{}'
-                   else array(select unnest(v_keys) except select unnest(v_taken)) end;
-    left_keys := cardinality(v_left);
-    if left_keys > 0 then
-        perform "windlass"."outbox_pass_on"(v_left, p_notify);
-    end if;
-    return query
-    update "windlass"."outbox" m
-       set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,
-           next_attempt_at = v_now
-     where m.id = any (v_ids)
-    returning m.id, m.topic, m.payload, m.correlation_id, m.headers, m.created_at, m.due_at, m.expires_at,
-              m.next_attempt_at, m.retry_count, m.lease_expiries, m.crashes, m.requeues, m.last_error, m.ordering_key,
-              changed, locked, lost, left_keys;
-    if not found then
-        return next;
-    end if;
-end
-$sql$;
+-- What programs and operators do to messages of a queue that nobody is handling. What an operator does is recorded in the same
+-- transaction: who, when, what, and to how many messages.
 
 -- One message, in whatever state.
-create or replace function "windlass"."outbox_find"(p_id uuid) returns setof "windlass"."outbox"
+create or replace function "windlass"."outbox_job_run_find"(p_id uuid) returns setof "windlass"."outbox_job_run"
     language plpgsql
     stable
     set plan_cache_mode = force_generic_plan
@@ -3084,192 +5045,23 @@ create or replace function "windlass"."outbox_find"(p_id uuid) returns setof "wi
     set jit = off
 as $sql$
 begin
-    return query select m.* from "windlass"."outbox" m where m.id = p_id;
+    return query select m.* from "windlass"."outbox_job_run" m where m.id = p_id;
 end
 $sql$;
 
--- Counts ended messages into the joins they are members of, each membership once: p_status 1 completed, 2 failed. Called
--- by whatever ends a message, after its row is locked; joins are locked in the order of their ids.
-create or replace function "windlass"."outbox_join_count"(p_message_ids uuid[], p_status smallint) returns void
+-- The attempts of a message that failed, the oldest first.
+create or replace function "windlass"."outbox_job_run_failures"(p_id uuid) returns setof "windlass"."outbox_job_run_failure"
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_hashjoin = off
-    set enable_mergejoin = off
-    set jit = off
+    stable
 as $sql$
 begin
-    perform 1
-       from "windlass"."outbox_join" j
-      where j.join_id in (select c.join_id
-                            from "windlass"."outbox_join_member" c
-                           where c.message_id = any (p_message_ids) and c.status = 0)
-      order by j.join_id
-        for update;
-    with counted as (
-        update "windlass"."outbox_join_member" c
-           set status = p_status
-         where c.message_id = any (p_message_ids) and c.status = 0
-        returning c.join_id),
-    steps as (
-        select counted.join_id, count(*)::integer as n from counted group by counted.join_id)
-    update "windlass"."outbox_join" j
-       set completed_steps = j.completed_steps + case p_status when 1 then steps.n else 0 end,
-           failed_steps = j.failed_steps + case p_status when 2 then steps.n else 0 end,
-           last_updated_at = clock_timestamp()
-      from steps
-     where j.join_id = steps.join_id;
+    return query select h.* from "windlass"."outbox_job_run_failure" h where h.message_id = p_id order by h.failed_at;
 end
 $sql$;
 
--- Order inside a key. A key is held by one message at most: the one that is ready or in progress, or that failed and keeps its
--- successors waiting. Whatever ends it passes the key on in the same transaction.
-
--- Takes the rows of these ordering keys until the end of the transaction, in the order of the keys. Returns, in the order of the
--- arrays, whether a message found its key free, and its number in the sequence; nulls for those without a key, and for those
--- that are not first under their deduplication key.
-create or replace function "windlass"."outbox_hold_keys"(
-    p_ids    uuid[],
-    p_keys   text[],
-    p_firsts uuid[],
-    out heads     boolean[],
-    out sequences bigint[]
-)
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_nestloop = off
-    set enable_mergejoin = off
-    set jit = off
-as $sql$
-declare
-    v_base    bigint := floor(extract(epoch from clock_timestamp()) * 1000000)::bigint;
-    v_keys    text[];
-    v_lasts   bigint[];
-    v_takers  uuid[];
-    v_late    bigint;
-begin
-    with held as (
-        insert into "windlass"."outbox_key" as k (ordering_key, last_sequence, taken_by)
-        select e.ordering_key, v_base + count(*), (array_agg(e.id order by e.place))[1]
-          from unnest(p_ids, p_keys, p_firsts) with ordinality as e (id, ordering_key, first, place)
-         where e.ordering_key is not null and e.first is null
-         group by e.ordering_key
-         order by e.ordering_key collate "C" -- as requeue does, so that the two cannot deadlock
-        on conflict (ordering_key) do update
-           set last_sequence = k.last_sequence + (excluded.last_sequence - v_base),
-               taken_by = '00000000-0000-0000-0000-000000000000'
-        returning k.ordering_key, k.last_sequence, k.taken_by)
-    select array_agg(held.ordering_key), array_agg(held.last_sequence), array_agg(held.taken_by)
-      into v_keys, v_lasts, v_takers from held;
-    -- The insert may have waited for others of these keys, which have come and gone: the base is too early then.
-    v_late := greatest(0, floor(extract(epoch from clock_timestamp()) * 1000000)::bigint - v_base);
-    update "windlass"."outbox_key" k
-       set last_sequence = k.last_sequence + v_late
-     where k.ordering_key = any (v_keys) and k.taken_by = any (v_takers)
-       and k.taken_by <> '00000000-0000-0000-0000-000000000000';
-    select array_agg(numbered.id = k.taken_by order by numbered.place),
-           array_agg(k.last_sequence - numbered.behind
-                     + case k.taken_by when '00000000-0000-0000-0000-000000000000' then 0 else v_late end order by numbered.place)
-      into heads, sequences
-      from (select e.id, e.place, case when e.first is null then e.ordering_key end as ordering_key,
-                   row_number() over (partition by e.ordering_key, e.first is null order by e.place desc) - 1 as behind
-              from unnest(p_ids, p_keys, p_firsts) with ordinality as e (id, ordering_key, first, place)) numbered
-      left join unnest(v_keys, v_lasts, v_takers) as k (ordering_key, last_sequence, taken_by)
-        on k.ordering_key = numbered.ordering_key;
-end
-$sql$;
-
--- Refuses a blank ordering key, and the nil id, which stands for nobody in the table of keys.
-create or replace function "windlass"."outbox_check_key"(p_key text, p_id uuid) returns void
-    language plpgsql
-as $sql$
-begin
-    if p_id = '00000000-0000-0000-0000-000000000000' then
-        raise exception 'expected the id of a message, got the nil UUID'
-            using errcode = 'invalid_parameter_value', hint = 'Leave p_id out to get a new one.';
-    end if;
-    if btrim(p_key) = '' then
-        raise exception 'expected an ordering key, got blank text'
-            using errcode = 'invalid_parameter_value', hint = 'Null means that order does not matter.';
-    end if;
-end
-$sql$;
-
--- Whoever held these keys has ended: the next in line takes its place, and a key that nobody waits for is forgotten. Who
--- writes to a key just now cannot be waited for, and what he writes cannot be seen yet: such keys are noted, and the
--- claims that follow look after them.
-create or replace function "windlass"."outbox_pass_on"(p_keys text[], p_notify boolean) returns void
-    language plpgsql
-as $sql$
-declare
-    v_left text[];
-begin
-    begin
-        v_left := "windlass"."outbox_hand_over"(p_keys, p_notify);
-    exception
-        when others or assert_failure then -- the next of one is refused, by a trigger of the user's perhaps: that must not undo the end of this one
-            v_left := p_keys;
-    end;
-    if cardinality(v_left) > 0 then
-        insert into "windlass"."outbox_key_freed" (ordering_key) select unnest(v_left) on conflict do nothing;
-        perform pg_notify('windlass.windlass.outbox', '');
-    end if;
-end
-$sql$;
-
--- Passes on or forgets keys that nobody holds, without waiting for anybody. Returns those that somebody is writing to, or
--- whose next message somebody has locked.
---
--- Who writes to a key holds its row. So what is seen to wait can be promoted without the row, which under a key that is
--- always being written to is never free; but that nothing waits is known only to who has locked it.
-create or replace function "windlass"."outbox_hand_over"(p_keys text[], p_notify boolean) returns text[]
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_hashjoin = off
-    set enable_mergejoin = off
-    set jit = off
-as $sql$
-declare
-    v_left      text[] := "windlass"."outbox_promote"(p_keys, p_notify);
-    v_mine      text[];
-    v_locked    text[];
-    v_forgotten text[];
-begin
-    if cardinality(v_left) = 0 then
-        return v_left;
-    end if;
-    v_mine := array(select k.ordering_key
-                      from "windlass"."outbox_key" k
-                     where k.ordering_key = any (v_left)
-                     order by k.ordering_key
-                       for update skip locked);
-    v_locked := "windlass"."outbox_promote"(v_mine, p_notify);
-    with forgotten as (
-        delete from "windlass"."outbox_key" k
-         where k.ordering_key = any (v_locked)
-           and (select w.id
-                  from "windlass"."outbox" w
-                 where w.status = 4 and w.ordering_key = k.ordering_key
-                 order by w.ordering_sequence
-                 limit 1) is null -- "not exists" becomes a join that reads all that wait, under whatever key
-        returning k.ordering_key)
-    select coalesce(array_agg(forgotten.ordering_key), '{}') into v_forgotten from forgotten;
-    return array(select l.ordering_key
-                   from unnest(v_left) as l (ordering_key)
-                  where l.ordering_key <> all (v_forgotten)
-                    and (l.ordering_key <> all (v_mine) or l.ordering_key = any (v_locked)));
-end
-$sql$;
-
--- Makes the first that waits for each of these keys ready; nobody holds them. Tells the nodes if p_notify says so.
--- Returns the keys where it could not: nobody is seen to wait, or somebody has locked the first, to cancel it perhaps.
--- Whoever ends messages must not wait for him.
-create or replace function "windlass"."outbox_promote"(p_keys text[], p_notify boolean) returns text[]
+-- Ends messages that nobody has claimed as cancelled; they are gone at once unless p_keep says otherwise. Returns how many;
+-- others, claimed or ended, stay as they are.
+create or replace function "windlass"."outbox_job_run_cancel"(p_ids uuid[], p_keep boolean default true) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -3277,315 +5069,26 @@ create or replace function "windlass"."outbox_promote"(p_keys text[], p_notify b
     set jit = off
 as $sql$
 declare
-    v_keys   text[];
-    v_topics text[];
-    v_ids    uuid[];
+    v_ids uuid[];
 begin
-    perform pg_current_xact_id();
-    v_ids := "windlass"."outbox_first_waiting"(p_keys);
-    with next as (
-        update "windlass"."outbox" m
-           set status = 0, next_attempt_at = greatest(clock_timestamp(), m.next_attempt_at)
-         where m.id = any (array(
-                   select l.id
-                     from "windlass"."outbox" l
-                    where l.id = any (v_ids)
-                      and l.status + 0 = 4 -- naming status = 4 would invite the index of all that wait
-                      for update skip locked))
-        returning m.ordering_key, m.topic)
-    select coalesce(array_agg(next.ordering_key), '{}'), array_agg(distinct next.topic) into v_keys, v_topics from next;
-    if p_notify then
-        perform pg_notify('windlass.windlass.outbox', t.topic) from unnest(v_topics) as t (topic);
+    perform "windlass".windlass_check_ids(p_ids);
+    v_ids := "windlass"."outbox_job_run_lock"(p_ids, array[0, 4]);
+    if p_keep or exists (select from "windlass"."outbox_job_run" m where m.id = any (v_ids) and m.awaited) then
+        perform "windlass"."outbox_job_run_end_unclaimed"(v_ids, 5::smallint, null);
     end if;
-    if cardinality(v_keys) = cardinality(p_keys) then
-        return '{}';
+    if not p_keep then
+        perform "windlass"."outbox_job_run_remove"(v_ids);
     end if;
-    return array(select unnest(p_keys) except select unnest(v_keys));
+    return cardinality(v_ids);
 end
 $sql$;
 
--- The first that waits for each of these keys, where one is seen to.
-create or replace function "windlass"."outbox_first_waiting"(p_keys text[]) returns uuid[]
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-begin
-    return array(select f.id
-                   from unnest(p_keys) as k (ordering_key)
-                  cross join lateral (
-                        select w.id
-                          from "windlass"."outbox" w
-                         where w.status = 4 and w.ordering_key = k.ordering_key
-                         order by w.ordering_sequence
-                         limit 1) f);
-end
-$sql$;
-
--- Passes on the keys that pass_on() had to leave. Some of many, at random: those at the front may be the ones that cannot be
--- passed on yet.
-create or replace function "windlass"."outbox_settle_keys"() returns void
-    language plpgsql
-as $sql$
-declare
-    v_keys text[] := array(select f.ordering_key
-                             from "windlass"."outbox_key_freed" f
-                            order by random()
-                            limit 500
-                              for update skip locked);
-    v_left text[];
-    v_key  text;
-begin
-    begin
-        v_left := "windlass"."outbox_hand_over"(v_keys, true);
-    exception
-        when others or assert_failure then -- the next of one is refused: some one by one, the others are looked at later
-            v_keys := v_keys[1:20];
-            v_left := '{}';
-            foreach v_key in array v_keys loop
-                begin
-                    v_left := v_left || "windlass"."outbox_hand_over"(array[v_key], true);
-                exception
-                    when others or assert_failure then
-                        v_left := v_left || v_key;
-                end;
-            end loop;
-    end;
-    delete from "windlass"."outbox_key_freed" f
-     where f.ordering_key = any (v_keys)
-       and (f.ordering_key <> all (v_left)
-            or not exists (select from "windlass"."outbox_key" k where k.ordering_key = f.ordering_key));
-end
-$sql$;
-
--- Deduplication: a message is written once under a key, for a time.
-
--- Refuses a deduplication key or a window that cannot be, in words that help. Called only where something is wrong.
-create or replace function "windlass"."outbox_check_dedup"(p_key text, p_window interval) returns void
-    language plpgsql
-as $sql$
-begin
-    if p_key is null or btrim(p_key) = '' then
-        raise exception 'expected a deduplication key, got %', case when p_key is null then 'a window without one' else 'blank text' end
-            using errcode = 'invalid_parameter_value', hint = 'Null, for the key and the window, means no deduplication.';
-    end if;
-    if p_window is null then
-        raise exception 'expected a window with the deduplication key, got null' -- errors name no key: they are logged
-            using errcode = 'null_value_not_allowed', hint = 'Give p_dedup_window, for example interval ''1 day''.';
-    elsif p_window <= '0' then
-        raise exception 'expected a positive window with the deduplication key, got %', p_window
-            using errcode = 'invalid_parameter_value',
-                  hint = 'Say for how long the key is to be remembered, for example interval ''1 day''.';
-    end if;
-end
-$sql$;
-
--- Takes a deduplication key for p_window. Returns null, or the id of the message that has it. Of several at once, one takes
--- it and the others wait for its commit.
-create or replace function "windlass"."outbox_first"(
-    p_topic  text,
-    p_key    text,
-    p_id     uuid,
-    p_window interval
-) returns uuid
-    language plpgsql
-as $sql$
-declare
-    v_now   timestamptz;
-    v_first uuid;
-begin
-    if btrim(p_key) = '' or (p_window > '0') is not true then
-        perform "windlass"."outbox_check_dedup"(p_key, p_window);
-    end if;
-    loop
-        v_now := clock_timestamp();
-        select d.message_id into v_first -- without a lock: who comes second need not wait for who comes third
-          from "windlass"."outbox_dedup" d
-         where d.topic = p_topic and d.dedup_key = p_key and d.expires_at > v_now;
-        if found then
-            return v_first;
-        end if;
-        insert into "windlass"."outbox_dedup" as d (topic, dedup_key, message_id, expires_at)
-        values (p_topic, p_key, p_id, v_now + p_window)
-        on conflict (topic, dedup_key) do update
-           set message_id = excluded.message_id, expires_at = excluded.expires_at
-         where d.expires_at <= v_now;
-        if found then
-            return null;
-        end if; -- else somebody has just taken it
-    end loop;
-end
-$sql$;
-
--- The same for many, in the order of the arrays; those without a key get null. Of several with one key, the first takes it.
--- There is a window for each, or one for all. Returns null when all are first.
---
--- Keys are new more often than not, and an INSERT that need not look out for conflicts costs two thirds of one that does: so
--- that is tried first.
-create or replace function "windlass"."outbox_firsts"(
-    p_topics  text[],
-    p_keys    text[],
-    p_ids     uuid[],
-    p_windows interval[]
-) returns uuid[]
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_hashjoin = off
-    set enable_mergejoin = off
-    set jit = off
-as $sql$
-declare
-    v_windows interval[] := case when cardinality(p_windows) > 1 then p_windows end;
-    v_window  interval := case when cardinality(p_windows) = 1 then p_windows[1] end;
-    v_now     timestamptz;
-    v_taken   uuid[] := '{}';
-    v_firsts  uuid[];
-    v_known   boolean;
-begin
-    perform "windlass"."outbox_check_dedup"(e.dedup_key, coalesce(e.dedup_window, v_window))
-       from unnest(p_keys, v_windows) as e (dedup_key, dedup_window)
-      where e.dedup_key is null and e.dedup_window is not null
-         or btrim(e.dedup_key) = ''
-         or e.dedup_key is not null and (coalesce(e.dedup_window, v_window) > '0') is not true;
-    begin
-        v_now := clock_timestamp();
-        insert into "windlass"."outbox_dedup" (topic, dedup_key, message_id, expires_at)
-        select e.topic, e.dedup_key, e.id, v_now + coalesce(e.dedup_window, v_window)
-          from unnest(p_topics, p_keys, p_ids, v_windows) as e (topic, dedup_key, id, dedup_window)
-         where e.dedup_key is not null
-         order by e.topic collate "C", e.dedup_key collate "C";
-        return null;
-    exception when unique_violation then
-        null;
-    end;
-    loop
-        v_now := clock_timestamp();
-        with taken as (
-            insert into "windlass"."outbox_dedup" as d (topic, dedup_key, message_id, expires_at)
-            select distinct on (e.topic collate "C", e.dedup_key collate "C")
-                   e.topic, e.dedup_key, e.id, v_now + coalesce(e.dedup_window, v_window)
-              from unnest(p_topics, p_keys, p_ids, v_windows) with ordinality
-                   as e (topic, dedup_key, id, dedup_window, place)
-              left join "windlass"."outbox_dedup" live
-                     on live.topic = e.topic and live.dedup_key = e.dedup_key and live.expires_at > v_now
-             where e.dedup_key is not null and live.topic is null
-             order by e.topic collate "C", e.dedup_key collate "C", e.place
-            on conflict (topic, dedup_key) do update
-               set message_id = excluded.message_id, expires_at = excluded.expires_at
-             where d.expires_at <= v_now
-            returning d.message_id)
-        select v_taken || coalesce(array_agg(taken.message_id), '{}') into v_taken from taken;
-        select array_agg(case when d.message_id = e.id and d.message_id = any (v_taken) then null else d.message_id end
-                         order by e.place),
-               bool_and(d.message_id is not null or e.dedup_key is null)
-          into v_firsts, v_known
-          from unnest(p_topics, p_keys, p_ids) with ordinality as e (topic, dedup_key, id, place)
-          left join "windlass"."outbox_dedup" d on d.topic = e.topic and d.dedup_key = e.dedup_key;
-        if v_known then
-            return v_firsts;
-        end if; -- else one was cleaned away this moment
-    end loop;
-end
-$sql$;
-
--- Deletes deduplication keys whose window is over. Returns how many.
-create or replace function "windlass"."outbox_forget"(p_limit integer default 1000) returns integer
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-declare
-    v_now timestamptz := clock_timestamp();
-begin
-    return "windlass".windlass_delete($name$"windlass"."outbox_dedup"$name$, array(
-        select o.ctid
-          from "windlass"."outbox_dedup" o
-         where o.expires_at <= v_now
-         order by o.expires_at
-         limit p_limit
-           for update skip locked));
-end
-$sql$;
-
--- What programs and operators do to messages that nobody is handling. What an operator does is recorded in the same
--- transaction: who, when, what, and to how many messages.
-
--- Refuses ids that are not there, which is not the same as none.
-create or replace function "windlass"."outbox_check_ids"(p_ids uuid[]) returns void
-    language plpgsql
-as $sql$
-begin
-    if p_ids is null then
-        raise exception 'expected an array of message ids, got null'
-            using errcode = 'null_value_not_allowed', hint = 'array_agg() of no rows is null; array(select ...) is empty.';
-    end if;
-end
-$sql$;
-
--- Refuses an operator without a name.
-create or replace function "windlass"."outbox_check_by"(p_by text) returns void
-    language plpgsql
-as $sql$
-begin
-    if p_by is null or btrim(p_by) = '' then
-        raise exception 'expected the name of the operator, got %', case when p_by is null then 'null' else 'blank text' end
-            using errcode = 'invalid_parameter_value', hint = 'Give p_by: what is done is recorded with it.';
-    end if;
-end
-$sql$;
-
--- Refuses a choice of failed messages that is none, or two at once. To change all, one has to say so: the ids of a query
--- that found nothing may arrive as null.
-create or replace function "windlass"."outbox_check_choice"(
-    p_by    text,
-    p_ids   uuid[],
-    p_topic text,
-    p_from  timestamptz,
-    p_until timestamptz,
-    p_error text,
-    p_limit integer,
-    p_all   boolean
-) returns void
-    language plpgsql
-as $sql$
-declare
-    v_filter boolean := coalesce(p_topic, p_from::text, p_until::text, p_error) is not null or p_all is true;
-begin
-    perform "windlass"."outbox_check_by"(p_by);
-    if p_ids is null and not v_filter then
-        raise exception 'expected message ids or a filter, got neither'
-            using errcode = 'invalid_parameter_value', hint = 'Give p_all => true to choose every failed message.';
-    elsif p_ids is not null and v_filter then
-        raise exception 'expected message ids or a filter, got both'
-            using errcode = 'invalid_parameter_value', hint = 'Ids choose by themselves; leave the rest out.';
-    elsif (p_limit > 0) is not true then
-        raise exception 'expected a positive limit, got %', coalesce(p_limit::text, 'null')
-            using errcode = 'invalid_parameter_value', hint = 'Leave p_limit out to change up to 1000 messages at a time.';
-    end if;
-end
-$sql$;
-
--- Ends messages that nobody has claimed as cancelled. Returns how many; others, claimed or ended, stay as they are.
-create or replace function "windlass"."outbox_cancel"(p_ids uuid[]) returns integer
-    language plpgsql
-as $sql$
-begin
-    perform "windlass"."outbox_check_ids"(p_ids);
-    return "windlass"."outbox_end_unclaimed"("windlass"."outbox_lock"(p_ids, array[0, 4]), 5::smallint, null);
-end
-$sql$;
-
--- Moves the due time of messages that nobody has claimed. Returns how many.
-create or replace function "windlass"."outbox_reschedule"(
+-- Moves the due time of messages that nobody has claimed: to p_due_at, or p_delay from now, or now. Returns how many.
+create or replace function "windlass"."outbox_job_run_reschedule"(
     p_ids    uuid[],
     p_due_at timestamptz default null,
-    p_delay  interval default null
+    p_delay  interval default null,
+    p_notify boolean default true
 ) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -3598,129 +5101,42 @@ declare
     v_now timestamptz;
     v_due timestamptz;
 begin
-    perform "windlass"."outbox_check_ids"(p_ids);
-    if p_due_at is not null and p_delay is not null then
-        raise exception 'expected a due time or a delay, got both' using errcode = 'invalid_parameter_value';
-    end if;
-    v_ids := "windlass"."outbox_lock"(p_ids, array[0, 4]);
+    perform "windlass".windlass_check_ids(p_ids);
+    perform "windlass".windlass_check_times(p_due_at, p_delay);
+    v_ids := "windlass"."outbox_job_run_lock"(p_ids, array[0, 4]);
     perform pg_current_xact_id();
     v_now := clock_timestamp();
     v_due := coalesce(p_due_at, v_now + p_delay, v_now);
-    update "windlass"."outbox" m
+    update "windlass"."outbox_job_run" m
        set due_at = v_due, next_attempt_at = greatest(v_now, v_due)
      where m.id = any (v_ids);
-    if cardinality(v_ids) > 0 then
-        perform pg_notify('windlass.windlass.outbox', '');
+    if p_notify and cardinality(v_ids) > 0 then
+        perform pg_notify('windlass.windlass.outbox', 'jobs');
     end if;
     return cardinality(v_ids);
 end
 $sql$;
 
--- The attempts of a message that failed, the oldest first.
-create or replace function "windlass"."outbox_failures"(p_id uuid) returns setof "windlass"."outbox_failure"
-    language plpgsql
-    stable
-as $sql$
-begin
-    return query select h.* from "windlass"."outbox_failure" h where h.message_id = p_id order by h.failed_at;
-end
-$sql$;
-
--- Failed messages without their payloads, the latest first, of a topic, a time and an error text where these are given. The
--- next page begins before the last one's (ended_at, id).
-create or replace function "windlass"."outbox_dead_letters"(
-    p_limit     integer,
-    p_topic     text default null,
-    p_from      timestamptz default null,
-    p_until     timestamptz default null,
-    p_error     text default null,
-    p_before_at timestamptz default null,
-    p_before_id uuid default null
-) returns table (
-    id             uuid,
-    topic          varchar,
-    correlation_id varchar,
-    ordering_key   varchar,
-    blocks_key     boolean,
-    created_at     timestamptz,
-    ended_at       timestamptz,
-    processed_by   varchar,
-    retry_count    integer,
-    lease_expiries integer,
-    requeues       smallint,
-    last_error     varchar,
-    erased_at      timestamptz
-)
-    language plpgsql
-    stable
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_sort = off
-    set jit = off
-as $sql$
-declare
-    v_from   timestamptz := coalesce(p_from, '-infinity');
-    v_until  timestamptz := coalesce(p_until, 'infinity');
-    v_at     timestamptz := coalesce(p_before_at, 'infinity');
-    v_id     uuid := coalesce(p_before_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
-begin
-    if p_topic is null then
-        return query
-        select m.id, m.topic, m.correlation_id, m.ordering_key, m.blocks_key, m.created_at, m.ended_at, m.processed_by,
-               m.retry_count, m.lease_expiries, m.requeues, m.last_error, m.erased_at
-          from "windlass"."outbox" m
-         where m.status = 3
-           and m.ended_at >= v_from and m.ended_at < v_until and (m.ended_at, m.id) < (v_at, v_id)
-           and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
-         order by m.ended_at desc, m.id desc
-         limit p_limit;
-    else
-        return query
-        select m.id, m.topic, m.correlation_id, m.ordering_key, m.blocks_key, m.created_at, m.ended_at, m.processed_by,
-               m.retry_count, m.lease_expiries, m.requeues, m.last_error, m.erased_at
-          from "windlass"."outbox" m
-         where m.status = 3 and m.topic = p_topic
-           and m.ended_at >= v_from and m.ended_at < v_until and (m.ended_at, m.id) < (v_at, v_id)
-           and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
-         order by m.ended_at desc, m.id desc
-         limit p_limit;
-    end if;
-end
-$sql$;
-
--- Messages without their payloads: of a state, a topic and a time where these are given. The time is that of the state, and
--- listed_at tells it: when a ready message is due, when the attempt of one in progress began, when one ended, and for those that
--- wait behind another, or if no state is asked for, when it was created. Unfinished ones come the oldest first, those that wait key
--- by key; ended ones, and those of all states, the latest first. The next page begins after the last one's (listed_at, id), or
--- among those that wait, its (ordering_key, ordering_sequence).
+-- Messages without their content: of a state, a topic, a source, a time and a part of the last error, where these are given.
+-- The time is that of the state: when a ready message is due, when the attempt of one in progress began, when one ended; if no
+-- state is asked for, when it was created. Unfinished ones of a state come the oldest first; ended ones, and those of all states,
+-- the latest first. The next page begins after the last one's time and id; after its key and number, where a queue has an order of
+-- its own.
 --
 -- Each walks along an index of its state. Ready and failed ones have one by topic; among others a topic that is rare is looked for.
-create or replace function "windlass"."outbox_list"(
-    p_limit          integer,
-    p_status         integer default null,
-    p_topic          text default null,
-    p_from           timestamptz default null,
-    p_until          timestamptz default null,
-    p_after_at       timestamptz default null,
-    p_after_id       uuid default null,
-    p_after_key      text default null,
-    p_after_sequence bigint default null
-) returns table (
-    id                uuid,
-    topic             varchar,
-    status            smallint,
-    correlation_id    varchar,
-    ordering_key      varchar,
-    ordering_sequence bigint,
-    created_at        timestamptz,
-    listed_at         timestamptz,
-    processed_by      varchar,
-    retry_count       integer,
-    lease_expiries    integer,
-    requeues          smallint,
-    last_error        varchar
-)
+create or replace function "windlass"."outbox_job_run_list"(
+    p_limit        integer,
+    p_status       integer default null,
+    p_topic        text default null,
+    p_source       text default null,
+    p_from         timestamptz default null,
+    p_until        timestamptz default null,
+    p_error        text default null,
+    p_after_at     timestamptz default null,
+    p_after_id     uuid default null,
+    p_after_key    text default null,
+    p_after_number bigint default null
+) returns setof "windlass"."outbox_job_run_listed"
     language plpgsql
     stable
     set plan_cache_mode = force_generic_plan
@@ -3740,104 +5156,81 @@ declare
 begin
     if p_status is null then
         return query
-        select m.id, m.topic, m.status, m.correlation_id, m.ordering_key, m.ordering_sequence, m.created_at, m.created_at, m.processed_by,
-               m.retry_count, m.lease_expiries, m.requeues, m.last_error
-          from "windlass"."outbox" m
+        select m.*
+          from "windlass"."outbox_job_run_listed" m
          where m.id < v_last
            and m.created_at >= v_from and m.created_at < v_until
            and (p_topic is null or m.topic = p_topic)
+           and (p_source is null or m.source = p_source)
+           and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
          order by m.id desc
          limit p_limit;
     elsif p_status = 0 then
         return query
         select r.*
-          from unnest(case when p_topic is null then array(select "windlass"."outbox_ready_topics"()) else array[p_topic] end) t (topic)
+          from unnest(case when p_topic is null then array(select "windlass"."outbox_job_run_ready_topics"()) else array[p_topic] end) t (topic)
          cross join lateral (
-               select m.id, m.topic, m.status, m.correlation_id, m.ordering_key, m.ordering_sequence, m.created_at, m.next_attempt_at, m.processed_by,
-                      m.retry_count, m.lease_expiries, m.requeues, m.last_error
-                 from "windlass"."outbox" m
+               select m.*
+                 from "windlass"."outbox_job_run_listed" m
                 where m.status = 0 and m.topic = t.topic
                   and m.next_attempt_at >= v_from and m.next_attempt_at <= v_to
                   and (m.next_attempt_at, m.id) > (v_after, v_first)
+                  and (p_source is null or m.source = p_source)
+                  and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
                 order by m.next_attempt_at, m.id
                 limit p_limit) r
          order by r.next_attempt_at, r.id
          limit p_limit;
     elsif p_status = 1 then
         return query
-        select m.id, m.topic, m.status, m.correlation_id, m.ordering_key, m.ordering_sequence, m.created_at, m.claimed_at, m.processed_by,
-               m.retry_count, m.lease_expiries, m.requeues, m.last_error
-          from "windlass"."outbox" m
+        select m.*
+          from "windlass"."outbox_job_run_listed" m
          where m.status = 1
            and m.claimed_at >= v_from and m.claimed_at < v_until and (m.claimed_at, m.id) > (v_after, v_first)
            and (p_topic is null or m.topic = p_topic)
+           and (p_source is null or m.source = p_source)
+           and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
          order by m.claimed_at, m.id
-         limit p_limit;
-    elsif p_status = 2 then
-        return query
-        select m.id, m.topic, m.status, m.correlation_id, m.ordering_key, m.ordering_sequence, m.created_at, m.ended_at, m.processed_by,
-               m.retry_count, m.lease_expiries, m.requeues, m.last_error
-          from "windlass"."outbox" m
-         where m.status = 2
-           and m.ended_at >= v_from and m.ended_at < v_until and (m.ended_at, m.id) < (v_before, v_last)
-           and (p_topic is null or m.topic = p_topic)
-         order by m.ended_at desc, m.id desc
          limit p_limit;
     elsif p_status = 3 and p_topic is not null then
         return query
-        select m.id, m.topic, m.status, m.correlation_id, m.ordering_key, m.ordering_sequence, m.created_at, m.ended_at, m.processed_by,
-               m.retry_count, m.lease_expiries, m.requeues, m.last_error
-          from "windlass"."outbox" m
+        select m.*
+          from "windlass"."outbox_job_run_listed" m
          where m.status = 3 and m.topic = p_topic
            and m.ended_at >= v_from and m.ended_at < v_until and (m.ended_at, m.id) < (v_before, v_last)
+           and (p_source is null or m.source = p_source)
+           and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
          order by m.ended_at desc, m.id desc
-         limit p_limit;
-    elsif p_status = 3 then
-        return query
-        select m.id, m.topic, m.status, m.correlation_id, m.ordering_key, m.ordering_sequence, m.created_at, m.ended_at, m.processed_by,
-               m.retry_count, m.lease_expiries, m.requeues, m.last_error
-          from "windlass"."outbox" m
-         where m.status = 3
-           and m.ended_at >= v_from and m.ended_at < v_until and (m.ended_at, m.id) < (v_before, v_last)
-           and (p_topic is null or m.topic = p_topic)
-         order by m.ended_at desc, m.id desc
-         limit p_limit;
-    elsif p_status = 4 then
-        return query
-        select m.id, m.topic, m.status, m.correlation_id, m.ordering_key, m.ordering_sequence, m.created_at, m.created_at, m.processed_by,
-               m.retry_count, m.lease_expiries, m.requeues, m.last_error
-          from "windlass"."outbox" m
-         where m.status = 4
-           and m.created_at >= v_from and m.created_at < v_until
-           and (m.ordering_key, m.ordering_sequence) > (coalesce(p_after_key, ''), coalesce(p_after_sequence, 0))
-           and (p_topic is null or m.topic = p_topic)
-         order by m.ordering_key, m.ordering_sequence
          limit p_limit;
     else
         return query
-        select m.id, m.topic, m.status, m.correlation_id, m.ordering_key, m.ordering_sequence, m.created_at, m.ended_at, m.processed_by,
-               m.retry_count, m.lease_expiries, m.requeues, m.last_error
-          from "windlass"."outbox" m
-         where m.status = 5
+        select m.*
+          from "windlass"."outbox_job_run_listed" m
+         where m.status = p_status and m.ended_at is not null
            and m.ended_at >= v_from and m.ended_at < v_until and (m.ended_at, m.id) < (v_before, v_last)
            and (p_topic is null or m.topic = p_topic)
+           and (p_source is null or m.source = p_source)
+           and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
          order by m.ended_at desc, m.id desc
          limit p_limit;
     end if;
 end
 $sql$;
 
--- Locks failed messages: those of p_ids, or the oldest that fit the rest; only such that hold a key, or have their payload,
--- if that is asked. Returns their ids.
-create or replace function "windlass"."outbox_pick_failed"(
-    p_ids     uuid[],
-    p_topic   text,
-    p_from    timestamptz,
-    p_until   timestamptz,
-    p_error   text,
-    p_holding boolean,
-    p_whole   boolean,
-    p_limit   integer
+-- Locks failed messages: those of p_ids, or the oldest that fit the rest; with p_whole only such that have their content. Returns
+-- their ids.
+create or replace function "windlass"."outbox_job_run_pick_failed"(
+    p_by     text,
+    p_ids    uuid[],
+    p_topic  text,
+    p_source text,
+    p_from   timestamptz,
+    p_until  timestamptz,
+    p_error  text,
+    p_limit  integer,
+    p_action bigint,
+    p_all    boolean,
+    p_whole  boolean
 ) returns uuid[]
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -3847,85 +5240,55 @@ create or replace function "windlass"."outbox_pick_failed"(
 as $sql$
 declare
     v_from  timestamptz := coalesce(p_from, '-infinity');
-    v_until timestamptz := coalesce(p_until, 'infinity');
+    v_until timestamptz := "windlass".windlass_action_until(p_action, p_until);
     v_ids   uuid[];
 begin
+    perform "windlass".windlass_check_choice(p_by, p_ids, coalesce(p_topic, p_source, p_from::text, p_until::text, p_error) is not null,
+                                           p_limit, p_all);
     if p_ids is not null then
-        v_ids := "windlass"."outbox_lock"(p_ids, array[3]);
-        return array(select m.id
-                       from "windlass"."outbox" m
-                      where m.id = any (v_ids)
-                        and (m.blocks_key or not p_holding) and (m.erased_at is null or not p_whole));
+        v_ids := "windlass"."outbox_job_run_lock"(p_ids, array[3]);
+        return array(select m.id from "windlass"."outbox_job_run" m where m.id = any (v_ids) and (m.erased_at is null or not p_whole));
     elsif p_topic is not null then
         return array(select m.id
-                       from "windlass"."outbox" m
+                       from "windlass"."outbox_job_run" m
                       where m.status = 3 and m.topic = p_topic and m.ended_at >= v_from and m.ended_at < v_until
+                        and (p_source is null or m.source = p_source)
                         and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
-                        and (m.blocks_key or not p_holding) and (m.erased_at is null or not p_whole)
+                        and (m.erased_at is null or not p_whole)
                       order by m.ended_at, m.id
                       limit p_limit
                         for update skip locked);
     end if;
     return array(select m.id
-                   from "windlass"."outbox" m
+                   from "windlass"."outbox_job_run" m
                   where m.status = 3 and m.ended_at >= v_from and m.ended_at < v_until
+                    and (p_source is null or m.source = p_source)
                     and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
-                    and (m.blocks_key or not p_holding) and (m.erased_at is null or not p_whole)
+                    and (m.erased_at is null or not p_whole)
                   order by m.ended_at, m.id
                   limit p_limit
                     for update skip locked);
 end
 $sql$;
 
--- Records what an operator did; with p_action, as a part of what is recorded there. Returns the number of the record.
-create or replace function "windlass"."outbox_record"(
-    p_action   bigint,
-    p_by       text,
-    p_verb     text,
-    p_messages integer,
-    p_ids      uuid[],
-    p_detail   jsonb
-) returns bigint
-    language plpgsql
-as $sql$
-declare
-    v_action bigint := p_action;
-begin
-    if p_action is not null then
-        update "windlass"."outbox_action" a
-           set messages = a.messages + p_messages
-         where a.id = p_action and a.acted_by = p_by and a.verb = p_verb;
-        if not found then
-            raise exception 'expected the number of a % by % that is recorded, got %', p_verb, p_by, p_action
-                using errcode = 'invalid_parameter_value', hint = 'Leave p_action out to begin another.';
-        end if;
-    else
-        insert into "windlass"."outbox_action" (acted_at, acted_by, verb, messages, detail)
-        values (clock_timestamp(), p_by, p_verb, p_messages,
-                jsonb_strip_nulls(p_detail || jsonb_build_object('ids', to_jsonb(p_ids[1:100]))))
-        returning id into v_action;
-    end if;
-    return v_action;
-end
-$sql$;
-
 -- Makes failed messages ready again: those of p_ids, or up to p_limit that fit the rest, or of all if p_all says so. They
 -- lose what expiry they had, if it has passed, and their expired leases; p_reset says whether failed attempts are forgotten
--- too. Under an ordering key that others hold by now they wait, as the first in line. Erased ones are left out.
+-- too. Erased ones are left out.
 --
 -- More than p_limit take several calls; give each the action of the first, which is then one record, and touches only what
 -- had failed before it began. They go from the oldest to the newest: what one call reached can be p_from of the next.
-create or replace function "windlass"."outbox_requeue"(
+create or replace function "windlass"."outbox_job_run_requeue"(
     p_by     text,
     p_ids    uuid[] default null,
     p_topic  text default null,
+    p_source text default null,
     p_from   timestamptz default null,
     p_until  timestamptz default null,
     p_error  text default null,
-    p_reset  boolean default true,
     p_limit  integer default 1000,
     p_action bigint default null,
-    p_all    boolean default false
+    p_all    boolean default false,
+    p_reset  boolean default true
 ) returns table (action bigint, messages integer, reached timestamptz)
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -3934,55 +5297,47 @@ create or replace function "windlass"."outbox_requeue"(
     set jit = off
 as $sql$
 declare
-    v_now   timestamptz;
-    v_token uuid := gen_random_uuid();
-    v_ids   uuid[];
-    v_heads uuid[];
+    v_now     timestamptz;
+    v_ids     uuid[];
+    v_waiting uuid[] := '{}';
 begin
-    perform "windlass"."outbox_check_choice"(p_by, p_ids, p_topic, p_from, p_until, p_error, p_limit, p_all);
-    v_ids := "windlass"."outbox_pick_failed"(p_ids, p_topic, p_from, "windlass"."outbox_action_until"(p_action, p_until), p_error,
-                                           false, true, p_limit);
-    reached := (select max(m.ended_at) from "windlass"."outbox" m where m.id = any (v_ids));
+    v_ids := "windlass"."outbox_job_run_pick_failed"(p_by, p_ids, p_topic, p_source, p_from, p_until, p_error, p_limit, p_action, p_all, true);
+    messages := cardinality(v_ids);
+    reached := (select max(m.ended_at) from "windlass"."outbox_job_run" m where m.id = any (v_ids));
     perform pg_current_xact_id();
-    with entry as (
-        select m.ordering_key, (array_agg(m.id order by m.ordering_sequence))[1] as first
-          from "windlass"."outbox" m
-         where m.id = any (v_ids) and m.ordering_key is not null and not m.blocks_key
-         group by m.ordering_key
-         order by m.ordering_key),
-    held as (
-        insert into "windlass"."outbox_key" as k (ordering_key, last_sequence, taken_by)
-        select entry.ordering_key, floor(extract(epoch from clock_timestamp()) * 1000000)::bigint, v_token from entry
-        on conflict (ordering_key) do update set last_sequence = k.last_sequence
-        returning k.ordering_key, k.taken_by = v_token as free)
-    select coalesce(array_agg(entry.first), '{}') into v_heads
-      from entry join held on held.ordering_key = entry.ordering_key
-     where held.free;
+    declare
+        v_handed uuid[] := array(select r.id from "windlass"."outbox_job_run" r where r.id = any (v_ids) and r.handed_over);
+    begin
+        if cardinality(v_handed) > 0 then
+            v_ids := array(select unnest(v_ids) except select unnest(v_handed));
+            messages := cardinality(v_ids)
+                + (select q.messages from "windlass"."outbox_requeue"(p_by, v_handed, p_reset => p_reset) q);
+        end if;
+    end;
     v_now := clock_timestamp();
-    update "windlass"."outbox" m
-       set status = case when m.ordering_key is null or m.blocks_key or m.id = any (v_heads) then 0 else 4 end,
-           blocks_key = false, owner_token = null,
+    update "windlass"."outbox_job_run" m
+       set status = case when m.id = any (v_waiting) then 4 else 0 end, owner_token = null,
            next_attempt_at = greatest(v_now, m.due_at), ended_at = null, processed_by = null, lease_expiries = 0, crashes = 0,
            retry_count = case when p_reset then 0 else m.retry_count end,
            requeues = least(m.requeues + 1, 32767),
            expires_at = case when m.expires_at > v_now then m.expires_at end
      where m.id = any (v_ids);
-    perform "windlass"."outbox_job_runs_reopened"(array(select m.id from "windlass"."outbox" m where m.id = any (v_ids) and m.run));
-    if cardinality(v_ids) > 0 then
-        perform pg_notify('windlass.windlass.outbox', '');
+    if messages > 0 then
+        perform pg_notify('windlass.windlass.outbox', 'jobs');
     end if;
-    return query
-    select "windlass"."outbox_record"(p_action, p_by, 'requeue', cardinality(v_ids), p_ids,
-               jsonb_build_object('topic', p_topic, 'from', p_from, 'until', p_until, 'error', p_error, 'reset', p_reset)),
-           cardinality(v_ids), reached;
+    action := "windlass".windlass_record('outbox_job_run', p_action, p_by, 'requeue', messages, p_ids,
+                  jsonb_build_object('topic', p_topic, 'source', p_source, 'from', p_from, 'until', p_until, 'error', p_error,
+                                     'reset', p_reset));
+    return next;
 end
 $sql$;
 
--- Deletes failed messages and their history. The keys they held are passed on. Otherwise as requeue.
-create or replace function "windlass"."outbox_purge"(
+-- Deletes failed messages and their history. Otherwise as requeue.
+create or replace function "windlass"."outbox_job_run_purge"(
     p_by     text,
     p_ids    uuid[] default null,
     p_topic  text default null,
+    p_source text default null,
     p_from   timestamptz default null,
     p_until  timestamptz default null,
     p_error  text default null,
@@ -3990,84 +5345,6 @@ create or replace function "windlass"."outbox_purge"(
     p_action bigint default null,
     p_all    boolean default false
 ) returns table (action bigint, messages integer, reached timestamptz)
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-declare
-    v_ids  uuid[];
-    v_keys text[];
-begin
-    perform "windlass"."outbox_check_choice"(p_by, p_ids, p_topic, p_from, p_until, p_error, p_limit, p_all);
-    v_ids := "windlass"."outbox_pick_failed"(p_ids, p_topic, p_from, "windlass"."outbox_action_until"(p_action, p_until), p_error,
-                                           false, false, p_limit);
-    reached := (select max(m.ended_at) from "windlass"."outbox" m where m.id = any (v_ids));
-    v_keys := array(select m.ordering_key from "windlass"."outbox" m where m.id = any (v_ids) and m.blocks_key);
-    delete from "windlass"."outbox" m where m.id = any (v_ids);
-    delete from "windlass"."outbox_failure" h where h.message_id = any (v_ids);
-    if cardinality(v_keys) > 0 then
-        perform "windlass"."outbox_pass_on"(v_keys, true);
-    end if;
-    return query
-    select "windlass"."outbox_record"(p_action, p_by, 'purge', cardinality(v_ids), p_ids,
-               jsonb_build_object('topic', p_topic, 'from', p_from, 'until', p_until, 'error', p_error)),
-           cardinality(v_ids), reached;
-end
-$sql$;
-
--- Lets the messages behind failed ones go on; those stay failed. Otherwise as requeue.
-create or replace function "windlass"."outbox_skip"(
-    p_by     text,
-    p_ids    uuid[] default null,
-    p_topic  text default null,
-    p_from   timestamptz default null,
-    p_until  timestamptz default null,
-    p_error  text default null,
-    p_limit  integer default 1000,
-    p_action bigint default null,
-    p_all    boolean default false
-) returns table (action bigint, messages integer, reached timestamptz)
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-declare
-    v_ids  uuid[];
-    v_keys text[];
-begin
-    perform "windlass"."outbox_check_choice"(p_by, p_ids, p_topic, p_from, p_until, p_error, p_limit, p_all);
-    v_ids := "windlass"."outbox_pick_failed"(p_ids, p_topic, p_from, "windlass"."outbox_action_until"(p_action, p_until), p_error,
-                                           true, false, p_limit);
-    reached := (select max(m.ended_at) from "windlass"."outbox" m where m.id = any (v_ids));
-    with passed as (
-        update "windlass"."outbox" m set blocks_key = false where m.id = any (v_ids) returning m.ordering_key)
-    select coalesce(array_agg(passed.ordering_key), '{}') into v_keys from passed;
-    if cardinality(v_keys) > 0 then
-        perform "windlass"."outbox_pass_on"(v_keys, true);
-    end if;
-    return query
-    select "windlass"."outbox_record"(p_action, p_by, 'skip', cardinality(v_ids), p_ids,
-               jsonb_build_object('topic', p_topic, 'from', p_from, 'until', p_until, 'error', p_error)),
-           cardinality(v_ids), reached;
-end
-$sql$;
-
--- Until when messages must have failed to belong to an action that is already recorded.
-create or replace function "windlass"."outbox_action_until"(p_action bigint, p_until timestamptz) returns timestamptz
-    language plpgsql
-    stable
-as $sql$
-begin
-    return coalesce((select least(p_until, a.acted_at) from "windlass"."outbox_action" a where a.id = p_action), p_until);
-end
-$sql$;
-
--- Removes payload and headers of messages that have ended; everything else stays. Returns how many.
-create or replace function "windlass"."outbox_erase"(p_by text, p_ids uuid[]) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -4077,82 +5354,100 @@ as $sql$
 declare
     v_ids uuid[];
 begin
-    perform "windlass"."outbox_check_by"(p_by);
-    perform "windlass"."outbox_check_ids"(p_ids);
-    v_ids := "windlass"."outbox_lock"(p_ids, array[2, 3, 5]);
-    v_ids := array(select m.id from "windlass"."outbox" m where m.id = any (v_ids) and m.erased_at is null);
-    update "windlass"."outbox" m set payload = '', headers = null, erased_at = clock_timestamp() where m.id = any (v_ids);
-    perform "windlass"."outbox_record"(null, p_by, 'erase', cardinality(v_ids), p_ids, '{}');
+    v_ids := "windlass"."outbox_job_run_pick_failed"(p_by, p_ids, p_topic, p_source, p_from, p_until, p_error, p_limit, p_action, p_all, false);
+    reached := (select max(m.ended_at) from "windlass"."outbox_job_run" m where m.id = any (v_ids));
+    messages := "windlass"."outbox_job_run_remove"(v_ids);
+    action := "windlass".windlass_record('outbox_job_run', p_action, p_by, 'purge', messages, p_ids,
+                  jsonb_build_object('topic', p_topic, 'source', p_source, 'from', p_from, 'until', p_until, 'error', p_error));
+    return next;
+end
+$sql$;
+
+-- Removes payload and headers of messages that have ended; everything else stays. Returns how many.
+create or replace function "windlass"."outbox_job_run_erase"(p_by text, p_ids uuid[]) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids uuid[];
+begin
+    perform "windlass".windlass_check_by(p_by);
+    perform "windlass".windlass_check_ids(p_ids);
+    v_ids := "windlass"."outbox_job_run_lock"(p_ids, array[2, 3, 5]);
+    v_ids := array(select m.id from "windlass"."outbox_job_run" m where m.id = any (v_ids) and m.erased_at is null);
+    update "windlass"."outbox_job_run" m set payload = '', headers = null, erased_at = clock_timestamp() where m.id = any (v_ids);
+    perform "windlass".windlass_record('outbox_job_run', null, p_by, 'erase', cardinality(v_ids), p_ids, '{}');
     return cardinality(v_ids);
 end
 $sql$;
 
 -- Stops claims of a topic, everywhere; handlers that are at work finish. Returns whether it was not paused before.
-create or replace function "windlass"."outbox_pause_topic"(p_by text, p_topic text, p_reason text default null) returns boolean
+create or replace function "windlass"."outbox_job_run_pause_topic"(p_by text, p_topic text, p_reason text default null) returns boolean
     language plpgsql
 as $sql$
-declare
-    v_new boolean;
 begin
-    perform "windlass"."outbox_check_by"(p_by);
+    perform "windlass".windlass_check_by(p_by);
     if p_topic is null or btrim(p_topic) = '' then
-        raise exception 'expected a topic, got %', case when p_topic is null then 'null' else 'blank text' end
-            using errcode = 'invalid_parameter_value', hint = 'Topics are paused one by one.';
+        perform "windlass".windlass_refuse('a topic', case when p_topic is null then 'null' else 'blank text' end,
+                                         'Topics are paused one by one.');
     end if;
-    insert into "windlass"."outbox_pause" (topic, paused_at, paused_by, reason)
-    values (p_topic, clock_timestamp(), p_by, nullif(left(p_reason, 2048), ''))
-    on conflict (topic) do nothing;
-    v_new := found;
-    if v_new then
-        perform "windlass"."outbox_record"(null, p_by, 'pause', 0, null,
-                                         jsonb_build_object('topic', p_topic, 'reason', p_reason));
-        perform pg_notify('windlass.windlass.outbox', chr(1) || 'topics');
+    insert into "windlass".windlass_pause (queue, topic, paused_at, paused_by, reason)
+    values ('outbox_job_run', p_topic, clock_timestamp(), p_by, nullif(left(p_reason, 2048), ''))
+    on conflict (queue, topic) do nothing;
+    if not found then
+        return false;
     end if;
-    return v_new;
+    perform "windlass".windlass_record('outbox_job_run', null, p_by, 'pause', 0, null, jsonb_build_object('topic', p_topic, 'reason', p_reason));
+    perform pg_notify('windlass.windlass.outbox', chr(1) || 'topics');
+    return true;
 end
 $sql$;
 
 -- Lets a topic be claimed again. Returns whether it was paused.
-create or replace function "windlass"."outbox_resume_topic"(p_by text, p_topic text) returns boolean
+create or replace function "windlass"."outbox_job_run_resume_topic"(p_by text, p_topic text) returns boolean
     language plpgsql
 as $sql$
-declare
-    v_paused boolean;
 begin
-    perform "windlass"."outbox_check_by"(p_by);
-    delete from "windlass"."outbox_pause" p where p.topic = p_topic;
-    v_paused := found;
-    if v_paused then
-        perform "windlass"."outbox_record"(null, p_by, 'resume', 0, null, jsonb_build_object('topic', p_topic));
-        perform pg_notify('windlass.windlass.outbox', chr(1) || 'topics');
+    perform "windlass".windlass_check_by(p_by);
+    delete from "windlass".windlass_pause p where p.queue = 'outbox_job_run' and p.topic = p_topic;
+    if not found then
+        return false;
     end if;
-    return v_paused;
+    perform "windlass".windlass_record('outbox_job_run', null, p_by, 'resume', 0, null, jsonb_build_object('topic', p_topic));
+    perform pg_notify('windlass.windlass.outbox', chr(1) || 'topics');
+    return true;
 end
 $sql$;
 
-create or replace function "windlass"."outbox_paused_topics"() returns setof "windlass"."outbox_pause"
+create or replace function "windlass"."outbox_job_run_paused_topics"() returns setof "windlass".windlass_pause
     language plpgsql
     stable
 as $sql$
 begin
-    return query select p.* from "windlass"."outbox_pause" p order by p.topic;
+    return query select p.* from "windlass".windlass_pause p where p.queue = 'outbox_job_run' order by p.topic;
 end
 $sql$;
 
 -- What operators did, the latest first. The next page begins before the last one's number.
-create or replace function "windlass"."outbox_actions"(p_limit integer, p_before bigint default null)
-    returns setof "windlass"."outbox_action"
+create or replace function "windlass"."outbox_job_run_actions"(p_limit integer, p_before bigint default null)
+    returns setof "windlass".windlass_action
     language plpgsql
     stable
 as $sql$
 begin
     return query
-    select a.* from "windlass"."outbox_action" a where p_before is null or a.id < p_before order by a.id desc limit p_limit;
+    select a.*
+      from "windlass".windlass_action a
+     where a.queue = 'outbox_job_run' and (p_before is null or a.id < p_before)
+     order by a.id desc
+     limit p_limit;
 end
 $sql$;
 
--- Timers. What holds for the verbs of the outbox holds for these; in particular, next_attempt_at is stamped with a time read after
--- the transaction has its number, so that whoever looks for due timers can prove that nothing older is still to come.
+-- Timers: how they are written, found by their keys, and handed off to the outbox. The other verbs are those of every queue.
 
 -- Writes a timer. It is due at p_due_at, or p_delay from now. Of one unique key there is one timer in a topic at most: a second one
 -- replaces it, if p_replace says so, or leaves it as it is. Returns the id of the timer that stands.
@@ -4180,7 +5475,7 @@ as $sql$
 declare
     v_now timestamptz;
     v_due timestamptz;
-    v_id  uuid := coalesce(p_id, "windlass"."outbox_new_id"());
+    v_id  uuid := coalesce(p_id, "windlass".windlass_new_id());
     v_old boolean;
 begin
     if (p_due_at is null) = (p_delay is null) then
@@ -4203,7 +5498,7 @@ begin
             if found then
                 return v_id;
             end if;
-            v_id := coalesce(p_id, "windlass"."outbox_new_id"());
+            v_id := coalesce(p_id, "windlass".windlass_new_id());
         end if;
         insert into "windlass"."outbox_timer" as t
             (id, created_at, due_at, next_attempt_at, topic, unique_key, correlation_id, headers, payload)
@@ -4228,7 +5523,7 @@ begin
         if found then
             return v_id;
         end if; -- else it has just been done or cancelled
-        v_id := coalesce(p_id, "windlass"."outbox_new_id"());
+        v_id := coalesce(p_id, "windlass".windlass_new_id());
     end loop;
     if p_notify and v_due < v_now + interval '1 minute' then -- nobody who looks for timers sleeps longer than that
         perform pg_notify('windlass.windlass.outbox', chr(1) || 'timers');
@@ -4266,7 +5561,7 @@ create or replace function "windlass"."outbox_timer_schedule_all"(
 as $sql$
 declare
     v_now  timestamptz;
-    v_ids  uuid[] := coalesce(p_ids, array(select "windlass"."outbox_new_id"() from unnest(p_topics)));
+    v_ids  uuid[] := coalesce(p_ids, array(select "windlass".windlass_new_id() from unnest(p_topics)));
     v_soon boolean;
     v_each record;
 begin
@@ -4309,28 +5604,7 @@ begin
 end
 $sql$;
 
--- Deletes a timer that nobody has claimed, one that failed as well. Returns whether it did: then it is never delivered. One that
--- is done, or being handled, can no more be cancelled.
-create or replace function "windlass"."outbox_timer_cancel"(p_id uuid) returns boolean
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-declare
-    v_ids uuid[] := "windlass"."outbox_timer_lock"(array[p_id], array[0, 3]);
-begin
-    if cardinality(v_ids) = 0 then
-        return false;
-    end if;
-    delete from "windlass"."outbox_timer" t where t.id = p_id;
-    delete from "windlass"."outbox_timer_failure" h where h.message_id = p_id;
-    return true;
-end
-$sql$;
-
--- The same by topic and unique key.
+-- Cancels the timer that has a unique key. Returns whether it did: then it is never delivered.
 create or replace function "windlass"."outbox_timer_cancel_key"(p_topic text, p_unique_key text) returns boolean
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -4339,65 +5613,7 @@ create or replace function "windlass"."outbox_timer_cancel_key"(p_topic text, p_
     set jit = off
 as $sql$
 begin
-    return coalesce("windlass"."outbox_timer_cancel"((
-        select t.id from "windlass"."outbox_timer" t where t.topic = p_topic and t.unique_key = p_unique_key and t.status < 2)), false);
-end
-$sql$;
-
--- Moves the due time of a timer that nobody has claimed. One that failed is pending again, unless another has its unique key by
--- now. Returns whether it did.
-create or replace function "windlass"."outbox_timer_reschedule"(
-    p_id     uuid,
-    p_due_at timestamptz default null,
-    p_delay  interval default null,
-    p_notify boolean default true
-) returns boolean
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-declare
-    v_now timestamptz;
-    v_due timestamptz;
-begin
-    if (p_due_at is null) = (p_delay is null) then
-        perform "windlass"."outbox_timer_check_due"(p_due_at, p_delay);
-    end if;
-    perform pg_current_xact_id();
-    v_now := clock_timestamp();
-    v_due := coalesce(p_due_at, v_now + p_delay);
-    begin -- what is not changed is not kept locked either
-        if cardinality("windlass"."outbox_timer_lock"(array[p_id], array[0, 3])) = 0 then
-            return false;
-        end if;
-        update "windlass"."outbox_timer" t
-           set due_at = v_due, next_attempt_at = greatest(v_now, v_due), status = 0, ended_at = null, owner_token = null,
-               requeues = t.requeues + case t.status when 3 then 1 else 0 end
-         where t.id = p_id;
-    exception
-        when unique_violation then
-            return false;
-    end;
-    if p_notify and v_due < v_now + interval '1 minute' then
-        perform pg_notify('windlass.windlass.outbox', chr(1) || 'timers');
-    end if;
-    return true;
-end
-$sql$;
-
--- One timer.
-create or replace function "windlass"."outbox_timer_find"(p_id uuid) returns setof "windlass"."outbox_timer"
-    language plpgsql
-    stable
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-begin
-    return query select t.* from "windlass"."outbox_timer" t where t.id = p_id;
+    return "windlass"."outbox_timer_cancel"(array(select t.id from "windlass"."outbox_timer_find_key"(p_topic, p_unique_key) t)) = 1;
 end
 $sql$;
 
@@ -4417,60 +5633,8 @@ begin
 end
 $sql$;
 
--- The timers of a topic, or of all, without their payloads, the next due first. The next page begins after the last one's
--- (due_at, id). Of all topics: one step in the index for each, and a page of it.
-create or replace function "windlass"."outbox_timer_list"(
-    p_topic    text,
-    p_limit    integer,
-    p_after_at timestamptz default null,
-    p_after_id uuid default null
-) returns table (
-    id              uuid,
-    topic           varchar,
-    unique_key      varchar,
-    correlation_id  varchar,
-    created_at      timestamptz,
-    due_at          timestamptz,
-    next_attempt_at timestamptz,
-    claimed         boolean,
-    failed          boolean,
-    retry_count     integer,
-    lease_expiries  integer,
-    last_error      varchar
-)
-    language plpgsql
-    stable
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_sort = off
-    set jit = off
-as $sql$
-begin
-    return query
-    with recursive step (topic) as (
-        (select t.topic from "windlass"."outbox_timer" t where t.topic >= coalesce(p_topic, '') order by t.topic limit 1)
-        union all
-        select (select t.topic from "windlass"."outbox_timer" t where t.topic > step.topic order by t.topic limit 1)
-          from step
-         where step.topic is not null and p_topic is null)
-    select f.*
-      from step
-     cross join lateral (
-           select t.id, t.topic, t.unique_key, t.correlation_id, t.created_at, t.due_at, t.next_attempt_at, t.status = 1,
-                  t.status = 3, t.retry_count, t.lease_expiries, t.last_error
-             from "windlass"."outbox_timer" t
-            where t.topic = coalesce(p_topic, step.topic)
-              and (t.due_at, t.id) > (coalesce(p_after_at, '-infinity'),
-                                      coalesce(p_after_id, '00000000-0000-0000-0000-000000000000'))
-            order by t.due_at, t.id
-            limit p_limit) f
-     order by f.due_at, f.id
-     limit p_limit;
-end
-$sql$;
-
--- Lets due timers become messages, the oldest first, at most p_limit of them, from a bound on which is proved as in claim.
+-- Lets due timers become messages, the oldest first, at most p_limit of them, from a bound on which is proved as in claim. Also those
+-- of paused topics: a pause is for programs that claim timers; their messages wait if that topic of the outbox is paused.
 -- Returns how many, the topics they went to, where the last of them was, the numbers for the proof, how many microseconds
 -- remain until the next one is due, at most a day, zero or less when one is due now, null when there is none; and the time.
 create or replace function "windlass"."outbox_timer_hand_off"(
@@ -4515,10 +5679,10 @@ begin
         last_id := v_ids[handed];
         set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
         begin
-            topics := "windlass"."outbox_timer_become"(v_ids);
+            topics := "windlass"."outbox_timer_deliver"(v_ids);
         exception
             when others or assert_failure then
-                topics := "windlass"."outbox_timer_become_each"(v_ids);
+                topics := "windlass"."outbox_timer_deliver_each"(v_ids);
         end;
         perform pg_notify('windlass.windlass.outbox', t.topic) from unnest(topics) as t (topic);
     end if;
@@ -4533,7 +5697,7 @@ end
 $sql$;
 
 -- Deletes timers that the caller has locked, and writes them as messages. Returns their topics.
-create or replace function "windlass"."outbox_timer_become"(p_ids uuid[]) returns text[]
+create or replace function "windlass"."outbox_timer_deliver"(p_ids uuid[]) returns text[]
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -4551,8 +5715,8 @@ begin
         returning t.id, t.message_id, t.due_at, t.topic, t.correlation_id, t.headers, t.payload,
                   t.retry_count + t.lease_expiries + t.requeues > 0 as tried),
     written as (
-        insert into "windlass"."outbox" (id, created_at, next_attempt_at, due_at, topic, correlation_id, headers, payload)
-        select coalesce(done.message_id, done.id), v_now, v_now, done.due_at, done.topic,
+        insert into "windlass"."outbox" (id, created_at, next_attempt_at, due_at, topic, source, correlation_id, headers, payload)
+        select coalesce(done.message_id, done.id), v_now, v_now, done.due_at, done.topic, 'timer',
                coalesce(done.correlation_id, 'timer-' || done.id), done.headers, done.payload
           from done
         returning topic)
@@ -4578,7 +5742,7 @@ $sql$;
 -- The same one by one, after it failed for all together: one that cannot become a message is put off, with the reason, and the
 -- others go on, also those that come after a whole batch of such. One that has become a message already, because it was written
 -- twice, is done. One behind which something is locked stays due, and so does one that cannot be changed at all.
-create or replace function "windlass"."outbox_timer_become_each"(p_ids uuid[]) returns text[]
+create or replace function "windlass"."outbox_timer_deliver_each"(p_ids uuid[]) returns text[]
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -4596,7 +5760,7 @@ declare
 begin
     foreach v_id in array p_ids loop
         begin
-            v_topics := v_topics || "windlass"."outbox_timer_become"(array[v_id]);
+            v_topics := v_topics || "windlass"."outbox_timer_deliver"(array[v_id]);
         exception
             when others or assert_failure then
                 get stacked diagnostics v_state = returned_sqlstate, v_constraint = constraint_name;
@@ -4624,47 +5788,8 @@ begin
 end
 $sql$;
 
--- Nothing waits for the end of a timer.
-create or replace function "windlass"."outbox_timer_ended"(
-    p_ids uuid[], p_status smallint, p_blocking uuid[], p_pass_on boolean, p_notify boolean
-) returns void
-    language plpgsql
-as $sql$
-begin
-end
-$sql$;
-
--- For programs that handle timers themselves: takes due ones for p_lease. Nobody else gets them until then.
-create or replace function "windlass"."outbox_timer_claim"(p_owner uuid, p_lease interval, p_limit integer)
-    returns setof "windlass"."outbox_timer"
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-declare
-    v_now     timestamptz := clock_timestamp();
-    v_taken   uuid[] := '{}';
-    v_refused uuid[] := '{}';
-    v_more    boolean := true;
-begin
-    perform "windlass".windlass_check_lease(p_lease);
-    while v_more loop
-        select k.taken, k.refused, k.more into v_taken, v_refused, v_more
-          from "windlass"."outbox_timer_take"(p_owner, v_now, p_lease, v_taken, v_refused, array(
-                   select t.id
-                     from "windlass"."outbox_timer" t
-                    where t.status = 0 and t.next_attempt_at <= v_now and t.id <> all (v_refused)
-                    order by t.next_attempt_at, t.id
-                    limit p_limit - cardinality(v_taken)
-                      for update skip locked)) k;
-    end loop;
-    return query select t.* from "windlass"."outbox_timer" t where t.id = any (v_taken);
-end
-$sql$;
-
--- Jobs and their runs. Programs compute the ticks; what is decided here is who takes one, once.
+-- Jobs, and what their runs have besides the verbs of every queue. Programs compute the ticks; what is decided here is who takes
+-- one, once. A job that is not there is told by a null.
 
 -- Ends the runs whose messages end; these have been changed in the same transaction, or are about to be deleted.
 create or replace function "windlass"."outbox_job_runs_ended"(p_ids uuid[], p_status smallint) returns void
@@ -4707,16 +5832,6 @@ begin
 end
 $sql$;
 
--- Says that there is no such job.
-create or replace function "windlass"."outbox_job_unknown"(p_name text) returns void
-    language plpgsql
-as $sql$
-begin
-    raise exception 'expected the name of a job, got %, which is none', coalesce(quote_literal(p_name), 'null')
-        using errcode = 'no_data_found', hint = 'outbox_jobs() lists all of them.';
-end
-$sql$;
-
 -- Creates a job, or changes it. Its ticks are given by the caller: the next one, when that fires, and, for a job with a period, the
 -- moment from which its ticks are counted. They count only if the job is new or its times have changed; else it goes on as
 -- before, and a paused job stays paused. A job belongs to a set once one has brought it along, and no other set can take
@@ -4745,60 +5860,61 @@ create or replace function "windlass"."outbox_job_save"(
     set jit = off
 as $sql$
 declare
-    v_now  timestamptz := clock_timestamp();
-    v_job  "windlass"."outbox_job";
-    v_same boolean;
+    v_now timestamptz := clock_timestamp();
+    v_set text;
 begin
-    insert into "windlass"."outbox_job"
+    insert into "windlass"."outbox_job" as j
         (name, version, topic, payload, cron, zone, period, anchor_at, misfire, misfire_runs, misfire_after, overlap, jitter,
          next_tick_at, fires_at, job_set, created_at, updated_at)
     values (p_name, 1, p_topic, p_payload, p_cron, p_zone, p_period, p_anchor_at, p_misfire, p_misfire_runs, p_misfire_after,
             p_overlap, p_jitter, p_next_tick_at, p_fires_at, p_job_set, v_now, v_now)
-    on conflict (name) do nothing;
+    on conflict (name) do update
+       set (anchor_at, next_tick_at, fires_at) = (
+               select case when times.same then j.anchor_at else p_anchor_at end,
+                      case when j.paused_at is null then case when times.same then j.next_tick_at else p_next_tick_at end end,
+                      case when j.paused_at is not null then null
+                           when not times.same then p_fires_at
+                           when j.problem is not null then greatest(j.next_tick_at, v_now)
+                           else least(j.fires_at, j.next_tick_at + p_jitter) end
+                 from (select (j.cron, j.zone, j.period) is not distinct from (p_cron::varchar, p_zone::varchar, p_period)) times (same)),
+           version = j.version + 1, topic = p_topic, payload = p_payload, cron = p_cron, zone = p_zone, period = p_period,
+           misfire = p_misfire, misfire_runs = p_misfire_runs, misfire_after = p_misfire_after, overlap = p_overlap,
+           jitter = p_jitter, problem = null, job_set = coalesce(p_job_set, j.job_set), updated_at = v_now
+     where coalesce(j.job_set, p_job_set) is not distinct from coalesce(p_job_set, j.job_set)
+       and (j.problem is not null
+            or (j.cron, j.zone, j.period, j.topic, j.payload, j.misfire, j.misfire_runs, j.misfire_after, j.overlap, j.jitter, j.job_set)
+               is distinct from
+               (excluded.cron, excluded.zone, excluded.period, excluded.topic, excluded.payload, excluded.misfire, excluded.misfire_runs,
+                excluded.misfire_after, excluded.overlap, excluded.jitter, coalesce(excluded.job_set, j.job_set)));
     if found then
         perform pg_notify('windlass.windlass.outbox', chr(1) || 'jobs');
         return true;
     end if;
-    select j.* into v_job from "windlass"."outbox_job" j where j.name = p_name for update;
-    if not found then -- it has just been deleted
-        return "windlass"."outbox_job_save"(p_name, p_topic, p_payload, p_cron, p_zone, p_period, p_anchor_at, p_next_tick_at,
-                                          p_fires_at, p_misfire, p_misfire_runs, p_misfire_after, p_overlap, p_jitter,
-                                          p_job_set);
-    end if;
-    if v_job.job_set <> p_job_set then
+    v_set := (select j.job_set from "windlass"."outbox_job" j where j.name = p_name);
+    if v_set <> p_job_set then
         raise exception 'job % belongs to the set %, and cannot be brought along by the set %', quote_literal(p_name),
-                        quote_literal(v_job.job_set), quote_literal(p_job_set)
+                        quote_literal(v_set), quote_literal(p_job_set)
             using errcode = 'unique_violation', hint = 'Give it another name, or take it out of the other set first.';
     end if;
-    v_same := (v_job.cron, v_job.zone, v_job.period) is not distinct from (p_cron::varchar, p_zone::varchar, p_period);
-    if v_same and v_job.problem is null
-       and (v_job.topic, v_job.payload, v_job.misfire::integer, v_job.misfire_runs, v_job.misfire_after, v_job.overlap::integer,
-            v_job.jitter, v_job.job_set)
-           is not distinct from
-           (p_topic::varchar, p_payload, p_misfire, p_misfire_runs, p_misfire_after, p_overlap, p_jitter,
-            coalesce(p_job_set, v_job.job_set)::varchar) then
-        return false;
+    return false;
+end
+$sql$;
+
+-- Records what an operator did to a job, if p_by names one: with what operators did to runs.
+create or replace function "windlass"."outbox_job_record"(p_by text, p_verb text, p_name text, p_runs integer) returns void
+    language plpgsql
+as $sql$
+begin
+    if p_by is not null then
+        perform "windlass".windlass_check_by(p_by);
+        perform "windlass".windlass_record('outbox' || '_job_run', null, p_by, p_verb, p_runs, null, jsonb_build_object('job', p_name));
     end if;
-    update "windlass"."outbox_job" j
-       set version = j.version + 1, topic = p_topic, payload = p_payload, cron = p_cron, zone = p_zone, period = p_period,
-           anchor_at = case when v_same then j.anchor_at else p_anchor_at end,
-           misfire = p_misfire, misfire_runs = p_misfire_runs, misfire_after = p_misfire_after, overlap = p_overlap,
-           jitter = p_jitter,
-           next_tick_at = case when j.paused_at is null then case when v_same then j.next_tick_at else p_next_tick_at end end,
-           fires_at = case when j.paused_at is null
-                           then case when not v_same then p_fires_at
-                                     when j.problem is not null then greatest(j.next_tick_at, v_now)
-                                     else least(j.fires_at, j.next_tick_at + p_jitter) end end,
-           problem = null, job_set = coalesce(p_job_set, j.job_set), updated_at = v_now
-     where j.name = p_name;
-    perform pg_notify('windlass.windlass.outbox', chr(1) || 'jobs');
-    return true;
 end
 $sql$;
 
 -- Deletes a job with the runs that nobody has begun; runs that are being handled go on, and what has run stays known. Returns how
--- many runs it took along. An unknown job is an error, or null.
-create or replace function "windlass"."outbox_job_delete"(p_name text, p_raise boolean default true) returns integer
+-- many runs it took along.
+create or replace function "windlass"."outbox_job_delete"(p_name text, p_by text default null) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -4806,21 +5922,18 @@ create or replace function "windlass"."outbox_job_delete"(p_name text, p_raise b
     set jit = off
 as $sql$
 declare
+    v_runs  uuid[];
     v_count integer;
 begin
     delete from "windlass"."outbox_job" j where j.name = p_name;
     if not found then
-        if p_raise then
-            perform "windlass"."outbox_job_unknown"(p_name);
-        end if;
         return null;
     end if;
-    update "windlass"."outbox_job_run" r
-       set status = 5, ended_at = clock_timestamp(), last_error = 'its job was deleted'
-     where r.job_name = p_name and r.ended_at is null and not r.handed_over and r.locked_until is null;
-    get diagnostics v_count = row_count;
-    return v_count + "windlass"."outbox_cancel"(array(
-        select r.id from "windlass"."outbox_job_run" r where r.job_name = p_name and r.ended_at is null and r.handed_over));
+    v_runs := array(select r.id from "windlass"."outbox_job_run" r where r.source = p_name and r.ended_at is null);
+    v_count := "windlass"."outbox_cancel"(v_runs)
+        + "windlass"."outbox_job_run_end_unclaimed"("windlass"."outbox_job_run_lock"(v_runs, array[0]), 5::smallint, 'its job was deleted');
+    perform "windlass"."outbox_job_record"(p_by, 'delete job', p_name, v_count);
+    return v_count;
 end
 $sql$;
 
@@ -4835,21 +5948,20 @@ as $sql$
 begin
     return (select r.id
               from "windlass"."outbox_job_run" r
-             where r.job_name = p_name and r.ended_at is null
+             where r.source = p_name and r.ended_at is null
                and (not r.handed_over or exists (select from "windlass"."outbox" m where m.id = r.id))
              limit 1);
 end
 $sql$;
 
 -- Makes a run of a job now, also of a paused one. With p_hand_off it is a message at once; else a node that hands off makes it
--- one, or a program claims it. While a run is unfinished, a job that allows no overlap is not triggered. That, and an unknown
--- job, is an error, or told by a run_id of null. A run that is known already, from a call whose answer was lost, is not made
--- again.
+-- one, or a program claims it. While a run is unfinished, a job that allows no overlap is not triggered: then the run_id is null, and
+-- the unfinished_id tells. A run that is known already, from a call whose answer was lost, is not made again.
 create or replace function "windlass"."outbox_job_trigger"(
     p_name     text,
     p_id       uuid default null,
     p_hand_off boolean default false,
-    p_raise    boolean default true,
+    p_by       text default null,
     out run_id        uuid,
     out unfinished_id uuid,
     out topic         text
@@ -4861,67 +5973,89 @@ create or replace function "windlass"."outbox_job_trigger"(
     set jit = off
 as $sql$
 declare
-    v_now timestamptz;
     v_job "windlass"."outbox_job";
 begin
     select j.* into v_job from "windlass"."outbox_job" j where j.name = p_name for update;
     if not found then
-        if p_raise then
-            perform "windlass"."outbox_job_unknown"(p_name);
-        end if;
         return;
     end if;
     topic := v_job.topic;
-    if p_id is not null then
-        perform 1 from "windlass"."outbox_job_run" r where r.id = p_id;
-        if found then
-            run_id := p_id;
-            return;
-        end if;
+    if exists (select from "windlass"."outbox_job_run" r where r.id = p_id) then
+        run_id := p_id;
+        return;
     end if;
     if v_job.overlap > 0 then
         unfinished_id := "windlass"."outbox_job_unfinished"(p_name);
         if unfinished_id is not null then
-            if p_raise then
-                raise exception 'job % has a run that is unfinished (%), and allows no overlap', quote_literal(p_name), unfinished_id
-                    using errcode = 'object_in_use', hint = 'Wait until it has ended, or cancel its message.';
-            end if;
             return;
         end if;
     end if;
-    run_id := coalesce(p_id, "windlass"."outbox_new_id"());
+    run_id := coalesce(p_id, "windlass".windlass_new_id());
     perform pg_current_xact_id();
-    v_now := clock_timestamp();
-    insert into "windlass"."outbox_job_run" (id, job_name, tick_at, triggered, created_at, next_attempt_at, status, handed_over)
-    values (run_id, p_name, v_now, true, v_now, v_now, case when p_hand_off then 6 else 0 end, p_hand_off);
+    perform "windlass"."outbox_job_make_runs"(v_job, clock_timestamp(), array[run_id], null, true, p_hand_off);
     update "windlass"."outbox_job" j set last_run_id = run_id where j.name = p_name; -- not the version: ticks go on beside it
-    if p_hand_off then
-        perform "windlass"."outbox_job_message"(run_id, v_now, v_job);
-    end if;
+    perform "windlass"."outbox_job_record"(p_by, 'trigger job', p_name, 1);
     perform pg_notify('windlass.windlass.outbox', case when p_hand_off then v_job.topic else chr(1) || 'jobs' end);
 end
 $sql$;
 
--- Writes the message of a run.
-create or replace function "windlass"."outbox_job_message"(p_id uuid, p_tick_at timestamptz, p_job "windlass"."outbox_job")
-    returns void
+-- Writes runs of a job, one for each tick that has none, or of this moment; with p_hand_off as messages, which have the payload then.
+-- Returns the id of the last tick's.
+create or replace function "windlass"."outbox_job_make_runs"(
+    p_job       "windlass"."outbox_job",
+    p_now       timestamptz,
+    p_ids       uuid[],
+    p_ticks     timestamptz[],
+    p_triggered boolean,
+    p_hand_off  boolean
+) returns uuid
     language plpgsql
+as $sql$
+declare
+    v_ids uuid[];
+begin
+    with made as (
+        insert into "windlass"."outbox_job_run"
+            (id, source, topic, payload, tick_at, triggered, created_at, next_attempt_at, status, handed_over)
+        select e.id, p_job.name, p_job.topic, case when p_hand_off then '' else p_job.payload end, coalesce(e.tick_at, p_now), p_triggered,
+               p_now, p_now, case when p_hand_off then 6 else 0 end, p_hand_off
+          from unnest(p_ids, p_ticks) as e (id, tick_at)
+         order by e.tick_at
+        on conflict (source, tick_at) where not triggered do nothing
+        returning id, tick_at)
+    select array_agg(made.id order by made.tick_at) into v_ids from made;
+    if p_hand_off and v_ids is not null then
+        perform "windlass"."outbox_job_run_deliver"(v_ids, p_job.payload);
+    end if;
+    return v_ids[cardinality(v_ids)];
+end
+$sql$;
+
+-- Writes runs as messages, with this payload or their own.
+create or replace function "windlass"."outbox_job_run_deliver"(p_ids uuid[], p_payload text) returns void
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
 as $sql$
 declare
     v_now timestamptz;
 begin
     perform pg_current_xact_id();
     v_now := clock_timestamp();
-    insert into "windlass"."outbox" (id, created_at, next_attempt_at, due_at, topic, correlation_id, headers, payload, run, awaited)
-    values (p_id, v_now, v_now, p_tick_at, p_job.topic, 'job-run-' || p_id,
-            jsonb_build_object('windlass-job', p_job.name, 'windlass-tick',
-                rtrim(rtrim(to_char(p_tick_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0'), '.') || 'Z'),
-            p_job.payload, true, true);
+    insert into "windlass"."outbox" (id, created_at, next_attempt_at, due_at, topic, source, correlation_id, headers, payload, awaited)
+    select r.id, v_now, v_now, r.tick_at, r.topic, 'job', 'job-run-' || r.id,
+           jsonb_build_object('windlass-job', r.source, 'windlass-tick',
+               rtrim(rtrim(to_char(r.tick_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0'), '.') || 'Z'),
+           coalesce(p_payload, r.payload), true
+      from "windlass"."outbox_job_run" r
+     where r.id = any (p_ids);
 end
 $sql$;
 
--- Lets a job rest: its ticks pass without runs. Returns whether it did not rest before. An unknown job is an error, or null.
-create or replace function "windlass"."outbox_job_pause"(p_name text, p_raise boolean default true) returns boolean
+-- Lets a job rest: its ticks pass without runs. Returns whether it did not rest before.
+create or replace function "windlass"."outbox_job_pause"(p_name text, p_by text default null) returns boolean
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -4935,16 +6069,10 @@ begin
        set version = j.version + 1, paused_at = v_now, next_tick_at = null, fires_at = null, problem = null, updated_at = v_now
      where j.name = p_name and j.paused_at is null;
     if found then
+        perform "windlass"."outbox_job_record"(p_by, 'pause job', p_name, 0);
         return true;
     end if;
-    perform 1 from "windlass"."outbox_job" j where j.name = p_name;
-    if found then
-        return false;
-    end if;
-    if p_raise then
-        perform "windlass"."outbox_job_unknown"(p_name);
-    end if;
-    return null;
+    return (select false from "windlass"."outbox_job" j where j.name = p_name);
 end
 $sql$;
 
@@ -4954,7 +6082,8 @@ create or replace function "windlass"."outbox_job_resume"(
     p_name         text,
     p_version      bigint,
     p_next_tick_at timestamptz,
-    p_fires_at     timestamptz
+    p_fires_at     timestamptz,
+    p_by           text default null
 ) returns boolean
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -4967,11 +6096,12 @@ begin
        set version = j.version + 1, paused_at = null, next_tick_at = p_next_tick_at, fires_at = p_fires_at, problem = null,
            updated_at = clock_timestamp()
      where j.name = p_name and j.version = p_version and j.paused_at is not null;
-    if found then
-        perform pg_notify('windlass.windlass.outbox', chr(1) || 'jobs');
-        return true;
+    if not found then
+        return false;
     end if;
-    return false;
+    perform "windlass"."outbox_job_record"(p_by, 'resume job', p_name, 0);
+    perform pg_notify('windlass.windlass.outbox', chr(1) || 'jobs');
+    return true;
 end
 $sql$;
 
@@ -5006,17 +6136,20 @@ declare
     v_run  timestamptz;
     v_next timestamptz;
 begin
-    v_run := (select r.next_attempt_at
-                from "windlass"."outbox_job_run" r
-               where r.status = 0
-               order by r.next_attempt_at, r.id
-               limit 1);
+    v_run := (select min(f.next_attempt_at)
+                from "windlass"."outbox_job_run_ready_topics"() as t (topic)
+               cross join lateral (
+                     select r.next_attempt_at
+                       from "windlass"."outbox_job_run" r
+                      where r.status = 0 and r.topic = t.topic
+                      order by r.next_attempt_at, r.id
+                      limit 1) f);
     v_next := (select j.fires_at from "windlass"."outbox_job" j where j.fires_at > v_now order by j.fires_at limit 1);
     v_next := least(v_next, case when v_run > v_now then v_run end, v_now + interval '1 day');
     return query
-    select d.name, d.version, d.cron, d.zone, "windlass"."outbox_job_micros"(d.period), d.anchor_at, d.misfire, d.misfire_runs,
-           "windlass"."outbox_job_micros"(d.misfire_after), "windlass"."outbox_job_micros"(d.jitter), d.next_tick_at, d.fires_at,
-           v_now, coalesce(v_run <= v_now, false), "windlass"."outbox_job_micros"(v_next - v_now)
+    select d.name, d.version, d.cron, d.zone, (extract(epoch from d.period) * 1000000)::bigint, d.anchor_at, d.misfire, d.misfire_runs,
+           (extract(epoch from d.misfire_after) * 1000000)::bigint, (extract(epoch from d.jitter) * 1000000)::bigint, d.next_tick_at,
+           d.fires_at, v_now, coalesce(v_run <= v_now, false), ceil(extract(epoch from v_next - v_now) * 1000000)::bigint
       from (values (1)) as always
       left join (select j.*
                    from "windlass"."outbox_job" j
@@ -5024,14 +6157,6 @@ begin
                   order by j.fires_at
                   limit p_limit) d on true;
 end
-$sql$;
-
--- An interval in microseconds.
-create or replace function "windlass"."outbox_job_micros"(p_interval interval) returns bigint
-    language sql
-    immutable
-as $sql$
-    select ceil(extract(epoch from p_interval) * 1000000)::bigint
 $sql$;
 
 -- Takes ticks of jobs: for each job that still has the version of which they were computed, writes its next tick and the runs.
@@ -5134,7 +6259,6 @@ declare
     v_next    timestamptz := p_next_tick_at;
     v_fires   timestamptz := p_fires_at;
     v_after   timestamptz;
-    v_run     record;
     v_last    uuid;
 begin
     select j.* into v_job from "windlass"."outbox_job" j where j.name = p_name for update skip locked;
@@ -5146,13 +6270,12 @@ begin
     if v_job.version <> p_version or v_job.paused_at is not null then
         return;
     end if;
+    perform pg_current_xact_id();
+    v_now := clock_timestamp();
     if v_job.overlap = 1 and v_runs > 0 then
         v_runs := case when "windlass"."outbox_job_unfinished"(p_name) is null then 1 else 0 end;
         v_skipped := v_skipped + cardinality(p_run_ids) - v_runs;
-    end if;
-    perform pg_current_xact_id();
-    v_now := clock_timestamp();
-    if v_job.overlap = 2 then
+    elsif v_job.overlap = 2 then
         -- A run that is unfinished ends later than now: to look again after a period is early enough.
         v_after := case when "windlass"."outbox_job_unfinished"(p_name) is not null then v_now
                         else (select r.ended_at from "windlass"."outbox_job_run" r where r.id = v_job.last_run_id) end + v_job.period;
@@ -5166,21 +6289,10 @@ begin
         v_fires := v_next + (p_fires_at - p_next_tick_at);
         v_skipped := 0;
     end if;
-    for v_run in
-        insert into "windlass"."outbox_job_run" (id, job_name, tick_at, triggered, created_at, next_attempt_at, status, handed_over)
-        select e.id, p_name, e.tick_at, false, v_now, v_now, case when p_hand_off then 6 else 0 end, p_hand_off
-          from unnest(p_run_ids, p_run_ticks) with ordinality as e (id, tick_at, place)
-         where e.place <= v_runs
-         order by e.place
-        on conflict (job_name, tick_at) where not triggered do nothing
-        returning id, tick_at
-    loop
-        v_last := v_run.id;
-        if p_hand_off then
-            perform "windlass"."outbox_job_message"(v_run.id, v_run.tick_at, v_job);
-            topic := v_job.topic;
-        end if;
-    end loop;
+    if v_runs > 0 then
+        v_last := "windlass"."outbox_job_make_runs"(v_job, v_now, p_run_ids[1:v_runs], p_run_ticks[1:v_runs], false, p_hand_off);
+        topic := case when p_hand_off and v_last is not null then v_job.topic end;
+    end if;
     update "windlass"."outbox_job" j
        set version = j.version + 1, next_tick_at = v_next, fires_at = v_fires, problem = null,
            last_run_id = coalesce(v_last, j.last_run_id), skipped_ticks = j.skipped_ticks + v_skipped,
@@ -5211,9 +6323,10 @@ begin
 end
 $sql$;
 
--- Lets runs that are ready become messages, at most p_limit: such as were made where nobody hands off. Returns how many it looked at,
--- but for those behind which something is locked, or that cannot be changed at all, and the topics of the messages.
-create or replace function "windlass"."outbox_job_hand_over"(
+-- Lets runs that are ready become messages, at most p_limit: such as were made where nobody hands off. Also those of paused topics, as
+-- with timers. Returns how many it looked at, but for those behind which something is locked, or that cannot be changed at all, and
+-- the topics of the messages.
+create or replace function "windlass"."outbox_job_run_hand_off"(
     p_limit       integer default 100,
     out looked_at integer,
     out topics    text[]
@@ -5227,7 +6340,6 @@ create or replace function "windlass"."outbox_job_hand_over"(
 as $sql$
 declare
     v_now        timestamptz := clock_timestamp();
-    v_job        "windlass"."outbox_job";
     v_run        record;
     v_state      text;
     v_constraint text;
@@ -5236,27 +6348,22 @@ begin
     topics := '{}';
     set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
     for v_run in
-        select r.id, r.job_name, r.tick_at
-          from "windlass"."outbox_job_run" r
-         where r.status = 0 and r.next_attempt_at <= v_now
-         order by r.next_attempt_at, r.id
+        select f.id, t.topic
+          from "windlass"."outbox_job_run_ready_topics"() as t (topic)
+         cross join lateral (
+               select r.id
+                 from "windlass"."outbox_job_run" r
+                where r.status = 0 and r.topic = t.topic and r.next_attempt_at <= v_now
+                order by r.next_attempt_at, r.id
+                limit p_limit
+                  for update skip locked) f
          limit p_limit
-           for update skip locked
     loop
         looked_at := looked_at + 1;
         begin
-            select j.* into v_job from "windlass"."outbox_job" j where j.name = v_run.job_name;
-            if found then
-                perform "windlass"."outbox_job_message"(v_run.id, v_run.tick_at, v_job);
-                update "windlass"."outbox_job_run" r set status = 6, handed_over = true where r.id = v_run.id;
-                if v_job.topic <> all (topics) then
-                    topics := topics || v_job.topic::text;
-                end if;
-            else
-                update "windlass"."outbox_job_run" r
-                   set status = 5, ended_at = clock_timestamp(), last_error = 'its job was deleted'
-                 where r.id = v_run.id;
-            end if;
+            perform "windlass"."outbox_job_run_deliver"(array[v_run.id], null);
+            update "windlass"."outbox_job_run" r set status = 6, handed_over = true, payload = '' where r.id = v_run.id;
+            topics := topics || v_run.topic;
         exception
             when others or assert_failure then
                 get stacked diagnostics v_state = returned_sqlstate, v_constraint = constraint_name;
@@ -5272,26 +6379,13 @@ begin
                 end;
         end;
     end loop;
+    topics := array(select distinct unnest(topics));
     perform pg_notify('windlass.windlass.outbox', t.topic) from unnest(topics) as t (topic);
 end
 $sql$;
 
--- Runs as they are: one that was handed over is as its message is.
-create or replace function "windlass"."outbox_job_run_states"(p_ids uuid[])
-    returns table (
-        id             uuid,
-        job_name       varchar,
-        tick_at        timestamptz,
-        triggered      boolean,
-        created_at     timestamptz,
-        started_at     timestamptz,
-        ended_at       timestamptz,
-        status         smallint,
-        retry_count    integer,
-        lease_expiries integer,
-        last_error     varchar,
-        handed_over    boolean
-    )
+-- Runs as they are.
+create or replace function "windlass"."outbox_job_run_states"(p_ids uuid[]) returns setof "windlass"."outbox_job_run_listed"
     language plpgsql
     stable
     set plan_cache_mode = force_generic_plan
@@ -5302,21 +6396,7 @@ create or replace function "windlass"."outbox_job_run_states"(p_ids uuid[])
     set jit = off
 as $sql$
 begin
-    return query
-    select r.id, r.job_name, r.tick_at, r.triggered, r.created_at,
-           case when r.ended_at is not null or r.locked_until is not null then r.claimed_at
-                when m.locked_until is not null then m.claimed_at end,
-           r.ended_at,
-           case when r.status <> 6 then r.status
-                when m.id is null then 3
-                when m.locked_until is not null then 1
-                else 0 end::smallint,
-           coalesce(m.retry_count, r.retry_count), coalesce(m.lease_expiries, r.lease_expiries),
-           case when r.status <> 6 then r.last_error when m.id is null then 'its message is gone' else m.last_error end,
-           r.handed_over
-      from "windlass"."outbox_job_run" r
-      left join "windlass"."outbox" m on m.id = r.id and r.ended_at is null
-     where r.id = any (p_ids);
+    return query select r.* from "windlass"."outbox_job_run_listed" r where r.id = any (p_ids);
 end
 $sql$;
 
@@ -5326,97 +6406,47 @@ create or replace function "windlass"."outbox_job_runs"(
     p_limit     integer default 100,
     p_before_at timestamptz default null,
     p_before_id uuid default null
-)
-    returns table (
-        id             uuid,
-        job_name       varchar,
-        tick_at        timestamptz,
-        triggered      boolean,
-        created_at     timestamptz,
-        started_at     timestamptz,
-        ended_at       timestamptz,
-        status         smallint,
-        retry_count    integer,
-        lease_expiries integer,
-        last_error     varchar,
-        handed_over    boolean
-    )
+) returns setof "windlass"."outbox_job_run_listed"
     language plpgsql
     stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set jit = off
+as $sql$
+begin
+    return query
+    select r.*
+      from "windlass"."outbox_job_run_listed" r
+     where r.source = p_name
+       and (r.created_at, r.id) < (coalesce(p_before_at, 'infinity'), coalesce(p_before_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+     order by r.created_at desc, r.id desc
+     limit p_limit;
+end
+$sql$;
+
+-- Writes down what came of a run, of which 8,192 characters are kept. Returns whether it did: not once the run has ended.
+create or replace function "windlass"."outbox_job_run_record_output"(p_id uuid, p_output text) returns boolean
+    language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
 as $sql$
 begin
-    return query
-    select s.*
-      from "windlass"."outbox_job_run_states"(array(
-               select r.id
-                 from "windlass"."outbox_job_run" r
-                where r.job_name = p_name
-                  and (r.created_at, r.id)
-                      < (coalesce(p_before_at, 'infinity'), coalesce(p_before_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
-                order by r.created_at desc, r.id desc
-                limit p_limit)) s
-     order by s.created_at desc, s.id desc;
+    update "windlass"."outbox_job_run" r set output = left(p_output, 8192) where r.id = p_id and r.ended_at is null;
+    return found;
 end
 $sql$;
 
--- All jobs in the order of their names, or the one that is asked for, each with its last run as it is. Lengths of time in microseconds.
-create or replace function "windlass"."outbox_jobs"(p_name text default null)
-    returns table (
-        name               varchar,
-        version            bigint,
-        topic              varchar,
-        payload            text,
-        cron               varchar,
-        zone               varchar,
-        period             bigint,
-        anchor_at          timestamptz,
-        misfire            smallint,
-        misfire_runs       integer,
-        misfire_after      bigint,
-        overlap            smallint,
-        jitter             bigint,
-        next_tick_at       timestamptz,
-        fires_at           timestamptz,
-        paused_at          timestamptz,
-        skipped_ticks      bigint,
-        last_skipped_at    timestamptz,
-        problem            varchar,
-        job_set            varchar,
-        job_created_at     timestamptz,
-        updated_at         timestamptz,
-        now                timestamptz,
-        id                 uuid, -- from here on, of the last run
-        job_name           varchar,
-        tick_at            timestamptz,
-        triggered          boolean,
-        created_at         timestamptz,
-        started_at         timestamptz,
-        ended_at           timestamptz,
-        status             smallint,
-        retry_count        integer,
-        lease_expiries     integer,
-        last_error         varchar,
-        handed_over        boolean
-    )
+-- All jobs in the order of their names, or the one that is asked for.
+create or replace function "windlass"."outbox_jobs"(p_name text default null) returns setof "windlass"."outbox_job_listed"
     language plpgsql
     stable
 as $sql$
 begin
-    return query
-    with chosen as (
-        select j.* from "windlass"."outbox_job" j where p_name is null or j.name = p_name)
-    select c.name, c.version, c.topic, c.payload, c.cron, c.zone, "windlass"."outbox_job_micros"(c.period), c.anchor_at,
-           c.misfire, c.misfire_runs, "windlass"."outbox_job_micros"(c.misfire_after), c.overlap,
-           "windlass"."outbox_job_micros"(c.jitter), c.next_tick_at, c.fires_at, c.paused_at, c.skipped_ticks, c.last_skipped_at,
-           c.problem, c.job_set, c.created_at, c.updated_at, clock_timestamp(), s.*
-      from chosen c
-      left join "windlass"."outbox_job_run_states"(array(select d.last_run_id from chosen d where d.last_run_id is not null)) s
-        on s.id = c.last_run_id
-     order by c.name;
+    return query select j.* from "windlass"."outbox_job_listed" j where p_name is null or j.name = p_name order by j.name;
 end
 $sql$;
 
@@ -5474,69 +6504,12 @@ begin
          where j.job_set = p_set and j.name not in (select e.job ->> 'name' from jsonb_array_elements(p_jobs) as e (job))
          order by j.name
     loop
-        if "windlass"."outbox_job_delete"(v_job.name, false) is not null then -- else somebody has just done it
-            deleted := deleted + 1;
-        end if;
+        deleted := deleted + ("windlass"."outbox_job_delete"(v_job.name) is not null)::integer; -- unless somebody has just done it
     end loop;
 end
 $sql$;
 
--- For programs that handle runs themselves: takes ready ones for p_lease, with what their jobs say now. Nobody else gets them until
--- then.
-create or replace function "windlass"."outbox_job_run_claim"(p_owner uuid, p_lease interval, p_limit integer)
-    returns table (
-        id             uuid,
-        job_name       varchar,
-        tick_at        timestamptz,
-        triggered      boolean,
-        created_at     timestamptz,
-        started_at     timestamptz,
-        ended_at       timestamptz,
-        status         smallint,
-        retry_count    integer,
-        lease_expiries integer,
-        last_error     varchar,
-        handed_over    boolean,
-        topic          varchar,
-        payload        text
-    )
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_hashjoin = off
-    set enable_mergejoin = off
-    set jit = off
-as $sql$
-declare
-    v_now     timestamptz := clock_timestamp();
-    v_taken   uuid[] := '{}';
-    v_refused uuid[] := '{}';
-    v_more    boolean := true;
-begin
-    perform "windlass".windlass_check_lease(p_lease);
-    while v_more loop
-        select k.taken, k.refused, k.more into v_taken, v_refused, v_more
-          from "windlass"."outbox_job_run_take"(p_owner, v_now, p_lease, v_taken, v_refused, array(
-                   select r.id
-                     from "windlass"."outbox_job_run" r
-                    where r.status = 0 and r.next_attempt_at <= v_now and r.id <> all (v_refused)
-                      and exists (select from "windlass"."outbox_job" j where j.name = r.job_name)
-                    order by r.next_attempt_at, r.id
-                    limit p_limit - cardinality(v_taken)
-                      for update of r skip locked)) k;
-    end loop;
-    return query
-    select t.id, t.job_name, t.tick_at, t.triggered, t.created_at, t.claimed_at, t.ended_at, t.status, t.retry_count,
-           t.lease_expiries, t.last_error, t.handed_over, j.topic, j.payload
-      from "windlass"."outbox_job_run" t
-      join "windlass"."outbox_job" j on j.name = t.job_name
-     where t.id = any (v_taken)
-     order by t.next_attempt_at, t.id;
-end
-$sql$;
-
--- Ends runs that nobody else will end: ready ones whose job was deleted, and such whose message is gone. Returns how many.
+-- Ends runs as failed whose message is gone. Returns how many.
 create or replace function "windlass"."outbox_job_run_end_lost"(p_limit integer default 1000) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -5555,17 +6528,14 @@ begin
     for v_id in
         select u.id
           from "windlass"."outbox_job_run" u
-         where u.ended_at is null and u.locked_until is null
-           and case when u.handed_over
-                    then u.created_at < v_before and not exists (select from "windlass"."outbox" m where m.id = u.id)
-                    else not exists (select from "windlass"."outbox_job" j where j.name = u.job_name) end
+         where u.ended_at is null and u.handed_over and u.created_at < v_before
+           and not exists (select from "windlass"."outbox" m where m.id = u.id)
          limit p_limit
            for update skip locked
     loop
         begin
             update "windlass"."outbox_job_run" r
-               set status = case when r.handed_over then 3 else 5 end, ended_at = clock_timestamp(),
-                   last_error = case when r.handed_over then 'its message is gone' else 'its job was deleted' end
+               set status = 3, ended_at = clock_timestamp(), last_error = 'its message is gone'
              where r.id = v_id;
             v_count := v_count + 1;
         exception
@@ -5577,134 +6547,71 @@ begin
 end
 $sql$;
 
--- Deletes runs that ended longer than p_keep ago, but not the last one of a job. Returns how many.
-create or replace function "windlass"."outbox_job_run_clean"(p_keep interval, p_limit integer default 1000) returns integer
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_hashjoin = off
-    set enable_mergejoin = off
-    set jit = off
-as $sql$
-declare
-    v_before timestamptz := clock_timestamp() - p_keep;
-begin
-    return "windlass"."outbox_job_run_tend"('clean', array(
-        select e.id
-          from "windlass"."outbox_job_run" e
-         where e.ended_at is not null and e.ended_at <= v_before
-           and not exists (select from "windlass"."outbox_job" j where j.name = e.job_name and j.last_run_id = e.id)
-         order by e.ended_at
-         limit p_limit
-           for update skip locked));
-end
-$sql$;
+insert into "windlass".windlass_version (table_name, component, version, min_compatible) values ('outbox', 'schedule', 1, 1);
 
--- Nothing waits for the end of a run that a program has claimed.
-create or replace function "windlass"."outbox_job_run_ended"(
-    p_ids uuid[], p_status smallint, p_blocking uuid[], p_pass_on boolean, p_notify boolean
-) returns void
-    language plpgsql
-as $sql$
-begin
-end
-$sql$;
-
-insert into "windlass".windlass_version (table_name, component, version, min_compatible) values ('outbox', 'outbox', 1, 1);
-
--- The inbox: what has arrived, and what became of it. One row for each message of a source, one state machine:
+-- A queue. One state machine:
 --
---   0 ready --begin, claim--> 1 in progress --mark done, ack--> 2 done
---     ^                         |   |
---     |                         |   +--mark dead, fail, attempts used up--> 3 dead --revive--> 0 ready
---     +--abandon, release, reap-+
+--   4 waiting --(its turn has come)--> 0 ready --claim--> 1 in progress --ack--> 2 done
+--                                        ^  |                |   |
+--                                        |  +---- expire ----|---+--fail--> 3 failed --requeue--> 0 ready
+--                                        +--abandon, release, reap
 --
--- A row with a topic is work for the dispatcher, and has an id by which it is claimed and completed. A row without one only
--- guards against a second processing; whoever received the message processes it, and names it by its key.
+--   0 ready, 4 waiting --cancel--> 5 cancelled          4 waiting --expire--> 3 failed
 --
--- The token of whoever ended a message stays with it: who repeats his last word, because the answer was lost, is told the
--- truth.
+-- The check constraints are the invariants: a message has a lease exactly while it is in progress, and an end exactly when
+-- it has ended. The token of the last owner stays with a message that has ended: who repeats an ack whose answer was lost is
+-- told that it holds.
 create table "windlass"."inbox" (
-    source          varchar(255) collate "C" not null, -- byte order: cheap to compare, and case-sensitive everywhere
-    message_id      varchar(255) collate "C" not null,
-    id              uuid,                              -- of queued messages only: others need no second unique index
-    first_seen_at   timestamptz  not null,
-    last_seen_at    timestamptz  not null,
+    id              uuid         not null,             -- time-ordered, so that the index grows at one end
+    created_at      timestamptz  not null,
     next_attempt_at timestamptz  not null,             -- never earlier than the moment the message became ready
     due_at          timestamptz,                       -- as the user wrote it; retries move next_attempt_at only
     expires_at      timestamptz,
     claimed_at      timestamptz,                       -- when the attempt began that is going on, or was the last
     locked_until    timestamptz,
     ended_at        timestamptz,
+    erased_at       timestamptz,
     owner_token     uuid,
-    retry_count     integer      not null default 0,   -- attempts that failed, since it was requeued perhaps
-    lease_expiries  integer      not null default 0,   -- attempts nobody heard of again
+    retry_count     integer      not null default 0,
+    lease_expiries  integer      not null default 0,   -- apart from retries: a neighbour may have killed the process
     crashes         smallint     not null default 0,   -- leases that ran out after the start of the handler was written down
     requeues        smallint     not null default 0,
     status          smallint     not null default 0,
     started         boolean      not null default false, -- the start of its handler was written down, in this attempt
     awaited         boolean      not null default false, -- something has to be done when it ends; others pay nothing for it
-    topic           varchar(255) collate "C",
+    topic           varchar(255) collate "C" not null, -- byte order: cheap to compare, and case-sensitive everywhere
+    source          varchar(255) collate "C",          -- where it came from
+    correlation_id  varchar(255),
     processed_by    varchar(100),
     last_error      varchar(2048),
-    hash            bytea,
     headers         jsonb,
-    payload         text,
-    constraint "inbox_pk" primary key (source, message_id),
-    constraint "inbox_key_check" check (btrim(source, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and source = rtrim(source)
-                                      and btrim(message_id, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and message_id = rtrim(message_id)),
-    constraint "inbox_queue_check" check ((topic is null) = (id is null) and (topic is null) = (payload is null)
-                                      and btrim(topic, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and topic = rtrim(topic)),
-    constraint "inbox_hash_check" check (length(hash) = 32),
+    payload         text         not null,
+    constraint "inbox_pk" primary key (id),
+    constraint "inbox_topic_check" check (btrim(topic, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and topic = rtrim(topic)),
     constraint "inbox_headers_check" check (jsonb_typeof(headers) = 'object'), -- or no claim that meets it can be read
-    constraint "inbox_headers_size" check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
+    constraint "inbox_size_check" check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
+    constraint "inbox_times_check" check (isfinite(claimed_at) and isfinite(locked_until) and isfinite(ended_at)),
     constraint "inbox_counts_check" check (retry_count >= 0 and lease_expiries >= 0 and crashes >= 0 and requeues >= 0),
     constraint "inbox_lease_check" check ((status = 1) = (locked_until is not null)
                                       and (status <> 1 or owner_token is not null and claimed_at is not null)
-                                      and (status <> 0 or owner_token is null)),
-    constraint "inbox_end_check" check ((status in (2, 3)) = (ended_at is not null) and status between 0 and 3),
-    -- What programs give back, as the place where to go on, and what leases are reckoned with.
-    constraint "inbox_times_check" check (next_attempt_at >= '0001-01-01 00:00:00+00'
-                                      and (topic is not null or isfinite(next_attempt_at))
-                                      and isfinite(claimed_at) and isfinite(locked_until) and isfinite(ended_at))
+                                      and (owner_token is null or status in (1, 2, 3, 5))),
+    constraint "inbox_end_check" check ((status in (2, 3, 5)) = (ended_at is not null))
 ) with (
-    -- Every message leaves one or two dead rows behind; the default (a fifth of the table) comes too late for a queue.
+    -- Every message leaves two or three dead rows behind; the default (a fifth of the table) comes too late for a queue.
     autovacuum_vacuum_scale_factor = 0.02,
     autovacuum_vacuum_insert_scale_factor = 0.1,
     autovacuum_analyze_scale_factor = 0.05
 );
 
--- A row that only guards pays for the primary key twice (begin, mark), for inbox_begun once and for inbox_done once.
-create unique index "inbox_id" on "windlass"."inbox" (id) where id is not null;
-create index "inbox_ready" on "windlass"."inbox" (topic, next_attempt_at, id) where status = 0 and topic is not null;
-create index "inbox_leased" on "windlass"."inbox" (locked_until) where status = 1 and id is not null;
-create index "inbox_begun" on "windlass"."inbox" (claimed_at) where status = 1 and id is null;
-create index "inbox_done" on "windlass"."inbox" (ended_at) where status = 2;
-create index "inbox_dead" on "windlass"."inbox" (ended_at, source, message_id) where status = 3;
-create index "inbox_expiring" on "windlass"."inbox" (expires_at) where status = 0 and expires_at is not null;
-create index "inbox_cancelled" on "windlass"."inbox" (ended_at) where status = 5;
+-- Ready messages by topic, then by time: a node looks only at topics it has a handler and room for, so a paused, saturated
+-- or unknown topic with any backlog costs the others nothing.
+create index "inbox_ready" on "windlass"."inbox" (topic, next_attempt_at, id) where status = 0;
+create index "inbox_leased" on "windlass"."inbox" (locked_until) where status = 1;
+create index "inbox_expiring" on "windlass"."inbox" (expires_at) where status in (0, 4) and expires_at is not null;
+create index "inbox_ended_at" on "windlass"."inbox" (status, ended_at) where ended_at is not null;
+create index "inbox_failed" on "windlass"."inbox" (topic, ended_at, id) where status = 3;
 
-create index "inbox_resting" on "windlass"."inbox" (next_attempt_at) where status = 0 and id is null;
-
--- What was enqueued while somebody else had begun the message without the queue. It becomes work of the queue if that attempt
--- fails or is not heard of again (see adopt), and is dropped if it ends well. Of several arrivals the first counts.
-create table "windlass"."inbox_redelivery" (
-    source     varchar(255) collate "C" not null,
-    message_id varchar(255) collate "C" not null,
-    id         uuid         not null,
-    arrived_at timestamptz  not null,
-    due_at     timestamptz,
-    topic      varchar(255) collate "C" not null,
-    hash       bytea,
-    headers    jsonb,
-    payload    text         not null,
-    constraint "inbox_redelivery_pk" primary key (source, message_id),
-    constraint "inbox_redelivery_check" check (btrim(topic, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and topic = rtrim(topic) and length(hash) = 32
-                                      and jsonb_typeof(headers) = 'object' and pg_column_size(headers) <= 65536) -- or it could not become work
-);
-
--- Attempts at queued messages that failed. Successes write nothing here.
+-- Attempts that failed. Successes write nothing here. No foreign key: it would cost every deleted message a look.
 create table "windlass"."inbox_failure" (
     message_id uuid          not null,
     failed_at  timestamptz   not null,
@@ -5712,16 +6619,85 @@ create table "windlass"."inbox_failure" (
     node       varchar(100),                           -- unknown when a lease ran out
     error      varchar(2048)
 );
-create index "inbox_failure_message" on "windlass"."inbox_failure" (message_id, failed_at);
+create index "inbox_failure_of" on "windlass"."inbox_failure" (message_id, failed_at);
 
--- Topics that nobody claims.
-create table "windlass"."inbox_pause" (
-    topic     varchar(255) collate "C" not null,
-    paused_at timestamptz  not null,
-    paused_by varchar(255) not null,
-    reason    varchar(2048),
-    constraint "inbox_pause_pk" primary key (topic)
+-- The inbox: a queue of messages that arrived, and what it has seen, so that a message which arrives twice is processed once.
+--
+-- A message is named by its source, which is who sent it, and the id it has there. A row of the queue that waits (4) is a copy of
+-- a message that somebody has begun without the queue; see adopt. All others have the key of their message: seen.id is their id.
+alter table "windlass"."inbox"
+    add column message_id varchar(255) collate "C" not null,
+    add column hash       bytea, -- of a copy that waits
+    alter column source set not null,
+    add constraint "inbox_status_check" check (status between 0 and 5 and (status <> 4 or awaited)),
+    add constraint "inbox_due_check" check (next_attempt_at >= '0001-01-01 00:00:00+00'), -- programs give it back as their bound
+    add constraint "inbox_hash_check" check (length(hash) = 32),
+    add constraint "inbox_key_check" check (btrim(source, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and source = rtrim(source)
+                                       and btrim(message_id, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and message_id = rtrim(message_id));
+
+create unique index "inbox_waiting" on "windlass"."inbox" (source, message_id) where status = 4;
+
+-- What has arrived. The key decides what is new. The state of a queued message is that of its row in the queue; if that row is
+-- gone, an ack has deleted it: it is done. The state of another, which whoever received it processes, stands here:
+--
+--   0 rests --begin--> 1 in progress --mark done--> 2 done
+--      ^                  |   |
+--      +--mark abandoned--+   +--mark failed, attempts used up--> 3 failed --requeue--> 0 rests
+--
+-- The token of whoever ended a message stays with it: who repeats its last word, because the answer was lost, is told the truth.
+create table "windlass"."inbox_seen" (
+    source         varchar(255) collate "C" not null, -- byte order: cheap to compare, and case-sensitive everywhere
+    message_id     varchar(255) collate "C" not null,
+    id             uuid,                              -- of its row in the queue
+    first_seen_at  timestamptz  not null,
+    last_seen_at   timestamptz  not null,
+    state_at       timestamptz,                       -- when its attempt began, or it ended; when it can be begun again
+    claimed_at     timestamptz,                       -- when the attempt began that is going on, or was the last
+    locked_until   timestamptz,
+    owner_token    uuid,
+    retry_count    integer      not null default 0,   -- attempts that failed, since it was requeued perhaps
+    lease_expiries integer      not null default 0,   -- attempts nobody heard of again
+    requeues       smallint     not null default 0,
+    status         smallint,
+    processed_by   varchar(100),
+    last_error     varchar(2048),
+    hash           bytea,
+    constraint "inbox_seen_pk" primary key (source, message_id),
+    constraint "inbox_seen_key_check" check (btrim(source, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and source = rtrim(source)
+                                      and btrim(message_id, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and message_id = rtrim(message_id)),
+    constraint "inbox_seen_hash_check" check (length(hash) = 32),
+    constraint "inbox_seen_counts_check" check (retry_count >= 0 and lease_expiries >= 0 and requeues >= 0),
+    constraint "inbox_seen_status_check" check (status between 0 and 3 and (id is null) = (status is not null)
+                                            and (status is null) = (state_at is null)),
+    constraint "inbox_seen_lease_check" check ((coalesce(status, 0) = 1) = (locked_until is not null)
+                                      and (status <> 1 or owner_token is not null and claimed_at is not null)
+                                      and (status <> 0 or owner_token is null)),
+    constraint "inbox_seen_times_check" check (isfinite(state_at) and isfinite(claimed_at) and isfinite(locked_until)
+                                      and (status <> 0 or state_at >= '0001-01-01 00:00:00+00'))
+) with (
+    autovacuum_vacuum_scale_factor = 0.02,
+    autovacuum_vacuum_insert_scale_factor = 0.1,
+    autovacuum_analyze_scale_factor = 0.05
 );
+
+-- A message that is processed without the queue pays for each of the two indexes twice (begin, mark), one of the queue for the key once.
+create index "inbox_seen_state" on "windlass"."inbox_seen" (status, state_at) where status is not null;
+
+-- Messages as they are listed: without their content. First those of the queue, then, with the same columns, the others.
+create view "windlass"."inbox_listed" with (security_invoker = true) as
+select m.id, m.source, m.message_id, m.topic, m.status, m.created_at, m.due_at, m.next_attempt_at, m.expires_at, m.claimed_at,
+       m.locked_until, m.ended_at, m.erased_at,
+       case m.status when 0 then m.next_attempt_at when 1 then m.claimed_at when 4 then m.created_at else m.ended_at end as state_at,
+       m.processed_by, m.retry_count, m.lease_expiries, m.requeues, m.last_error
+  from "windlass"."inbox" m;
+
+create view "windlass"."inbox_guarded" with (security_invoker = true) as
+select s.id, s.source, s.message_id, null::varchar(255) collate "C" as topic, s.status, s.first_seen_at as created_at,
+       null::timestamptz as due_at, case s.status when 0 then s.state_at end as next_attempt_at, null::timestamptz as expires_at,
+       s.claimed_at, s.locked_until, case when s.status in (2, 3) then s.state_at end as ended_at, null::timestamptz as erased_at,
+       s.state_at, s.processed_by, s.retry_count, s.lease_expiries, s.requeues, s.last_error
+  from "windlass"."inbox_seen" s
+ where s.status is not null;
 
 -- A queue whose messages are claimed by topic. What its verbs have in common stands with those for messages in progress.
 
@@ -5760,7 +6736,7 @@ declare
     v_now     timestamptz := clock_timestamp();
     v_proved  timestamptz := v_now;
     v_bytes   bigint := coalesce(p_bytes, 9223372036854775807);
-    v_paused  text[] := array(select p.topic from "windlass"."inbox_pause" p);
+    v_paused  text[] := array(select p.topic from "windlass".windlass_pause p where p.queue = 'inbox');
     v_topics  text[];
     v_found   record;
     v_topic   text;
@@ -5904,7 +6880,7 @@ begin
                   and (m.expires_at is null or m.expires_at > v_now)
                 order by m.next_attempt_at, m.id
                 limit 1) f
-         where not exists (select from "windlass"."inbox_pause" p where p.topic = want.topic));
+         where not exists (select from "windlass".windlass_pause p where p.queue = 'inbox' and p.topic = want.topic));
     return v_due;
 end
 $sql$;
@@ -5923,17 +6899,11 @@ declare
 begin
     v_ids := array(select r.id
                      from "windlass"."inbox" r
-                    where r.status = 0 and r.expires_at is not null and r.expires_at <= v_now
+                    where r.status in (0, 4) and r.expires_at is not null and r.expires_at <= v_now
                     order by r.expires_at
                     limit p_limit
                       for update skip locked);
-    v_ids := v_ids || array(select r.id
-                              from "windlass"."inbox" r
-                             where r.status = 4 and r.expires_at is not null and r.expires_at <= v_now
-                             order by r.expires_at
-                             limit p_limit - cardinality(v_ids)
-                               for update skip locked);
-    return "windlass"."inbox_tend"('expire', v_ids);
+    return "windlass"."inbox_maintain"('expire', v_ids);
 end
 $sql$;
 
@@ -5961,7 +6931,7 @@ begin
                              order by r.ended_at
                              limit p_limit - cardinality(v_ids)
                                for update skip locked);
-    return "windlass"."inbox_tend"('clean', v_ids);
+    return "windlass"."inbox_maintain"('clean', v_ids);
 end
 $sql$;
 
@@ -5998,7 +6968,7 @@ create or replace function "windlass"."inbox_ack"(
 as $sql$
 begin
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."inbox_settle"(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners, p_processed_by => p_processed_by,
+      from "windlass"."inbox_change_held"(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners, p_processed_by => p_processed_by,
                                    p_notify => p_notify, p_again => p_again) s;
 end
 $sql$;
@@ -6021,7 +6991,7 @@ as $sql$
 begin
     perform "windlass".windlass_check_lengths(cardinality(p_ids), cardinality(p_delays), cardinality(p_errors), cardinality(p_counted));
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."inbox_settle"('abandon', p_ids, p_owners, p_processed_by => p_processed_by, p_delays => p_delays,
+      from "windlass"."inbox_change_held"('abandon', p_ids, p_owners, p_processed_by => p_processed_by, p_delays => p_delays,
                                    p_errors => p_errors, p_flags => p_counted) s;
 end
 $sql$;
@@ -6040,7 +7010,7 @@ create or replace function "windlass"."inbox_release"(
 as $sql$
 begin
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."inbox_settle"('release', p_ids, p_owners, p_delays => array[p_delay]) s;
+      from "windlass"."inbox_change_held"('release', p_ids, p_owners, p_delays => array[p_delay]) s;
 end
 $sql$;
 
@@ -6062,7 +7032,7 @@ as $sql$
 begin
     perform "windlass".windlass_check_lengths(cardinality(p_ids), cardinality(p_errors), cardinality(p_block));
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."inbox_settle"('fail', p_ids, p_owners, p_processed_by => p_processed_by, p_errors => p_errors,
+      from "windlass"."inbox_change_held"('fail', p_ids, p_owners, p_processed_by => p_processed_by, p_errors => p_errors,
                                    p_flags => p_block, p_notify => p_notify) s;
 end
 $sql$;
@@ -6081,7 +7051,7 @@ as $sql$
 begin
     perform "windlass".windlass_check_lease(p_lease);
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."inbox_settle"('heartbeat', p_ids, p_owners, p_delays => array[p_lease], p_leave => true) s;
+      from "windlass"."inbox_change_held"('heartbeat', p_ids, p_owners, p_delays => array[p_lease], p_leave => true) s;
 end
 $sql$;
 
@@ -6097,7 +7067,7 @@ create or replace function "windlass"."inbox_start"(
 as $sql$
 begin
     select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."inbox_settle"('start', p_ids, p_owners, p_leave => true) s;
+      from "windlass"."inbox_change_held"('start', p_ids, p_owners, p_leave => true) s;
 end
 $sql$;
 
@@ -6126,7 +7096,7 @@ begin
     if cardinality(v_ids) > 0 then
         select s.changed, cardinality(s.locked)
           into given, left_locked
-          from "windlass"."inbox_settle"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
+          from "windlass"."inbox_change_held"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
                                        p_errors => case when p_error is not null then array[p_error] end,
                                        p_leave => true) s;
     end if;
@@ -6137,7 +7107,7 @@ $sql$;
 -- to be changed along with a message (the next one under its key, a join, a run) may be held by somebody too: then one by one.
 -- What a constraint or a trigger of the user's refuses is an error, since whoever writes an outcome has to know of it; with
 -- p_leave it is left as if it were locked, unless all are refused: a renewal that is refused costs no other its lease.
-create or replace function "windlass"."inbox_settle"(
+create or replace function "windlass"."inbox_change_held"(
     p_verb         text,
     p_ids          uuid[],
     p_owners       uuid[],
@@ -6177,7 +7147,7 @@ begin
         set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
     end if;
     begin
-        v_done := "windlass"."inbox_change"(p_verb, p_ids, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags, p_notify,
+        v_done := "windlass"."inbox_change_all"(p_verb, p_ids, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags, p_notify,
                                           p_pass_on);
     exception
         when others or assert_failure then
@@ -6186,7 +7156,7 @@ begin
             end if;
             v_free := array(select m.id from "windlass"."inbox" m where m.id = any (p_ids) order by m.id for update skip locked);
             begin
-                v_done := "windlass"."inbox_change"(p_verb, v_free, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags,
+                v_done := "windlass"."inbox_change_all"(p_verb, v_free, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags,
                                                   p_notify, p_pass_on);
             exception
                 when others or assert_failure then
@@ -6198,7 +7168,7 @@ begin
                     foreach v_id in array array(select f.id from unnest(v_free) as f (id) order by random()) loop
                         exit when v_waits = 50;
                         begin
-                            v_done := v_done || "windlass"."inbox_change"(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
+                            v_done := v_done || "windlass"."inbox_change_all"(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
                                                                         p_delays, p_errors, p_flags, p_notify, p_pass_on);
                         exception
                             when others or assert_failure then
@@ -6210,7 +7180,7 @@ begin
                         end;
                     end loop;
                     if cardinality(v_done) = 0 and v_refused is not null then -- fails in the words of who refuses it
-                        v_done := "windlass"."inbox_change"(p_verb, array[v_refused], p_ids, v_owners, p_processed_by, p_delays,
+                        v_done := "windlass"."inbox_change_all"(p_verb, array[v_refused], p_ids, v_owners, p_processed_by, p_delays,
                                                           p_errors, p_flags, p_notify, p_pass_on);
                     end if;
             end;
@@ -6239,7 +7209,7 @@ $sql$;
 
 -- Changes those of p_only that their owners hold; what is said of each stands in the order of p_ids. Fails if somebody holds a
 -- row for longer than a moment. Returns the ids that it changed.
-create or replace function "windlass"."inbox_change"(
+create or replace function "windlass"."inbox_change_all"(
     p_verb         text,
     p_only         uuid[],
     p_ids          uuid[],
@@ -6402,7 +7372,7 @@ begin
        or p_watched and not "windlass"."inbox_is_calm"(p_quiet) then
         return 0;
     end if;
-    v_count := "windlass"."inbox_tend"('reap', array(
+    v_count := "windlass"."inbox_maintain"('reap', array(
         select r.id
           from "windlass"."inbox" r
          where r.status = 1 and r.id is not null and r.locked_until <= v_now
@@ -6419,7 +7389,7 @@ $sql$;
 -- What has to be done to messages that the caller has locked: reap, expire or clean. All at once; and if one is refused, by a
 -- trigger or a constraint of the user's, or something behind one is locked, one by one: it is left out, and the others go on. Only
 -- what is refused for all is an error. Returns how many.
-create or replace function "windlass"."inbox_tend"(p_verb text, p_ids uuid[]) returns integer
+create or replace function "windlass"."inbox_maintain"(p_verb text, p_ids uuid[]) returns integer
     language plpgsql
 as $sql$
 declare
@@ -6433,14 +7403,14 @@ begin
     end if;
     set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
     begin
-        return "windlass"."inbox_tend_all"(p_verb, p_ids);
+        return "windlass"."inbox_maintain_all"(p_verb, p_ids);
     exception
         when others or assert_failure then
             null;
     end;
     foreach v_id in array array(select i.id from unnest(p_ids) as i (id) order by random()) loop
         begin
-            v_count := v_count + "windlass"."inbox_tend_all"(p_verb, array[v_id]);
+            v_count := v_count + "windlass"."inbox_maintain_all"(p_verb, array[v_id]);
         exception
             when others or assert_failure then
                 if sqlstate = '55P03' then
@@ -6452,13 +7422,13 @@ begin
         end;
     end loop;
     if v_count = 0 and v_refused is not null then
-        v_count := "windlass"."inbox_tend_all"(p_verb, array[v_refused]); -- fails in the words of who refuses it
+        v_count := "windlass"."inbox_maintain_all"(p_verb, array[v_refused]); -- fails in the words of who refuses it
     end if;
     return v_count;
 end
 $sql$;
 
-create or replace function "windlass"."inbox_tend_all"(p_verb text, p_ids uuid[]) returns integer
+create or replace function "windlass"."inbox_maintain_all"(p_verb text, p_ids uuid[]) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -6468,7 +7438,6 @@ create or replace function "windlass"."inbox_tend_all"(p_verb text, p_ids uuid[]
 as $sql$
 declare
     v_count integer;
-    v_tried uuid[];
 begin
     case p_verb
         when 'reap' then
@@ -6484,33 +7453,14 @@ begin
         when 'expire' then
             v_count := "windlass"."inbox_end_unclaimed"(p_ids, 3::smallint, 'expired before it was handled');
         when 'clean' then
-            with cleaned as (
-                delete from "windlass"."inbox" m
-                 where m.id = any (p_ids)
-                returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
-            select count(*), array_agg(cleaned.id) filter (where cleaned.tried) into v_count, v_tried from cleaned;
-            if v_tried is not null then
-                delete from "windlass"."inbox_failure" h where h.message_id = any (v_tried);
-            end if;
+            v_count := "windlass"."inbox_remove"(p_ids);
     end case;
     return v_count;
 end
 $sql$;
 
--- Takes messages that the caller has locked, for p_lease. All at once; and if one is refused, by a trigger or a constraint of the
--- user's, one by one. Adds them to those that were taken, and to those that were refused; and says whether to look for more, in
--- place of these. If all are refused, it fails as the first one did.
-create or replace function "windlass"."inbox_take"(
-    p_owner   uuid,
-    p_now     timestamptz,
-    p_lease   interval,
-    p_taken   uuid[],
-    p_refused uuid[],
-    p_ids     uuid[],
-    out taken   uuid[],
-    out refused uuid[],
-    out more    boolean
-)
+-- Deletes messages that the caller has locked, with their history. Returns how many.
+create or replace function "windlass"."inbox_remove"(p_ids uuid[]) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -6518,39 +7468,35 @@ create or replace function "windlass"."inbox_take"(
     set jit = off
 as $sql$
 declare
-    v_id      uuid;
-    v_refused uuid;
+    v_count integer;
+    v_tried uuid[];
 begin
-    taken := p_taken;
-    refused := p_refused;
-    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
-    begin
-        update "windlass"."inbox" m
-           set status = 1, owner_token = p_owner, locked_until = p_now + p_lease, claimed_at = p_now, started = false
-         where m.id = any (p_ids);
-        taken := taken || p_ids;
-    exception
-        when others or assert_failure then
-            foreach v_id in array p_ids loop
-                begin
-                    update "windlass"."inbox" m
-                       set status = 1, owner_token = p_owner, locked_until = p_now + p_lease, claimed_at = p_now, started = false
-                     where m.id = v_id;
-                    taken := taken || v_id;
-                exception
-                    when others or assert_failure then
-                        v_refused := v_id;
-                        refused := refused || v_id;
-                end;
-            end loop;
-    end;
-    more := v_refused is not null and cardinality(refused) < 1000;
-    if not more and cardinality(taken) = 0 and cardinality(refused) > 0 then
-        update "windlass"."inbox" m
-           set status = 1, owner_token = p_owner, locked_until = p_now + p_lease, claimed_at = p_now, started = false
-         where m.id = refused[1]; -- fails in the words of who refuses it
-        taken := refused[1:1];
+    p_ids := "windlass"."inbox_forget"(p_ids);
+    with removed as (
+        delete from "windlass"."inbox" m
+         where m.id = any (p_ids)
+        returning m.id, m.status = 3 or m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+    select count(*), array_agg(removed.id) filter (where removed.tried) into v_count, v_tried from removed;
+    if v_tried is not null then
+        delete from "windlass"."inbox_failure" h where h.message_id = any (v_tried);
     end if;
+    return v_count;
+end
+$sql$;
+
+-- Does what has to be done when messages end for which something has to be done (awaited), in the same transaction. Called after
+-- their rows have been changed, or locked and not deleted yet.
+create or replace function "windlass"."inbox_ended"(
+    p_ids      uuid[],
+    p_status   smallint,
+    p_blocking uuid[],
+    p_pass_on  boolean,
+    p_notify   boolean
+) returns void
+    language plpgsql
+as $sql$
+begin
+    delete from "windlass"."inbox" m where m.id = any (p_ids);
 end
 $sql$;
 
@@ -6654,8 +7600,427 @@ insert into "windlass".windlass_watch (queue, seen_at, quiet_until)
 values ('inbox', clock_timestamp(), '-infinity')
 on conflict do nothing;
 
+-- What programs and operators do to messages of a queue that nobody is handling. What an operator does is recorded in the same
+-- transaction: who, when, what, and to how many messages.
+
+-- One message, in whatever state.
+create or replace function "windlass"."inbox_find"(p_id uuid) returns setof "windlass"."inbox"
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    return query select m.* from "windlass"."inbox" m where m.id = p_id;
+end
+$sql$;
+
+-- The attempts of a message that failed, the oldest first.
+create or replace function "windlass"."inbox_failures"(p_id uuid) returns setof "windlass"."inbox_failure"
+    language plpgsql
+    stable
+as $sql$
+begin
+    return query select h.* from "windlass"."inbox_failure" h where h.message_id = p_id order by h.failed_at;
+end
+$sql$;
+
+-- Ends messages that nobody has claimed as cancelled; they are gone at once unless p_keep says otherwise. Returns how many;
+-- others, claimed or ended, stay as they are.
+create or replace function "windlass"."inbox_cancel"(p_ids uuid[], p_keep boolean default true) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids uuid[];
+begin
+    perform "windlass".windlass_check_ids(p_ids);
+    v_ids := "windlass"."inbox_lock"(p_ids, array[0, 4]);
+    if p_keep or exists (select from "windlass"."inbox" m where m.id = any (v_ids) and m.awaited) then
+        perform "windlass"."inbox_end_unclaimed"(v_ids, 5::smallint, null);
+    end if;
+    if not p_keep then
+        perform "windlass"."inbox_remove"(v_ids);
+    end if;
+    return cardinality(v_ids);
+end
+$sql$;
+
+-- Moves the due time of messages that nobody has claimed: to p_due_at, or p_delay from now, or now. Returns how many.
+create or replace function "windlass"."inbox_reschedule"(
+    p_ids    uuid[],
+    p_due_at timestamptz default null,
+    p_delay  interval default null,
+    p_notify boolean default true
+) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids uuid[];
+    v_now timestamptz;
+    v_due timestamptz;
+begin
+    perform "windlass".windlass_check_ids(p_ids);
+    perform "windlass".windlass_check_times(p_due_at, p_delay);
+    v_ids := "windlass"."inbox_lock"(p_ids, array[0, 4]);
+    perform pg_current_xact_id();
+    v_now := clock_timestamp();
+    v_due := coalesce(p_due_at, v_now + p_delay, v_now);
+    update "windlass"."inbox" m
+       set due_at = v_due, next_attempt_at = greatest(v_now, v_due)
+     where m.id = any (v_ids);
+    if p_notify and cardinality(v_ids) > 0 then
+        perform pg_notify('windlass.windlass.inbox', '');
+    end if;
+    return cardinality(v_ids);
+end
+$sql$;
+
+-- Messages without their content: of a state, a topic, a source, a time and a part of the last error, where these are given.
+-- The time is that of the state: when a ready message is due, when the attempt of one in progress began, when one ended; if no
+-- state is asked for, when it was created. Unfinished ones of a state come the oldest first; ended ones, and those of all states,
+-- the latest first. The next page begins after the last one's time and id; after its key and number, where a queue has an order of
+-- its own.
+--
+-- Each walks along an index of its state. Ready and failed ones have one by topic; among others a topic that is rare is looked for.
+create or replace function "windlass"."inbox_list"(
+    p_limit        integer,
+    p_status       integer default null,
+    p_topic        text default null,
+    p_source       text default null,
+    p_from         timestamptz default null,
+    p_until        timestamptz default null,
+    p_error        text default null,
+    p_after_at     timestamptz default null,
+    p_after_id     uuid default null,
+    p_after_key    text default null,
+    p_after_number bigint default null
+) returns setof "windlass"."inbox_listed"
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set jit = off
+as $sql$
+declare
+    v_from   timestamptz := coalesce(p_from, '-infinity');
+    v_until  timestamptz := coalesce(p_until, 'infinity');
+    v_to     timestamptz := coalesce(p_until - interval '1 microsecond', 'infinity'); -- some are due at no time
+    v_after  timestamptz := coalesce(p_after_at, '-infinity');
+    v_first  uuid := coalesce(p_after_id, '00000000-0000-0000-0000-000000000000');
+    v_before timestamptz := coalesce(p_after_at, 'infinity');
+    v_last   uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+begin
+    if p_status = 4 then
+        return query
+        select m.*
+          from "windlass"."inbox_listed" m
+         where m.status = 4
+           and m.created_at >= v_from and m.created_at < v_until and (m.created_at, m.id) > (v_after, v_first)
+           and (p_topic is null or m.topic = p_topic)
+           and (p_source is null or m.source = p_source)
+           and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+         order by m.created_at, m.id
+         limit p_limit;
+        return;
+    end if;
+    if p_status is null then
+        return query
+        select m.*
+          from "windlass"."inbox_listed" m
+         where m.id < v_last
+           and m.created_at >= v_from and m.created_at < v_until
+           and (p_topic is null or m.topic = p_topic)
+           and (p_source is null or m.source = p_source)
+           and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+         order by m.id desc
+         limit p_limit;
+    elsif p_status = 0 then
+        return query
+        select r.*
+          from unnest(case when p_topic is null then array(select "windlass"."inbox_ready_topics"()) else array[p_topic] end) t (topic)
+         cross join lateral (
+               select m.*
+                 from "windlass"."inbox_listed" m
+                where m.status = 0 and m.topic = t.topic
+                  and m.next_attempt_at >= v_from and m.next_attempt_at <= v_to
+                  and (m.next_attempt_at, m.id) > (v_after, v_first)
+                  and (p_source is null or m.source = p_source)
+                  and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+                order by m.next_attempt_at, m.id
+                limit p_limit) r
+         order by r.next_attempt_at, r.id
+         limit p_limit;
+    elsif p_status = 1 then
+        return query
+        select m.*
+          from "windlass"."inbox_listed" m
+         where m.status = 1
+           and m.claimed_at >= v_from and m.claimed_at < v_until and (m.claimed_at, m.id) > (v_after, v_first)
+           and (p_topic is null or m.topic = p_topic)
+           and (p_source is null or m.source = p_source)
+           and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+         order by m.claimed_at, m.id
+         limit p_limit;
+    elsif p_status = 3 and p_topic is not null then
+        return query
+        select m.*
+          from "windlass"."inbox_listed" m
+         where m.status = 3 and m.topic = p_topic
+           and m.ended_at >= v_from and m.ended_at < v_until and (m.ended_at, m.id) < (v_before, v_last)
+           and (p_source is null or m.source = p_source)
+           and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+         order by m.ended_at desc, m.id desc
+         limit p_limit;
+    else
+        return query
+        select m.*
+          from "windlass"."inbox_listed" m
+         where m.status = p_status and m.ended_at is not null
+           and m.ended_at >= v_from and m.ended_at < v_until and (m.ended_at, m.id) < (v_before, v_last)
+           and (p_topic is null or m.topic = p_topic)
+           and (p_source is null or m.source = p_source)
+           and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+         order by m.ended_at desc, m.id desc
+         limit p_limit;
+    end if;
+end
+$sql$;
+
+-- Locks failed messages: those of p_ids, or the oldest that fit the rest; with p_whole only such that have their content. Returns
+-- their ids.
+create or replace function "windlass"."inbox_pick_failed"(
+    p_by     text,
+    p_ids    uuid[],
+    p_topic  text,
+    p_source text,
+    p_from   timestamptz,
+    p_until  timestamptz,
+    p_error  text,
+    p_limit  integer,
+    p_action bigint,
+    p_all    boolean,
+    p_whole  boolean
+) returns uuid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_from  timestamptz := coalesce(p_from, '-infinity');
+    v_until timestamptz := "windlass".windlass_action_until(p_action, p_until);
+    v_ids   uuid[];
+begin
+    perform "windlass".windlass_check_choice(p_by, p_ids, coalesce(p_topic, p_source, p_from::text, p_until::text, p_error) is not null,
+                                           p_limit, p_all);
+    if p_ids is not null then
+        v_ids := "windlass"."inbox_lock"(p_ids, array[3]);
+        return array(select m.id from "windlass"."inbox" m where m.id = any (v_ids) and (m.erased_at is null or not p_whole));
+    elsif p_topic is not null then
+        return array(select m.id
+                       from "windlass"."inbox" m
+                      where m.status = 3 and m.topic = p_topic and m.ended_at >= v_from and m.ended_at < v_until
+                        and (p_source is null or m.source = p_source)
+                        and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+                        and (m.erased_at is null or not p_whole)
+                      order by m.ended_at, m.id
+                      limit p_limit
+                        for update skip locked);
+    end if;
+    return array(select m.id
+                   from "windlass"."inbox" m
+                  where m.status = 3 and m.ended_at >= v_from and m.ended_at < v_until
+                    and (p_source is null or m.source = p_source)
+                    and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+                    and (m.erased_at is null or not p_whole)
+                  order by m.ended_at, m.id
+                  limit p_limit
+                    for update skip locked);
+end
+$sql$;
+
+-- Makes failed messages ready again: those of p_ids, or up to p_limit that fit the rest, or of all if p_all says so. They
+-- lose what expiry they had, if it has passed, and their expired leases; p_reset says whether failed attempts are forgotten
+-- too. Erased ones are left out.
+--
+-- More than p_limit take several calls; give each the action of the first, which is then one record, and touches only what
+-- had failed before it began. They go from the oldest to the newest: what one call reached can be p_from of the next.
+create or replace function "windlass"."inbox_requeue"(
+    p_by     text,
+    p_ids    uuid[] default null,
+    p_topic  text default null,
+    p_source text default null,
+    p_from   timestamptz default null,
+    p_until  timestamptz default null,
+    p_error  text default null,
+    p_limit  integer default 1000,
+    p_action bigint default null,
+    p_all    boolean default false,
+    p_reset  boolean default true
+) returns table (action bigint, messages integer, reached timestamptz)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now     timestamptz;
+    v_ids     uuid[];
+    v_waiting uuid[] := '{}';
+begin
+    v_ids := "windlass"."inbox_pick_failed"(p_by, p_ids, p_topic, p_source, p_from, p_until, p_error, p_limit, p_action, p_all, true);
+    messages := cardinality(v_ids);
+    reached := (select max(m.ended_at) from "windlass"."inbox" m where m.id = any (v_ids));
+    perform pg_current_xact_id();
+    v_now := clock_timestamp();
+    update "windlass"."inbox" m
+       set status = case when m.id = any (v_waiting) then 4 else 0 end, owner_token = null,
+           next_attempt_at = greatest(v_now, m.due_at), ended_at = null, processed_by = null, lease_expiries = 0, crashes = 0,
+           retry_count = case when p_reset then 0 else m.retry_count end,
+           requeues = least(m.requeues + 1, 32767),
+           expires_at = case when m.expires_at > v_now then m.expires_at end
+     where m.id = any (v_ids);
+    if messages > 0 then
+        perform pg_notify('windlass.windlass.inbox', '');
+    end if;
+    action := "windlass".windlass_record('inbox', p_action, p_by, 'requeue', messages, p_ids,
+                  jsonb_build_object('topic', p_topic, 'source', p_source, 'from', p_from, 'until', p_until, 'error', p_error,
+                                     'reset', p_reset));
+    return next;
+end
+$sql$;
+
+-- Deletes failed messages and their history. Otherwise as requeue.
+create or replace function "windlass"."inbox_purge"(
+    p_by     text,
+    p_ids    uuid[] default null,
+    p_topic  text default null,
+    p_source text default null,
+    p_from   timestamptz default null,
+    p_until  timestamptz default null,
+    p_error  text default null,
+    p_limit  integer default 1000,
+    p_action bigint default null,
+    p_all    boolean default false
+) returns table (action bigint, messages integer, reached timestamptz)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids uuid[];
+begin
+    v_ids := "windlass"."inbox_pick_failed"(p_by, p_ids, p_topic, p_source, p_from, p_until, p_error, p_limit, p_action, p_all, false);
+    reached := (select max(m.ended_at) from "windlass"."inbox" m where m.id = any (v_ids));
+    messages := "windlass"."inbox_remove"(v_ids);
+    action := "windlass".windlass_record('inbox', p_action, p_by, 'purge', messages, p_ids,
+                  jsonb_build_object('topic', p_topic, 'source', p_source, 'from', p_from, 'until', p_until, 'error', p_error));
+    return next;
+end
+$sql$;
+
+-- Removes payload and headers of messages that have ended; everything else stays. Returns how many.
+create or replace function "windlass"."inbox_erase"(p_by text, p_ids uuid[]) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids uuid[];
+begin
+    perform "windlass".windlass_check_by(p_by);
+    perform "windlass".windlass_check_ids(p_ids);
+    v_ids := "windlass"."inbox_lock"(p_ids, array[2, 3, 5]);
+    v_ids := array(select m.id from "windlass"."inbox" m where m.id = any (v_ids) and m.erased_at is null);
+    update "windlass"."inbox" m set payload = '', headers = null, erased_at = clock_timestamp() where m.id = any (v_ids);
+    perform "windlass".windlass_record('inbox', null, p_by, 'erase', cardinality(v_ids), p_ids, '{}');
+    return cardinality(v_ids);
+end
+$sql$;
+
+-- Stops claims of a topic, everywhere; handlers that are at work finish. Returns whether it was not paused before.
+create or replace function "windlass"."inbox_pause_topic"(p_by text, p_topic text, p_reason text default null) returns boolean
+    language plpgsql
+as $sql$
+begin
+    perform "windlass".windlass_check_by(p_by);
+    if p_topic is null or btrim(p_topic) = '' then
+        perform "windlass".windlass_refuse('a topic', case when p_topic is null then 'null' else 'blank text' end,
+                                         'Topics are paused one by one.');
+    end if;
+    insert into "windlass".windlass_pause (queue, topic, paused_at, paused_by, reason)
+    values ('inbox', p_topic, clock_timestamp(), p_by, nullif(left(p_reason, 2048), ''))
+    on conflict (queue, topic) do nothing;
+    if not found then
+        return false;
+    end if;
+    perform "windlass".windlass_record('inbox', null, p_by, 'pause', 0, null, jsonb_build_object('topic', p_topic, 'reason', p_reason));
+    perform pg_notify('windlass.windlass.inbox', chr(1) || 'topics');
+    return true;
+end
+$sql$;
+
+-- Lets a topic be claimed again. Returns whether it was paused.
+create or replace function "windlass"."inbox_resume_topic"(p_by text, p_topic text) returns boolean
+    language plpgsql
+as $sql$
+begin
+    perform "windlass".windlass_check_by(p_by);
+    delete from "windlass".windlass_pause p where p.queue = 'inbox' and p.topic = p_topic;
+    if not found then
+        return false;
+    end if;
+    perform "windlass".windlass_record('inbox', null, p_by, 'resume', 0, null, jsonb_build_object('topic', p_topic));
+    perform pg_notify('windlass.windlass.inbox', chr(1) || 'topics');
+    return true;
+end
+$sql$;
+
+create or replace function "windlass"."inbox_paused_topics"() returns setof "windlass".windlass_pause
+    language plpgsql
+    stable
+as $sql$
+begin
+    return query select p.* from "windlass".windlass_pause p where p.queue = 'inbox' order by p.topic;
+end
+$sql$;
+
+-- What operators did, the latest first. The next page begins before the last one's number.
+create or replace function "windlass"."inbox_actions"(p_limit integer, p_before bigint default null)
+    returns setof "windlass".windlass_action
+    language plpgsql
+    stable
+as $sql$
+begin
+    return query
+    select a.*
+      from "windlass".windlass_action a
+     where a.queue = 'inbox' and (p_before is null or a.id < p_before)
+     order by a.id desc
+     limit p_limit;
+end
+$sql$;
+
 -- The inbox as a guard: whoever received a message begins it, processes it and marks it, and finds out on the way if
--- somebody else does or did. The queue's verbs are in the next file.
+-- somebody else does or did. Messages of the queue are begun by nobody.
 --
 -- What they have in common:
 -- * The database's clock decides; leases and delays arrive as intervals, never as somebody else's now.
@@ -6667,9 +8032,9 @@ on conflict do nothing;
 -- Begins an attempt, in a transaction of its own: lease and attempt must be committed before the work starts, so that a
 -- message that kills its process is found out. Answers
 --   outcome 0, proceed: the caller has it until the lease runs out; attempt counts from one
---   outcome 1, in progress: somebody has it, or it rests after a failure; remaining milliseconds of that, if known
+--   outcome 1, in progress: somebody has it, the queue has it, or it rests after a failure; remaining milliseconds of that, if known
 --   outcome 2, done
---   outcome 3, dead
+--   outcome 3, failed, or cancelled in the queue
 -- and whether the hash differs from that of the first arrival. Who asks again with the same token, because the answer was
 -- lost, gets the same answer.
 --
@@ -6693,18 +8058,16 @@ create or replace function "windlass"."inbox_begin"(
 as $sql$
 declare
     v_hash     bytea := decode(p_hash, 'hex');
+    v_start    timestamptz := pg_postmaster_start_time();
     v_now      timestamptz;
-    v_row      record;
-    v_locked   record;
+    v_row      "windlass"."inbox_seen";
+    v_locked   "windlass"."inbox_seen";
     v_mine     boolean;
     v_inserted boolean;
 begin
     perform "windlass".windlass_check_lease(p_lease);
     for v_try in 1 .. 3 loop
-        select m.status, m.id, m.owner_token, m.locked_until, m.next_attempt_at, m.retry_count, m.lease_expiries, m.hash
-          into v_row
-          from "windlass"."inbox" m
-         where m.source = p_source and m.message_id = p_message_id;
+        select s.* into v_row from "windlass"."inbox_seen" s where s.source = p_source and s.message_id = p_message_id;
         exit when found;
         v_inserted := "windlass"."inbox_begin_new"(p_source, p_message_id, p_owner, p_lease, v_hash);
         if v_inserted then
@@ -6713,15 +8076,13 @@ begin
         end if;
         exit when v_inserted is null; -- else somebody has just committed it
     end loop;
-    if v_row is null then
+    if v_row.source is null then
         return query select 1::smallint, null::integer, null::bigint, false;
         return;
     end if;
-    select m.status, m.id, m.owner_token, m.locked_until, m.next_attempt_at, m.retry_count, m.lease_expiries, m.hash
-      into v_locked
-      from "windlass"."inbox" m
-     where m.source = p_source and m.message_id = p_message_id
-       and (m.id is null or m.ended_at is not null) -- a lock would keep the queue from its message, and hold up a whole batch
+    select s.* into v_locked
+      from "windlass"."inbox_seen" s
+     where s.source = p_source and s.message_id = p_message_id
        for update skip locked;
     v_mine := found;
     if v_mine then
@@ -6731,28 +8092,36 @@ begin
     differs := coalesce(v_hash <> v_row.hash, false);
     attempt := v_row.retry_count + v_row.lease_expiries + 1;
     outcome := 1;
-    if v_row.status in (2, 3) then
+    if v_row.id is not null then -- read at one moment: if only its row in the queue is gone, it is done
+        select case coalesce(m.status, 2) when 2 then 2 when 3 then 3 when 5 then 3 else 1 end,
+               ceil(extract(epoch from m.locked_until - v_now) * 1000)
+          into outcome, remaining
+          from "windlass"."inbox_seen" s
+          left join lateral (select m.status, m.locked_until from "windlass"."inbox" m where m.id = s.id limit 1) m on true
+         where s.source = p_source and s.message_id = p_message_id and s.id is not null;
+        outcome := coalesce(outcome, 1);
+    elsif v_row.status in (2, 3) then
         outcome := v_row.status;
     elsif v_row.status = 1 and v_row.owner_token = p_owner then
         outcome := 0;
-    elsif v_row.id is not null or not v_mine then
+    elsif not v_mine then
         remaining := ceil(extract(epoch from v_row.locked_until - v_now) * 1000);
     elsif v_row.status = 1 then
-        remaining := ceil(extract(epoch from greatest(v_row.locked_until, pg_postmaster_start_time() + p_lease) - v_now) * 1000);
-        if v_row.locked_until <= v_now and pg_postmaster_start_time() + p_lease <= v_now then
+        remaining := ceil(extract(epoch from greatest(v_row.locked_until, v_start + p_lease) - v_now) * 1000);
+        if v_row.locked_until <= v_now and v_start + p_lease <= v_now then
+            outcome := "windlass"."inbox_begin_again"(p_source, p_message_id, p_owner, p_lease, attempt >= p_max_attempts, p_max_attempts);
             attempt := attempt + 1;
-            outcome := "windlass"."inbox_begin_again"(p_source, p_message_id, p_owner, p_lease, p_max_attempts);
         end if;
     else
-        remaining := ceil(extract(epoch from v_row.next_attempt_at - v_now) * 1000);
-        if v_row.next_attempt_at <= v_now then
-            outcome := "windlass"."inbox_begin_again"(p_source, p_message_id, p_owner, p_lease, p_max_attempts);
+        remaining := ceil(extract(epoch from v_row.state_at - v_now) * 1000);
+        if v_row.state_at <= v_now then
+            outcome := "windlass"."inbox_begin_again"(p_source, p_message_id, p_owner, p_lease, false, p_max_attempts);
         end if;
     end if;
     if v_mine and p_arrival then
-        update "windlass"."inbox" m
-           set last_seen_at = v_now, hash = coalesce(m.hash, v_hash)
-         where m.source = p_source and m.message_id = p_message_id;
+        update "windlass"."inbox_seen" s
+           set last_seen_at = v_now, hash = coalesce(s.hash, v_hash)
+         where s.source = p_source and s.message_id = p_message_id;
     end if;
     return query
     select outcome, case outcome when 0 then attempt end, case outcome when 1 then greatest(remaining, 0) end, differs;
@@ -6775,8 +8144,8 @@ as $sql$
 declare
     v_now timestamptz := clock_timestamp();
 begin
-    insert into "windlass"."inbox"
-        (source, message_id, first_seen_at, last_seen_at, next_attempt_at, claimed_at, locked_until, owner_token, status, hash)
+    insert into "windlass"."inbox_seen"
+        (source, message_id, first_seen_at, last_seen_at, state_at, claimed_at, locked_until, owner_token, status, hash)
     values (p_source, p_message_id, v_now, v_now, v_now, v_now, v_now + p_lease, p_owner, 1, p_hash);
     return true;
 exception
@@ -6787,13 +8156,14 @@ exception
 end
 $sql$;
 
--- Takes over a message that the caller has locked, and that nobody is processing; an attempt that nobody heard of again is
--- counted. Returns 0, or 3 if its attempts are used up and it is dead.
+-- Takes a message over whose lease ran out, which is counted, or that rests; the caller has locked it. If the attempt that was
+-- lost was its last, it has failed. Returns the outcome of begin.
 create or replace function "windlass"."inbox_begin_again"(
     p_source       text,
     p_message_id   text,
     p_owner        uuid,
     p_lease        interval,
+    p_used_up      boolean,
     p_max_attempts integer
 ) returns smallint
     language plpgsql
@@ -6803,90 +8173,74 @@ create or replace function "windlass"."inbox_begin_again"(
     set jit = off
 as $sql$
 declare
-    v_now    timestamptz := clock_timestamp();
-    v_status smallint;
+    v_now timestamptz := clock_timestamp();
 begin
-    update "windlass"."inbox" m
-       set lease_expiries = m.lease_expiries + m.status,
-           status = case when used.up then 3 else 1 end,
-           owner_token = case when used.up then null else p_owner end,
-           claimed_at = case when used.up then m.claimed_at else v_now end,
-           locked_until = case when not used.up then v_now + p_lease end,
-           ended_at = case when used.up then v_now end,
-           last_error = case when used.up and m.status = 1
-                             then 'its lease ran out at the last of ' || p_max_attempts
-                                  || ' attempts: processing it may have ended the process'
-                             else m.last_error end
-      from (select u.retry_count + u.lease_expiries + u.status >= p_max_attempts as up
-              from "windlass"."inbox" u
-             where u.source = p_source and u.message_id = p_message_id) used
-     where m.source = p_source and m.message_id = p_message_id
-    returning m.status into v_status;
-    return case v_status when 1 then 0 else v_status end;
-end
-$sql$;
-
--- Renews the lease of an attempt, if it has not run out. Returns whether it did; null if somebody has the row locked, or a trigger or
--- a constraint of the user's refuses it, so that it has to be asked again.
-create or replace function "windlass"."inbox_renew"(
-    p_source     text,
-    p_message_id text,
-    p_owner      uuid,
-    p_lease      interval
-) returns boolean
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-begin
-    perform 1
-       from "windlass"."inbox" m
-      where m.source = p_source and m.message_id = p_message_id and m.owner_token = p_owner
-        and m.locked_until > clock_timestamp()
-        for update skip locked;
-    if found then
-        begin
-            update "windlass"."inbox" m
-               set locked_until = clock_timestamp() + p_lease
-             where m.source = p_source and m.message_id = p_message_id;
-        exception
-            when others or assert_failure then
-                return null;
-        end;
-        return true;
+    if p_used_up then
+        update "windlass"."inbox_seen" s
+           set lease_expiries = s.lease_expiries + 1, status = 3, owner_token = null, locked_until = null, state_at = v_now,
+               last_error = 'its lease ran out at the last of ' || p_max_attempts
+                            || ' attempts: processing it may have ended the process'
+         where s.source = p_source and s.message_id = p_message_id;
+        return 3;
     end if;
-    perform 1
-       from "windlass"."inbox" m
-      where m.source = p_source and m.message_id = p_message_id and m.owner_token = p_owner
-        and m.locked_until > clock_timestamp();
-    return case when found then null else false end;
+    update "windlass"."inbox_seen" s
+       set lease_expiries = s.lease_expiries + s.status, status = 1, owner_token = p_owner, state_at = v_now, claimed_at = v_now,
+           locked_until = v_now + p_lease
+     where s.source = p_source and s.message_id = p_message_id;
+    return 0;
 end
 $sql$;
 
--- Renews many; one row for each, in the order of the arrays.
-create or replace function "windlass"."inbox_renew_all"(
+-- Renews the leases of attempts that have not run out; one row for each, in the order of the arrays: whether it did; null if somebody
+-- has the row locked, so that nothing is known, and it has to be asked again.
+create or replace function "windlass"."inbox_renew"(
     p_sources     text[],
     p_message_ids text[],
     p_owners      uuid[],
     p_lease       interval
 ) returns table (renewed boolean)
     language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
 as $sql$
+declare
+    v_held record;
 begin
     set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
-    return query
-    select "windlass"."inbox_renew"(e.source, e.message_id, e.owner_token, p_lease)
-      from unnest(p_sources, p_message_ids, p_owners) with ordinality as e (source, message_id, owner_token, place)
-     order by e.place;
+    for v_held in select * from unnest(p_sources, p_message_ids, p_owners) as e (source, message_id, owner_token) loop
+        perform 1
+           from "windlass"."inbox_seen" s
+          where s.source = v_held.source and s.message_id = v_held.message_id and s.owner_token = v_held.owner_token
+            and s.locked_until > clock_timestamp()
+            for update skip locked;
+        if found then
+            begin
+                update "windlass"."inbox_seen" s
+                   set locked_until = clock_timestamp() + p_lease
+                 where s.source = v_held.source and s.message_id = v_held.message_id;
+                renewed := true;
+            exception
+                when others or assert_failure then
+                    renewed := null; -- refused, as if it were locked: it costs no other its lease
+            end;
+        else
+            renewed := case when exists (
+                select
+                  from "windlass"."inbox_seen" s
+                 where s.source = v_held.source and s.message_id = v_held.message_id and s.owner_token = v_held.owner_token
+                   and s.locked_until > clock_timestamp()) then null else false end;
+        end if;
+        return next;
+    end loop;
 end
 $sql$;
 
 -- Ends an attempt well: the message is done. Call it in the transaction of the business change; if it returns false, the
 -- attempt is over, and that transaction must be rolled back: somebody else has taken the message over, or this owner has
--- marked it before, in a transaction whose commit he was not told of, and must not do the work again. Only who marks it in a
--- transaction without any work may repeat himself, and says so with p_again.
+-- marked it before, in a transaction whose commit it was not told of, and must not do the work again. Only who marks it in a
+-- transaction without any work may repeat itself, and says so with p_again.
 create or replace function "windlass"."inbox_mark_done"(
     p_source       text,
     p_message_id   text,
@@ -6902,20 +8256,21 @@ create or replace function "windlass"."inbox_mark_done"(
     set lock_timeout = '1s'
 as $sql$
 begin
-    update "windlass"."inbox" m
-       set status = 2, locked_until = null, ended_at = coalesce(m.ended_at, clock_timestamp()), processed_by = p_processed_by
-     where m.source = p_source and m.message_id = p_message_id and m.owner_token = p_owner
-       and (m.locked_until is not null or p_again and m.status + 0 = 2);
+    update "windlass"."inbox_seen" s
+       set status = 2, locked_until = null, processed_by = p_processed_by,
+           state_at = case when s.locked_until is null then s.state_at else clock_timestamp() end
+     where s.source = p_source and s.message_id = p_message_id and s.owner_token = p_owner
+       and (s.locked_until is not null or p_again and s.status + 0 = 2);
     return found;
 end
 $sql$;
 
--- Ends an attempt for good: the message is dead. Returns false if the attempt was lost to somebody else.
-create or replace function "windlass"."inbox_mark_dead"(
+-- Ends an attempt, and the message as failed. Returns false if the attempt was lost to somebody else.
+create or replace function "windlass"."inbox_mark_failed"(
     p_source       text,
     p_message_id   text,
     p_owner        uuid,
-    p_reason       text,
+    p_error        text,
     p_processed_by text default null
 ) returns boolean
     language plpgsql
@@ -6926,17 +8281,17 @@ create or replace function "windlass"."inbox_mark_dead"(
     set lock_timeout = '1s'
 as $sql$
 begin
-    update "windlass"."inbox" m
-       set status = 3, locked_until = null, ended_at = coalesce(m.ended_at, clock_timestamp()), processed_by = p_processed_by,
-           last_error = left(p_reason, 2048)
-     where m.source = p_source and m.message_id = p_message_id and m.owner_token = p_owner and m.status + 0 in (1, 3);
+    update "windlass"."inbox_seen" s
+       set status = 3, locked_until = null, processed_by = p_processed_by, last_error = left(p_error, 2048),
+           state_at = case when s.locked_until is null then s.state_at else clock_timestamp() end
+     where s.source = p_source and s.message_id = p_message_id and s.owner_token = p_owner and s.status + 0 in (1, 3);
     return found;
 end
 $sql$;
 
--- Ends an attempt that failed. The message can be begun again after p_delay, or is dead if that was the last attempt.
+-- Ends an attempt that failed. The message can be begun again after p_delay, or has failed if that was the last attempt.
 -- Returns 0 or 3, or null if the attempt was lost to somebody else.
-create or replace function "windlass"."inbox_mark_failed"(
+create or replace function "windlass"."inbox_mark_abandoned"(
     p_source       text,
     p_message_id   text,
     p_owner        uuid,
@@ -6953,84 +8308,56 @@ create or replace function "windlass"."inbox_mark_failed"(
     set lock_timeout = '1s'
 as $sql$
 declare
-    v_now    timestamptz;
-    v_used   integer;
-    v_status smallint;
+    v_last boolean;
 begin
-    perform pg_current_xact_id();
-    select m.retry_count + m.lease_expiries + 1 into v_used
-      from "windlass"."inbox" m
-     where m.source = p_source and m.message_id = p_message_id and m.owner_token = p_owner and m.locked_until is not null
+    select s.retry_count + s.lease_expiries + 1 >= p_max_attempts into v_last
+      from "windlass"."inbox_seen" s
+     where s.source = p_source and s.message_id = p_message_id and s.owner_token = p_owner and s.locked_until is not null
        for update;
     if not found then
         return null;
     end if;
-    v_now := clock_timestamp();
-    update "windlass"."inbox" m
-       set status = case when v_used >= p_max_attempts then 3 else 0 end,
-           retry_count = m.retry_count + 1,
-           owner_token = case when v_used >= p_max_attempts then m.owner_token end,
+    update "windlass"."inbox_seen" s
+       set status = case when v_last then 3 else 0 end,
+           retry_count = s.retry_count + 1,
+           owner_token = case when v_last then s.owner_token end,
            locked_until = null,
-           ended_at = case when v_used >= p_max_attempts then v_now end,
-           processed_by = case when v_used >= p_max_attempts then p_processed_by end,
-           next_attempt_at = v_now + p_delay,
-           last_error = coalesce(left(p_error, 2048), m.last_error)
-     where m.source = p_source and m.message_id = p_message_id
-    returning m.status into v_status;
-    return v_status;
+           state_at = clock_timestamp() + case when v_last then interval '0' else p_delay end,
+           processed_by = case when v_last then p_processed_by end,
+           last_error = coalesce(left(p_error, 2048), s.last_error)
+     where s.source = p_source and s.message_id = p_message_id;
+    return case when v_last then 3 else 0 end;
 end
 $sql$;
 
--- Deletes what was processed without the queue, and done for longer than p_keep; also what was begun so long ago and never ended,
--- or failed so long ago and was never begun again. The dead stay. Returns how many.
+-- Forgets what was processed without the queue, and done for longer than p_keep; also what was begun so long ago and never ended,
+-- or failed so long ago and was never begun again. What has failed for good stays. Returns how many.
 create or replace function "windlass"."inbox_clean_guards"(p_keep interval, p_limit integer default 1000) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
-    set enable_hashjoin = off
-    set enable_mergejoin = off
     set jit = off
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;
-    v_rows   tid[];
+    v_rows   tid[] := '{}';
+    v_status integer;
 begin
-    v_rows := array(select r.ctid
-                      from "windlass"."inbox" r
-                     where r.status = 2 and r.id is null and r.ended_at < v_before
-                     order by r.ended_at
-                     limit p_limit
-                       for update skip locked);
-    v_rows := v_rows || array(select r.ctid
-                                from "windlass"."inbox" r
-                               where r.status = 1 and r.id is null and r.claimed_at < v_before and r.locked_until < v_before
-                               order by r.claimed_at
-                               limit p_limit - cardinality(v_rows)
-                                 for update skip locked);
-    v_rows := v_rows || array(select r.ctid
-                                from "windlass"."inbox" r
-                               where r.status = 0 and r.id is null and r.next_attempt_at < v_before
-                               order by r.next_attempt_at
-                               limit p_limit - cardinality(v_rows)
-                                 for update skip locked);
-    return "windlass".windlass_delete($name$"windlass"."inbox"$name$, v_rows);
+    foreach v_status in array array[2, 1, 0] loop
+        v_rows := v_rows || array(select s.ctid
+                                    from "windlass"."inbox_seen" s
+                                   where s.status = v_status and s.state_at < v_before
+                                     and (s.locked_until is null or s.locked_until < v_before)
+                                   order by s.state_at
+                                   limit p_limit - cardinality(v_rows)
+                                     for update skip locked);
+    end loop;
+    return "windlass".windlass_delete($name$"windlass"."inbox_seen"$name$, v_rows);
 end
 $sql$;
 
--- The inbox as a queue: messages are stored with a topic, and the dispatcher hands them to handlers. The verbs, and what is
--- said about their plans and their clock, are those of a queue.
-
--- A new id, time-ordered (version 7): 48 bits of time, the rest random.
-create or replace function "windlass"."inbox_new_id"() returns uuid
-    language plpgsql
-as $sql$
-begin
-    return encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
-               placing substring(int8send(floor(extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
-               52, 1), 53, 1), 'hex')::uuid;
-end
-$sql$;
+-- The inbox as a queue: messages are stored with a topic, and the dispatcher hands them to handlers. Its verbs are those of a queue.
 
 -- Writes one message for the queue, unless the inbox knows it. Returns whether it was new, and whether its hash differs from
 -- that of the first arrival. It waits for the commit of whoever is enqueueing the same key, and for nobody else.
@@ -7043,6 +8370,7 @@ create or replace function "windlass"."inbox_enqueue"(
     p_hash       text default null,
     p_due_at     timestamptz default null,
     p_delay      interval default null,
+    p_expires_at timestamptz default null,
     p_notify     boolean default true,
     out fresh    boolean,
     out differs  boolean
@@ -7052,7 +8380,8 @@ as $sql$
 begin
     select e.fresh, e.differs into fresh, differs
       from "windlass"."inbox_enqueue_all"(array[p_source], array[p_message_id], array[p_topic], array[p_payload],
-                                        array[p_headers::text], array[p_hash], array[p_due_at], array[p_delay], p_notify) e;
+                                        array[p_headers::text], array[p_hash], array[p_due_at], array[p_delay],
+                                        array[p_expires_at], p_notify) e;
 end
 $sql$;
 
@@ -7060,10 +8389,10 @@ $sql$;
 -- whole. Of several with one key the first is written. Keys are taken in their order, so that two batches cannot deadlock. Who
 -- gives the ids, and repeats a call whose answer was lost, is told again what was new.
 --
--- What the inbox knows stays what it is, done or dead or in progress: this takes no lock on it that a mark would have to
+-- What the inbox knows stays what it is, done or failed or in progress: this takes no lock on it that a mark would have to
 -- wait for, and waits for no lock on it. Only a message that somebody began without the queue is another matter, because nobody
--- may ever come back to it. If that failed, or was not heard of again, it becomes work for the queue. As long as somebody has it,
--- or has its row locked, what was brought is kept aside, and adopt() looks at it again.
+-- may ever come back to it: what was brought waits as a copy in the queue, and adopt() makes it ready if that attempt failed or
+-- was not heard of again; at once, if that is known by now.
 create or replace function "windlass"."inbox_enqueue_all"(
     p_sources     text[],
     p_message_ids text[],
@@ -7073,6 +8402,7 @@ create or replace function "windlass"."inbox_enqueue_all"(
     p_hashes      text[] default null,
     p_due_ats     timestamptz[] default null,
     p_delays      interval[] default null,
+    p_expires_ats timestamptz[] default null,
     p_notify      boolean default true,
     p_ids         uuid[] default null
 ) returns table (fresh boolean, differs boolean)
@@ -7085,62 +8415,63 @@ create or replace function "windlass"."inbox_enqueue_all"(
     set jit = off
 as $sql$
 declare
-    v_now   timestamptz;
-    v_ids   uuid[];
-    v_all   boolean;
-    v_known boolean;
+    v_now timestamptz;
+    v_ids uuid[];
+    v_new uuid[];
 begin
     perform "windlass".windlass_check_lengths(
         cardinality(p_topics), coalesce(cardinality(p_sources), -1), coalesce(cardinality(p_message_ids), -1),
         coalesce(cardinality(p_payloads), -1), cardinality(p_headers), cardinality(p_hashes), cardinality(p_due_ats),
-        cardinality(p_delays), cardinality(p_ids));
-    if p_due_ats is not null and p_delays is not null then
-        perform "windlass".windlass_refuse('a due time or a delay', 'both', 'Leave one of them out.')
-           from unnest(p_due_ats, p_delays) as e (due_at, delay)
-          where e.due_at is not null and e.delay is not null;
+        cardinality(p_delays), cardinality(p_expires_ats), cardinality(p_ids));
+    if p_due_ats is not null and p_delays is not null or p_expires_ats is not null then
+        perform "windlass".windlass_check_times(e.due_at, e.delay, e.expires_at)
+           from unnest(p_due_ats, p_delays, p_expires_ats) as e (due_at, delay, expires_at);
     end if;
     perform pg_current_xact_id();
-    v_ids := coalesce(p_ids, array(select "windlass"."inbox_new_id"() as id from unnest(p_topics) order by id));
+    v_ids := coalesce(p_ids, array(select "windlass".windlass_new_id() as id from unnest(p_topics) order by id));
     loop
         v_now := clock_timestamp();
-        insert into "windlass"."inbox"
-            (source, message_id, id, first_seen_at, last_seen_at, next_attempt_at, due_at, topic, hash, headers, payload)
-        select distinct on (e.source collate "C", e.message_id collate "C")
-               e.source, e.message_id, e.id, v_now, v_now, greatest(v_now, coalesce(e.due_at, v_now + e.delay)),
-               coalesce(e.due_at, v_now + e.delay), e.topic, decode(e.hash, 'hex'), e.headers::jsonb, e.payload
-          from unnest(p_sources, p_message_ids, v_ids, p_topics, p_payloads, p_headers, p_hashes, p_due_ats, p_delays)
-               with ordinality
-               as e (source, message_id, id, topic, payload, headers, hash, due_at, delay, place)
-          left join lateral (
-               select true as seen
-                 from "windlass"."inbox" k
-                where k.source = e.source and k.message_id = e.message_id
-                limit 1) k on true
-         where k.seen is null
-         order by e.source collate "C", e.message_id collate "C", e.place
-        on conflict (source, message_id) do nothing;
-        select bool_and(coalesce(m.id = e.id, false)), bool_and(m.source is not null) into v_all, v_known
-          from unnest(p_sources, p_message_ids, v_ids) as e (source, message_id, id)
-          left join lateral (
-               select k.source, k.id
-                 from "windlass"."inbox" k
-                where k.source = e.source and k.message_id = e.message_id
-                limit 1) m on true;
-        if v_all is false and v_known then
-            v_known := "windlass"."inbox_enqueue_known"(p_sources, p_message_ids, v_ids, p_topics, p_payloads, p_headers, p_hashes,
-                                                      p_due_ats, p_delays);
+        with entered as (
+            insert into "windlass"."inbox_seen" (source, message_id, id, first_seen_at, last_seen_at, hash)
+            select distinct on (e.source collate "C", e.message_id collate "C")
+                   e.source, e.message_id, e.id, v_now, v_now, decode(e.hash, 'hex')
+              from unnest(p_sources, p_message_ids, v_ids, p_hashes) with ordinality as e (source, message_id, id, hash, place)
+              left join lateral (
+                   select true as seen
+                     from "windlass"."inbox_seen" k
+                    where k.source = e.source and k.message_id = e.message_id
+                    limit 1) k on true
+             where k.seen is null
+             order by e.source collate "C", e.message_id collate "C", e.place
+            on conflict (source, message_id) do nothing
+            returning id)
+        select coalesce(array_agg(entered.id), '{}') into v_new from entered;
+        if cardinality(v_new) > 0 then
+            insert into "windlass"."inbox"
+                (id, created_at, next_attempt_at, due_at, expires_at, topic, source, message_id, headers, payload)
+            select e.id, v_now, greatest(v_now, coalesce(e.due_at, v_now + e.delay)), coalesce(e.due_at, v_now + e.delay),
+                   e.expires_at, e.topic, e.source, e.message_id, e.headers::jsonb, e.payload
+              from unnest(v_ids, p_topics, p_sources, p_message_ids, p_payloads, p_headers, p_due_ats, p_delays, p_expires_ats)
+                   as e (id, topic, source, message_id, payload, headers, due_at, delay, expires_at)
+             where cardinality(v_new) = cardinality(v_ids) or e.id = any (v_new);
         end if;
-        exit when v_known is not false; -- else one was cleaned away this moment
+        exit when cardinality(v_new) = cardinality(v_ids);
+        exit when "windlass"."inbox_enqueue_known"(p_sources, p_message_ids, v_ids, p_topics, p_payloads, p_headers, p_hashes,
+                                                 p_due_ats, p_delays, p_expires_ats); -- else one was forgotten this moment
     end loop;
     if p_notify then
         perform pg_notify('windlass.windlass.inbox', t.topic) from (select distinct unnest(p_topics) as topic) t;
+    end if;
+    if cardinality(v_new) = cardinality(v_ids) then
+        return query select true, false from unnest(v_ids);
+        return;
     end if;
     return query
     select coalesce(m.id = e.id, false), coalesce(m.hash <> decode(e.hash, 'hex'), false)
       from unnest(p_sources, p_message_ids, v_ids, p_hashes) with ordinality as e (source, message_id, id, hash, place)
       left join lateral (
            select k.id, k.hash
-             from "windlass"."inbox" k
+             from "windlass"."inbox_seen" k
             where k.source = e.source and k.message_id = e.message_id
             limit 1) m on true
      order by e.place;
@@ -7148,8 +8479,7 @@ end
 $sql$;
 
 -- What becomes of messages that have been seen before: see enqueue_all. Returns false if one is not known any more: it was
--- cleaned away this moment. An attempt whose lease ran out may be alive after an outage; so, for as long after the server's start
--- as that lease was, it is left to adopt().
+-- forgotten this moment.
 create or replace function "windlass"."inbox_enqueue_known"(
     p_sources     text[],
     p_message_ids text[],
@@ -7159,7 +8489,8 @@ create or replace function "windlass"."inbox_enqueue_known"(
     p_headers     text[],
     p_hashes      text[],
     p_due_ats     timestamptz[],
-    p_delays      interval[]
+    p_delays      interval[],
+    p_expires_ats timestamptz[]
 ) returns boolean
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -7168,48 +8499,48 @@ create or replace function "windlass"."inbox_enqueue_known"(
     set jit = off
 as $sql$
 declare
-    v_now     timestamptz := clock_timestamp();
-    v_start   timestamptz := pg_postmaster_start_time();
-    v_known   boolean := true;
-    v_entry   record;
-    v_ended   boolean;
-    v_guarded boolean;
+    v_now    timestamptz := clock_timestamp();
+    v_known  boolean := true;
+    v_entry  record;
+    v_id     uuid;
+    v_status smallint;
+    v_taken  "windlass"."inbox_seen";
+    v_waits  boolean;
 begin
     for v_entry in
         select distinct on (e.source collate "C", e.message_id collate "C")
                e.source, e.message_id, e.id, e.topic, e.payload, e.headers::jsonb as headers, decode(e.hash, 'hex') as hash,
-               coalesce(e.due_at, v_now + e.delay) as due_at
-          from unnest(p_sources, p_message_ids, p_ids, p_topics, p_payloads, p_headers, p_hashes, p_due_ats, p_delays)
+               coalesce(e.due_at, v_now + e.delay) as due_at, e.expires_at
+          from unnest(p_sources, p_message_ids, p_ids, p_topics, p_payloads, p_headers, p_hashes, p_due_ats, p_delays, p_expires_ats)
                with ordinality
-               as e (source, message_id, id, topic, payload, headers, hash, due_at, delay, place)
+               as e (source, message_id, id, topic, payload, headers, hash, due_at, delay, expires_at, place)
          order by e.source collate "C", e.message_id collate "C", e.place
     loop
-        select m.ended_at is not null into v_ended
-          from "windlass"."inbox" m
-         where m.source = v_entry.source and m.message_id = v_entry.message_id
-           and (m.ended_at is not null
-                or m.id is null and (m.locked_until is null
-                                     or m.locked_until <= v_now and v_start + (m.locked_until - m.claimed_at) <= v_now))
-           for update skip locked;
-        if v_ended then
-            update "windlass"."inbox" m
-               set last_seen_at = v_now, hash = coalesce(m.hash, v_entry.hash)
-             where m.source = v_entry.source and m.message_id = v_entry.message_id;
-        elsif v_ended is false then
-            perform "windlass"."inbox_make_work"(v_entry.source, v_entry.message_id, v_entry.id, v_entry.topic, v_entry.payload,
-                                               v_entry.headers, v_entry.hash, v_entry.due_at, v_now);
-        else
-            select m.ended_at is null and m.id is null into v_guarded
-              from "windlass"."inbox" m
-             where m.source = v_entry.source and m.message_id = v_entry.message_id;
-            if v_guarded then
-                insert into "windlass"."inbox_redelivery"
-                    (source, message_id, id, arrived_at, due_at, topic, hash, headers, payload)
-                values (v_entry.source, v_entry.message_id, v_entry.id, v_now, v_entry.due_at, v_entry.topic, v_entry.hash,
-                        v_entry.headers, v_entry.payload)
-                on conflict (source, message_id) do nothing;
-            elsif v_guarded is null then
-                v_known := false;
+        select s.id, s.status into v_id, v_status
+          from "windlass"."inbox_seen" s
+         where s.source = v_entry.source and s.message_id = v_entry.message_id;
+        if not found then
+            v_known := false;
+        elsif v_id is null and v_status in (0, 1) then
+            v_taken := "windlass"."inbox_take_key"(v_entry.source, v_entry.message_id, v_entry.id, v_now, v_entry.hash, null);
+            v_waits := v_taken.source is null;
+            insert into "windlass"."inbox"
+                (id, created_at, next_attempt_at, due_at, expires_at, status, awaited, retry_count, lease_expiries, requeues, topic,
+                 source, message_id, last_error, hash, headers, payload)
+            values (v_entry.id, coalesce(v_taken.first_seen_at, v_now), greatest(v_now, v_entry.due_at, v_taken.state_at),
+                    v_entry.due_at, v_entry.expires_at, case when v_waits then 4 else 0 end, v_waits, coalesce(v_taken.retry_count, 0),
+                    coalesce(v_taken.lease_expiries, 0), coalesce(v_taken.requeues, 0), v_entry.topic, v_entry.source,
+                    v_entry.message_id, v_taken.last_error, case when v_waits then v_entry.hash end, v_entry.headers, v_entry.payload)
+            on conflict do nothing;
+        elsif v_id is distinct from v_entry.id then
+            perform 1
+               from "windlass"."inbox_seen" s
+              where s.source = v_entry.source and s.message_id = v_entry.message_id and s.status + 0 is distinct from 1
+                for update skip locked;
+            if found then
+                update "windlass"."inbox_seen" s
+                   set last_seen_at = v_now, hash = coalesce(s.hash, v_entry.hash)
+                 where s.source = v_entry.source and s.message_id = v_entry.message_id;
             end if;
         end if;
     end loop;
@@ -7217,19 +8548,18 @@ begin
 end
 $sql$;
 
--- Makes work for the queue of a message that was begun without it, and that nobody is processing; the caller has locked it. An
--- attempt that nobody heard of again is counted.
-create or replace function "windlass"."inbox_make_work"(
+-- Gives a message that was begun without the queue to its row in the queue, if that attempt failed or was not heard of again. Returns
+-- what is known of its attempts, that last one counted, and until when it rests; nothing if it was not given. An attempt whose lease
+-- ran out may be alive after an outage: it counts only when the server has been up for p_quiet or, without that, for as long as the
+-- lease was.
+create or replace function "windlass"."inbox_take_key"(
     p_source     text,
     p_message_id text,
     p_id         uuid,
-    p_topic      text,
-    p_payload    text,
-    p_headers    jsonb,
+    p_seen_at    timestamptz,
     p_hash       bytea,
-    p_due_at     timestamptz,
-    p_seen_at    timestamptz
-) returns void
+    p_quiet      interval
+) returns "windlass"."inbox_seen"
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -7237,20 +8567,31 @@ create or replace function "windlass"."inbox_make_work"(
     set jit = off
 as $sql$
 declare
-    v_now timestamptz := clock_timestamp();
+    v_now  timestamptz := clock_timestamp();
+    v_seen "windlass"."inbox_seen";
 begin
-    update "windlass"."inbox" m
-       set id = p_id, topic = p_topic, payload = p_payload, headers = p_headers, hash = coalesce(m.hash, p_hash),
-           last_seen_at = greatest(m.last_seen_at, p_seen_at), due_at = p_due_at,
-           next_attempt_at = greatest(v_now, m.next_attempt_at, p_due_at), lease_expiries = m.lease_expiries + m.status,
-           status = 0, owner_token = null, locked_until = null
-     where m.source = p_source and m.message_id = p_message_id;
+    select s.* into v_seen
+      from "windlass"."inbox_seen" s
+     where s.source = p_source and s.message_id = p_message_id
+       and (s.status + 0 = 0
+            or s.locked_until <= v_now
+               and pg_postmaster_start_time() + coalesce(p_quiet, s.locked_until - s.claimed_at) <= v_now)
+       for update skip locked;
+    if found then
+        update "windlass"."inbox_seen" s
+           set id = p_id, status = null, state_at = null, locked_until = null, owner_token = null,
+               last_seen_at = greatest(s.last_seen_at, p_seen_at), hash = coalesce(s.hash, p_hash)
+         where s.source = p_source and s.message_id = p_message_id;
+        v_seen.lease_expiries := v_seen.lease_expiries + v_seen.status;
+        v_seen.state_at := case v_seen.status when 0 then v_seen.state_at end;
+    end if;
+    return v_seen;
 end
 $sql$;
 
--- Looks at what was enqueued while somebody else had begun it. If that attempt failed or was not heard of again, it becomes work
--- for the queue, and nodes are told; if the message has ended, it is dropped; what is going on, or is locked, stays. A lease
--- that ran out counts only when the server has been up for p_quiet, as with begin. Returns how many became work.
+-- Looks at the copies that wait. If the attempt without the queue failed or was not heard of again, or the inbox has forgotten it,
+-- a copy is made ready, and nodes are told; if the message has ended, or the queue has it, it is dropped; what is going on, or is
+-- locked, stays. Returns how many are ready.
 create or replace function "windlass"."inbox_adopt"(p_quiet interval, p_limit integer default 1000) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -7262,80 +8603,59 @@ create or replace function "windlass"."inbox_adopt"(p_quiet interval, p_limit in
     set lock_timeout = '20ms'
 as $sql$
 declare
-    v_now   timestamptz;
-    v_calm  boolean;
     v_count integer := 0;
     v_entry record;
+    v_taken "windlass"."inbox_seen";
 begin
-    if not exists (select from "windlass"."inbox_redelivery") then
+    if not exists (select from "windlass"."inbox" w where w.status = 4) then
         return 0;
     end if;
     perform pg_current_xact_id();
-    v_now := clock_timestamp();
-    v_calm := pg_postmaster_start_time() + p_quiet <= v_now;
     set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
-    delete from "windlass"."inbox_redelivery" r
+    delete from "windlass"."inbox" r
      where r.ctid = any (array(
-               select e.ctid
-                 from "windlass"."inbox_redelivery" e
+               select w.ctid
+                 from "windlass"."inbox" w
                 cross join lateral (
                       select
-                        from "windlass"."inbox" m
-                       where m.source = e.source and m.message_id = e.message_id
-                         and (m.ended_at is not null or m.id is not null)
+                        from "windlass"."inbox_seen" s
+                       where s.source = w.source and s.message_id = w.message_id
+                         and (s.id is not null or s.status + 0 in (2, 3))
                        limit 1) ended
+                where w.status = 4
                 limit p_limit
-                  for update of e skip locked));
+                  for update of w skip locked));
     for v_entry in
-        select r.*
-          from "windlass"."inbox_redelivery" r
-         cross join lateral (
-               select
-                 from "windlass"."inbox" m
-                where m.source = r.source and m.message_id = r.message_id
-                  and m.ended_at is null and m.id is null
-                  and (m.locked_until is null or v_calm and m.locked_until <= v_now)
-                limit 1
-                  for update skip locked) free
-         limit p_limit
-           for update of r skip locked
-    loop
-        begin
-            perform "windlass"."inbox_make_work"(v_entry.source, v_entry.message_id, v_entry.id, v_entry.topic, v_entry.payload,
-                                               v_entry.headers, v_entry.hash, v_entry.due_at, v_entry.arrived_at);
-            delete from "windlass"."inbox_redelivery" r where r.source = v_entry.source and r.message_id = v_entry.message_id;
-            v_count := v_count + 1;
-        exception
-            when others or assert_failure then
-                null; -- one that is refused stays, and keeps no other from becoming work
-        end;
-    end loop;
-    for v_entry in
-        select r.*
-          from "windlass"."inbox_redelivery" r
+        select w.id, w.source, w.message_id, w.created_at, w.hash, s.seen
+          from "windlass"."inbox" w
           left join lateral (
-               select true as seen
-                 from "windlass"."inbox" m
-                where m.source = r.source and m.message_id = r.message_id
-                limit 1) known on true
-         where known.seen is null
-         limit p_limit - v_count
-           for update of r skip locked
+               select true as seen, s.status, s.locked_until
+                 from "windlass"."inbox_seen" s
+                where s.source = w.source and s.message_id = w.message_id
+                limit 1) s on true
+         where w.status = 4 and (s.seen is null or s.status = 0 or s.locked_until <= clock_timestamp())
+         limit p_limit
+           for update of w skip locked
     loop
         begin
-            v_now := clock_timestamp();
-            insert into "windlass"."inbox"
-                (source, message_id, id, first_seen_at, last_seen_at, next_attempt_at, due_at, topic, hash, headers, payload)
-            values (v_entry.source, v_entry.message_id, v_entry.id, v_entry.arrived_at, v_entry.arrived_at,
-                    greatest(v_now, v_entry.due_at), v_entry.due_at, v_entry.topic, v_entry.hash, v_entry.headers, v_entry.payload)
-            on conflict do nothing;
-            if found then
-                delete from "windlass"."inbox_redelivery" r where r.source = v_entry.source and r.message_id = v_entry.message_id;
+            if v_entry.seen is null then
+                insert into "windlass"."inbox_seen" (source, message_id, first_seen_at, last_seen_at, status, state_at)
+                values (v_entry.source, v_entry.message_id, v_entry.created_at, v_entry.created_at, 0, clock_timestamp())
+                on conflict do nothing;
+            end if;
+            v_taken := "windlass"."inbox_take_key"(v_entry.source, v_entry.message_id, v_entry.id, v_entry.created_at, v_entry.hash,
+                                                 p_quiet);
+            if v_taken.source is not null then
+                update "windlass"."inbox" w
+                   set status = 0, awaited = false, created_at = v_taken.first_seen_at, hash = null, last_error = v_taken.last_error,
+                       next_attempt_at = greatest(clock_timestamp(), w.due_at, v_taken.state_at), requeues = v_taken.requeues,
+                       retry_count = v_taken.retry_count, lease_expiries = v_taken.lease_expiries
+                 where w.id = v_entry.id;
                 v_count := v_count + 1;
             end if;
         exception
             when others or assert_failure then
-                null; -- somebody is writing this key, or it is refused
+                null; -- somebody is writing this key, or it is refused: it keeps no other from becoming ready
         end;
     end loop;
     if v_count > 0 then
@@ -7345,83 +8665,148 @@ begin
 end
 $sql$;
 
--- Nothing waits for the end of an inbox message yet.
-create or replace function "windlass"."inbox_ended"(
-    p_ids      uuid[],
-    p_status   smallint,
-    p_blocking uuid[],
-    p_pass_on  boolean,
-    p_notify   boolean
-) returns void
+-- Forgets queued messages that the caller has locked and is about to delete, with the copies that wait under their keys. Returns
+-- their ids, without those whose memory somebody else has locked.
+create or replace function "windlass"."inbox_forget"(p_ids uuid[]) returns uuid[]
     language plpgsql
-as $sql$
-begin
-end
-$sql$;
-
--- What operators do to an inbox: look, revive, purge.
-
--- One message, in whatever state.
-create or replace function "windlass"."inbox_find"(p_source text, p_message_id text) returns setof "windlass"."inbox"
-    language plpgsql
-    stable
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
     set jit = off
 as $sql$
+declare
+    v_free tid[];
+    v_held uuid[];
 begin
-    return query select m.* from "windlass"."inbox" m where m.source = p_source and m.message_id = p_message_id;
+    v_free := array(select s.ctid
+                      from "windlass"."inbox" m
+                     cross join lateral (
+                           select s.ctid
+                             from "windlass"."inbox_seen" s
+                            where s.source = m.source and s.message_id = m.message_id and s.id = m.id
+                            limit 1
+                              for update skip locked) s
+                     where m.id = any (p_ids));
+    delete from "windlass"."inbox_seen" s where s.ctid = any (v_free);
+    v_held := array(select m.id
+                      from "windlass"."inbox" m
+                     cross join lateral (
+                           select
+                             from "windlass"."inbox_seen" s
+                            where s.source = m.source and s.message_id = m.message_id and s.id = m.id
+                            limit 1) s
+                     where m.id = any (p_ids));
+    if exists (select from "windlass"."inbox" w where w.status = 4) then
+        delete from "windlass"."inbox" c
+         where c.ctid = any (array(
+                   select w.ctid
+                     from "windlass"."inbox" m
+                    cross join lateral (
+                          select w.ctid
+                            from "windlass"."inbox" w
+                           where w.source = m.source and w.message_id = m.message_id and w.status = 4
+                           limit 1
+                             for update skip locked) w
+                    where m.id = any (p_ids) and m.id <> all (v_held)));
+    end if;
+    return array(select unnest(p_ids) except select unnest(v_held));
 end
 $sql$;
 
--- Dead messages, the latest first, without their payloads. The next page begins before the last one's end and key.
-create or replace function "windlass"."inbox_dead_letters"(
-    p_limit             integer,
-    p_source            text default null,
-    p_topic             text default null,
-    p_before_at         timestamptz default null,
-    p_before_source     text default null,
-    p_before_message_id text default null
-) returns setof "windlass"."inbox"
+-- What operators do to all that the inbox has seen, whether it was queued or not, by source and id. What is queued alone has the
+-- verbs of a queue too.
+
+-- What is known of one message, with its content if it is queued.
+create or replace function "windlass"."inbox_find_key"(p_source text, p_message_id text) returns table (
+    source         varchar,
+    message_id     varchar,
+    id             uuid,
+    topic          varchar,
+    status         smallint,
+    hash           bytea,
+    first_seen_at  timestamptz,
+    last_seen_at   timestamptz,
+    claimed_at     timestamptz,
+    locked_until   timestamptz,
+    ended_at       timestamptz,
+    retry_count    integer,
+    lease_expiries integer,
+    requeues       smallint,
+    processed_by   varchar,
+    last_error     varchar,
+    payload        text
+)
     language plpgsql
     stable
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
     set jit = off
 as $sql$
 begin
     return query
-    select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.expires_at, m.claimed_at,
-           m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.crashes, m.requeues, m.status,
-           m.started, m.awaited, m.topic, m.processed_by, m.last_error, m.hash, null::jsonb, null::text
-      from "windlass"."inbox" m
-     where m.status = 3
-       and (p_before_at is null or (m.ended_at, m.source, m.message_id) < (p_before_at, p_before_source, p_before_message_id))
-       and m.ended_at <= coalesce(p_before_at, 'infinity')
-       and (p_source is null or m.source = p_source)
-       and (p_topic is null or m.topic = p_topic)
-     order by m.ended_at desc, m.source desc, m.message_id desc
-     limit p_limit;
+    select s.source, s.message_id, s.id, m.topic, coalesce(s.status, m.status, 2::smallint), s.hash, s.first_seen_at,
+           s.last_seen_at, coalesce(m.claimed_at, s.claimed_at), coalesce(m.locked_until, s.locked_until),
+           coalesce(m.ended_at, case when s.status in (2, 3) then s.state_at end),
+           coalesce(m.retry_count, s.retry_count), coalesce(m.lease_expiries, s.lease_expiries), coalesce(m.requeues, s.requeues),
+           case when s.id is null then s.processed_by else m.processed_by end,
+           case when s.id is null then s.last_error else m.last_error end, m.payload
+      from "windlass"."inbox_seen" s
+      left join lateral (select q.* from "windlass"."inbox" q where q.id = s.id limit 1) m on true
+     where s.source = p_source and s.message_id = p_message_id;
 end
 $sql$;
 
--- Messages without their payloads: of a state, a source, a topic and a time where these are given. The time is that of the state:
--- when a ready message can be taken, when the attempt of one in progress began, when one ended; without a state, when it was first
--- seen. Unfinished ones come the oldest first, ended ones the latest first, those of all states by source and id. The next page begins
--- after the last one's time and key.
-create or replace function "windlass"."inbox_list"(
+-- The ids in the queue of these messages, and of the copies that wait under their keys.
+create or replace function "windlass"."inbox_ids"(p_sources text[], p_message_ids text[]) returns uuid[]
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+begin
+    if p_sources is null and p_message_ids is null then
+        return null;
+    end if;
+    perform "windlass".windlass_check_lengths(coalesce(cardinality(p_sources), -1), coalesce(cardinality(p_message_ids), -1));
+    return array(select i.id
+                   from unnest(p_sources, p_message_ids) as k (source, message_id)
+                  cross join lateral (
+                        (select s.id from "windlass"."inbox_seen" s
+                          where s.source = k.source and s.message_id = k.message_id and s.id is not null
+                          limit 1)
+                        union all
+                        (select w.id from "windlass"."inbox" w
+                          where w.source = k.source and w.message_id = k.message_id and w.status = 4
+                          limit 1)) i);
+end
+$sql$;
+
+-- Messages without their content, as list() of the queue, and with them those that are not queued, if no topic is given. Of a state
+-- they come together by their time; of all states, first what is queued, then the others by their states. The next page begins after
+-- the last one: its time, its id if it is queued, else its state, and its key.
+create or replace function "windlass"."inbox_list_seen"(
     p_limit            integer,
     p_status           integer default null,
-    p_source           text default null,
     p_topic            text default null,
+    p_source           text default null,
     p_from             timestamptz default null,
     p_until            timestamptz default null,
+    p_error            text default null,
     p_after_at         timestamptz default null,
+    p_after_id         uuid default null,
+    p_after_status     integer default null,
     p_after_source     text default null,
     p_after_message_id text default null
-) returns setof "windlass"."inbox"
+) returns setof "windlass"."inbox_listed"
     language plpgsql
     stable
     set plan_cache_mode = force_generic_plan
@@ -7431,114 +8816,79 @@ create or replace function "windlass"."inbox_list"(
     set jit = off
 as $sql$
 declare
-    v_from   timestamptz := coalesce(p_from, '-infinity');
-    v_until  timestamptz := coalesce(p_until, 'infinity');
-    v_to     timestamptz := coalesce(p_until - interval '1 microsecond', 'infinity'); -- some are due at no time
-    v_after  timestamptz := coalesce(p_after_at, '-infinity');
-    v_before timestamptz := coalesce(p_after_at, 'infinity');
-    v_source text := coalesce(p_after_source, '');
-    v_id     text := coalesce(p_after_message_id, '');
+    v_from    timestamptz := coalesce(p_from, '-infinity');
+    v_until   timestamptz := coalesce(p_until, 'infinity');
+    v_guarded boolean := p_after_source is not null and p_after_id is null;
+    v_source  text := case when v_guarded then p_after_source else '' end; -- those that are queued come first of a time
+    v_message text := case when v_guarded then p_after_message_id else '' end;
+    v_after   timestamptz := coalesce(p_after_at, '-infinity');
+    v_before  timestamptz := coalesce(p_after_at, 'infinity');
+    v_count   integer := 0;
 begin
-    if p_status is null and p_source is not null then
+    if p_status is null then
+        if not v_guarded then
+            return query
+            select q.* from "windlass"."inbox_list"(p_limit, null, p_topic, p_source, p_from, p_until, p_error, p_after_at, p_after_id) q;
+            get diagnostics v_count = row_count;
+            v_after := '-infinity';
+        end if;
+        if v_count < p_limit and p_topic is null then
+            return query
+            select g.*
+              from "windlass"."inbox_guarded" g
+             where (g.status, g.state_at, g.source, g.message_id)
+                   > (case when v_guarded then p_after_status else -1 end, v_after, v_source, v_message)
+               and g.created_at >= v_from and g.created_at < v_until
+               and (p_source is null or g.source = p_source)
+               and (p_error is null or position(lower(p_error) in lower(g.last_error)) > 0)
+             order by g.status, g.state_at, g.source, g.message_id
+             limit p_limit - v_count;
+        end if;
+    elsif p_status in (0, 1, 4) then
         return query
-        select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.expires_at, m.claimed_at,
-               m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.crashes, m.requeues, m.status,
-               m.started, m.awaited, m.topic, m.processed_by, m.last_error, m.hash, null::jsonb, null::text
-          from "windlass"."inbox" m
-         where m.source = p_source and m.message_id > v_id
-           and m.first_seen_at >= v_from and m.first_seen_at < v_until
-           and (p_topic is null or m.topic = p_topic)
-         order by m.message_id
-         limit p_limit;
-    elsif p_status is null then
-        return query
-        select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.expires_at, m.claimed_at,
-               m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.crashes, m.requeues, m.status,
-               m.started, m.awaited, m.topic, m.processed_by, m.last_error, m.hash, null::jsonb, null::text
-          from "windlass"."inbox" m
-         where (m.source, m.message_id) > (v_source, v_id)
-           and m.first_seen_at >= v_from and m.first_seen_at < v_until
-           and (p_topic is null or m.topic = p_topic)
-         order by m.source, m.message_id
-         limit p_limit;
-    elsif p_status = 0 then
-        return query
-        select m.*
-          from (select r.*
-                  from unnest(case when p_topic is null then array(select "windlass"."inbox_ready_topics"())
-                                   else array[p_topic] end) t (topic)
-                 cross join lateral (
-                       select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.expires_at, m.claimed_at,
-                              m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.crashes, m.requeues, m.status,
-                              m.started, m.awaited, m.topic, m.processed_by, m.last_error, m.hash, null::jsonb, null::text
-                         from "windlass"."inbox" m
-                        where m.status = 0 and m.topic = t.topic
-                          and m.next_attempt_at >= v_from and m.next_attempt_at <= v_to
-                          and (m.next_attempt_at, m.source, m.message_id) > (v_after, v_source, v_id)
-                          and (p_source is null or m.source = p_source)
-                        order by m.next_attempt_at, m.source, m.message_id
-                        limit p_limit) r
+        select l.*
+          from (select q.*
+                  from "windlass"."inbox_list"(
+                           p_limit, p_status, p_topic, p_source, p_from, p_until, p_error, p_after_at,
+                           case when v_guarded then 'ffffffff-ffff-ffff-ffff-ffffffffffff' else p_after_id end) q
                  union all
-                (select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.expires_at, m.claimed_at,
-                        m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.crashes, m.requeues, m.status,
-                        m.started, m.awaited, m.topic, m.processed_by, m.last_error, m.hash, null::jsonb, null::text
-                   from "windlass"."inbox" m
-                  where m.status = 0 and m.id is null and p_topic is null
-                    and m.next_attempt_at >= v_from and m.next_attempt_at <= v_to
-                    and (m.next_attempt_at, m.source, m.message_id) > (v_after, v_source, v_id)
-                    and (p_source is null or m.source = p_source)
-                  order by m.next_attempt_at, m.source, m.message_id
-                  limit p_limit)) m
-         order by m.next_attempt_at, m.source, m.message_id
-         limit p_limit;
-    elsif p_status = 1 then
-        return query
-        select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.expires_at, m.claimed_at,
-               m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.crashes, m.requeues, m.status,
-               m.started, m.awaited, m.topic, m.processed_by, m.last_error, m.hash, null::jsonb, null::text
-          from (select g.* from "windlass"."inbox" g where g.status = 1 and g.id is null
-                 union all
-                select q.* from "windlass"."inbox" q where q.status = 1 and q.id is not null) m
-         where m.claimed_at >= v_from and m.claimed_at < v_until
-           and (m.claimed_at, m.source, m.message_id) > (v_after, v_source, v_id)
-           and (p_source is null or m.source = p_source)
-           and (p_topic is null or m.topic = p_topic)
-         order by m.claimed_at, m.source, m.message_id
-         limit p_limit;
-    elsif p_status = 2 then
-        return query
-        select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.expires_at, m.claimed_at,
-               m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.crashes, m.requeues, m.status,
-               m.started, m.awaited, m.topic, m.processed_by, m.last_error, m.hash, null::jsonb, null::text
-          from "windlass"."inbox" m
-         where m.status = 2
-           and m.ended_at >= v_from and m.ended_at < v_until
-           and (m.ended_at, m.source, m.message_id) < (v_before, v_source, v_id)
-           and (p_source is null or m.source = p_source)
-           and (p_topic is null or m.topic = p_topic)
-         order by m.ended_at desc, m.source desc, m.message_id desc
+                (select g.*
+                   from "windlass"."inbox_guarded" g
+                  where p_topic is null and g.status = p_status
+                    and g.state_at >= v_from and g.state_at < v_until
+                    and (g.state_at, g.source, g.message_id) > (v_after, v_source, v_message)
+                    and (p_source is null or g.source = p_source)
+                    and (p_error is null or position(lower(p_error) in lower(g.last_error)) > 0)
+                  order by g.state_at, g.source, g.message_id
+                  limit p_limit)) l
+         order by l.state_at, l.id, l.source, l.message_id
          limit p_limit;
     else
         return query
-        select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.expires_at, m.claimed_at,
-               m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.crashes, m.requeues, m.status,
-               m.started, m.awaited, m.topic, m.processed_by, m.last_error, m.hash, null::jsonb, null::text
-          from "windlass"."inbox" m
-         where m.status = 3
-           and m.ended_at >= v_from and m.ended_at < v_until
-           and (m.ended_at, m.source, m.message_id) < (v_before, v_source, v_id)
-           and (p_source is null or m.source = p_source)
-           and (p_topic is null or m.topic = p_topic)
-         order by m.ended_at desc, m.source desc, m.message_id desc
+        select l.*
+          from (select q.*
+                  from "windlass"."inbox_list"(
+                           p_limit, p_status, p_topic, p_source, p_from, p_until, p_error, p_after_at,
+                           case when v_guarded then '00000000-0000-0000-0000-000000000000' else p_after_id end) q
+                 union all
+                (select g.*
+                   from "windlass"."inbox_guarded" g
+                  where p_topic is null and g.status = p_status
+                    and g.state_at >= v_from and g.state_at < v_until and g.state_at <= v_before
+                    and (g.state_at < v_before or (g.source, g.message_id) > (v_source, v_message))
+                    and (p_source is null or g.source = p_source)
+                    and (p_error is null or position(lower(p_error) in lower(g.last_error)) > 0)
+                  order by g.state_at desc, g.source, g.message_id
+                  limit p_limit)) l
+         order by l.state_at desc, l.id desc nulls last, l.source, l.message_id
          limit p_limit;
     end if;
 end
 $sql$;
 
--- Messages in progress whose lease ran out, or whose attempt began longer ago than p_older; the oldest first, without their
--- payloads.
+-- Messages in progress whose lease ran out, or whose attempt began longer ago than p_older; the oldest first, without their content.
 create or replace function "windlass"."inbox_stuck"(p_older interval, p_limit integer default 1000)
-    returns setof "windlass"."inbox"
+    returns setof "windlass"."inbox_listed"
     language plpgsql
     stable
     set plan_cache_mode = force_generic_plan
@@ -7550,131 +8900,120 @@ declare
     v_now timestamptz := clock_timestamp();
 begin
     return query
-    select m.source, m.message_id, m.id, m.first_seen_at, m.last_seen_at, m.next_attempt_at, m.due_at, m.expires_at, m.claimed_at,
-           m.locked_until, m.ended_at, m.owner_token, m.retry_count, m.lease_expiries, m.crashes, m.requeues, m.status,
-           m.started, m.awaited, m.topic, m.processed_by, m.last_error, m.hash, null::jsonb, null::text
-      from (select g.* from "windlass"."inbox" g where g.status = 1 and g.id is null
+    select l.*
+      from (select q.* from "windlass"."inbox_listed" q where q.status = 1
              union all
-            select q.* from "windlass"."inbox" q where q.status = 1 and q.id is not null) m
-     where m.locked_until <= v_now or m.claimed_at <= v_now - p_older
-     order by m.claimed_at, m.source, m.message_id
+            select g.* from "windlass"."inbox_guarded" g where g.status = 1) l
+     where l.locked_until <= v_now or l.claimed_at <= v_now - p_older
+     order by l.claimed_at, l.source, l.message_id
      limit p_limit;
 end
 $sql$;
 
--- Locks dead messages: those of the keys, or the oldest that fit the rest and died before p_until. Returns where they are.
-create or replace function "windlass"."inbox_pick_dead"(
-    p_sources     text[],
-    p_message_ids text[],
-    p_source      text,
-    p_topic       text,
-    p_until       timestamptz,
-    p_limit       integer,
-    p_all         boolean
-) returns tid[]
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-begin
-    if (p_sources is null) <> (p_message_ids is null) or cardinality(p_sources) <> cardinality(p_message_ids) then
-        raise exception 'expected as many sources as message ids, got % and %',
-                coalesce(cardinality(p_sources)::text, 'null'), coalesce(cardinality(p_message_ids)::text, 'null')
-            using errcode = 'invalid_parameter_value', hint = 'A message is named by its source and its id.';
-    elsif p_sources is null and coalesce(p_source, p_topic) is null and p_all is not true then
-        raise exception 'expected messages, a source or a topic, got none of them'
-            using errcode = 'invalid_parameter_value', hint = 'Give p_all => true to choose every dead message.';
-    end if;
-    if p_sources is not null then
-        return array(select d.ctid
-                       from (select * from unnest(p_sources, p_message_ids) as u (source, message_id)
-                              order by u.source collate "C", u.message_id collate "C") c
-                      cross join lateral (
-                            select m.ctid
-                              from "windlass"."inbox" m
-                             where m.source = c.source and m.message_id = c.message_id and m.status + 0 = 3
-                             limit 1
-                               for update) d);
-    end if;
-    return array(select m.ctid
-                   from "windlass"."inbox" m
-                  where m.status = 3 and m.ended_at <= p_until
-                    and (p_source is null or m.source = p_source)
-                    and (p_topic is null or m.topic = p_topic)
-                  order by m.ended_at, m.source, m.message_id
-                  limit p_limit
-                    for update skip locked);
-end
-$sql$;
-
--- Gives dead messages all their attempts again: those of the keys, or up to p_limit that fit the rest, or of all if p_all
--- says so. Queued ones are ready at once, others when they are begun again. Returns how many, and the time of the call. More
--- than p_limit take several calls; those that give the time of the first as p_until touch only what had died before it.
-create or replace function "windlass"."inbox_revive"(
+-- Changes failed messages: 'requeue' makes those ready again that are queued, and lets the others be begun again; 'purge' deletes them,
+-- and the inbox, which has forgotten them, would process them if they arrived again. Those of the keys, or up to p_limit that fit the
+-- rest, or of all if p_all says so; see requeue() and purge() of the queue. It is recorded as one action.
+create or replace function "windlass"."inbox_change_seen"(
+    p_verb        text,
+    p_by          text,
     p_sources     text[] default null,
     p_message_ids text[] default null,
-    p_source      text default null,
     p_topic       text default null,
+    p_source      text default null,
+    p_from        timestamptz default null,
     p_until       timestamptz default null,
+    p_error       text default null,
     p_limit       integer default 1000,
-    p_all         boolean default false
-) returns table (messages integer, until timestamptz)
+    p_action      bigint default null,
+    p_all         boolean default false,
+    p_reset       boolean default true
+) returns table (action bigint, messages integer, reached timestamptz)
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
     set jit = off
 as $sql$
 declare
-    v_until timestamptz := coalesce(p_until, clock_timestamp());
-    v_dead  tid[];
+    v_from  timestamptz := coalesce(p_from, '-infinity');
+    v_until timestamptz := "windlass".windlass_action_until(p_action, p_until);
+    v_ids   uuid[] := "windlass"."inbox_ids"(p_sources, p_message_ids);
+    v_rows  tid[] := '{}';
     v_count integer;
 begin
-    perform pg_current_xact_id();
-    v_dead := "windlass"."inbox_pick_dead"(p_sources, p_message_ids, p_source, p_topic, v_until, p_limit, p_all);
-    update "windlass"."inbox" m
-       set status = 0, owner_token = null, ended_at = null, processed_by = null, retry_count = 0, lease_expiries = 0, crashes = 0,
-           requeues = least(m.requeues + 1, 32767), next_attempt_at = clock_timestamp()
-     where m.ctid = any (v_dead);
-    get diagnostics v_count = row_count;
-    if v_count > 0 then
-        perform pg_notify('windlass.windlass.inbox', '');
+    perform "windlass".windlass_check_choice(p_by, v_ids, coalesce(p_topic, p_source, p_from::text, p_until::text, p_error) is not null,
+                                           p_limit, p_all);
+    if v_ids is not null then
+        v_rows := array(select s.ctid
+                          from (select distinct u.source collate "C" as source, u.message_id collate "C" as message_id
+                                  from unnest(p_sources, p_message_ids) as u (source, message_id)
+                                 order by 1, 2) k
+                         cross join lateral (
+                               select s.ctid
+                                 from "windlass"."inbox_seen" s
+                                where s.source = k.source and s.message_id = k.message_id and s.status + 0 = 3
+                                limit 1
+                                  for update) s);
+    elsif p_topic is null then
+        v_rows := array(select s.ctid
+                          from "windlass"."inbox_seen" s
+                         where s.status = 3 and s.state_at >= v_from and s.state_at < v_until
+                           and (p_source is null or s.source = p_source)
+                           and (p_error is null or position(lower(p_error) in lower(s.last_error)) > 0)
+                         order by s.state_at
+                         limit p_limit
+                           for update skip locked);
     end if;
-    return query select v_count, v_until;
+    v_count := cardinality(v_rows);
+    if p_verb = 'requeue' then
+        update "windlass"."inbox_seen" s
+           set status = 0, owner_token = null, state_at = clock_timestamp(), processed_by = null, lease_expiries = 0,
+               retry_count = case when p_reset then 0 else s.retry_count end, requeues = least(s.requeues + 1, 32767)
+         where s.ctid = any (v_rows);
+    else
+        with forgotten as (
+            delete from "windlass"."inbox_seen" s where s.ctid = any (v_rows) returning s.source, s.message_id)
+        delete from "windlass"."inbox" c
+         where c.ctid = any (array(
+                   select w.ctid
+                     from forgotten f
+                    cross join lateral (
+                          select w.ctid
+                            from "windlass"."inbox" w
+                           where w.source = f.source and w.message_id = f.message_id and w.status = 4
+                           limit 1
+                             for update skip locked) w));
+    end if;
+    action := "windlass".windlass_record(
+        'inbox', p_action, p_by, p_verb, v_count, null,
+        jsonb_build_object('topic', p_topic, 'source', p_source, 'from', p_from, 'until', p_until, 'error', p_error,
+                           'reset', case p_verb when 'requeue' then p_reset end,
+                           'keys', (select jsonb_agg(k.source || ' ' || k.message_id)
+                                      from unnest(p_sources[1:100], p_message_ids[1:100]) as k (source, message_id))));
+    messages := v_count;
+    if v_ids is not null or v_count < p_limit then
+        if p_verb = 'requeue' then
+            select v_count + q.messages, q.reached into messages, reached
+              from "windlass"."inbox_requeue"(p_by, v_ids, p_topic, p_source, p_from, p_until, p_error,
+                                            greatest(p_limit - v_count, 1), action, p_all, p_reset) q;
+        else
+            select v_count + q.messages, q.reached into messages, reached
+              from "windlass"."inbox_purge"(p_by, v_ids, p_topic, p_source, p_from, p_until, p_error,
+                                          greatest(p_limit - v_count, 1), action, p_all) q;
+        end if;
+    end if;
+    return next;
 end
 $sql$;
 
--- Deletes dead messages; the inbox forgets them, and would process them if they arrived again. Otherwise as revive.
-create or replace function "windlass"."inbox_purge"(
-    p_sources     text[] default null,
-    p_message_ids text[] default null,
-    p_source      text default null,
-    p_topic       text default null,
-    p_until       timestamptz default null,
-    p_limit       integer default 1000,
-    p_all         boolean default false
-) returns table (messages integer, until timestamptz)
+-- Removes payload and headers of queued messages that have ended; everything else stays. Returns how many.
+create or replace function "windlass"."inbox_erase_seen"(p_by text, p_sources text[], p_message_ids text[]) returns integer
     language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
 as $sql$
-declare
-    v_until timestamptz := coalesce(p_until, clock_timestamp());
-    v_dead  tid[];
-    v_count integer;
 begin
-    v_dead := "windlass"."inbox_pick_dead"(p_sources, p_message_ids, p_source, p_topic, v_until, p_limit, p_all);
-    delete from "windlass"."inbox_redelivery" r
-     using "windlass"."inbox" m
-     where m.ctid = any (v_dead) and r.source = m.source and r.message_id = m.message_id;
-    delete from "windlass"."inbox" m
-     where m.ctid = any (v_dead);
-    get diagnostics v_count = row_count;
-    return query select v_count, v_until;
+    return "windlass"."inbox_erase"(p_by, "windlass"."inbox_ids"(p_sources, p_message_ids));
 end
 $sql$;
 
