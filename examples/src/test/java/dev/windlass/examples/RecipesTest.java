@@ -133,7 +133,7 @@ final class RecipesTest {
         OutboxMessageIdentifier id = Recipes.once(windlass);
         database.drain();
         broken.set(false);
-        assertThat(Recipes.list(windlass)).isEqualTo(1);
+        assertThat(Recipes.deadLetters(windlass)).isEqualTo(1);
         assertThat(Recipes.pause(windlass)).isTrue();
         database.drain();
         assertThat(database.messages("invoice.wanted")).allMatch(OutboxMessage::isProcessed);

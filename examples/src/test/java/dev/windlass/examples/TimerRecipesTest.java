@@ -47,7 +47,7 @@ final class TimerRecipesTest {
         List<TimerIdentifier> ids = TimerRecipes.many(windlass, List.of("ann", "bob", "cleo"), LATER);
         TimerRecipes.keepAlive(windlass, "s1");
 
-        assertThat(TimerRecipes.look(windlass)).extracting(Timer::id).containsExactlyInAnyOrderElementsOf(ids);
+        assertThat(TimerRecipes.look(windlass)).extracting(ListedTimer::id).containsExactlyInAnyOrderElementsOf(ids);
         assertThat(TimerRecipes.postpone(windlass, ids.get(0), LATER.minusSeconds(60)))
                 .isTrue();
         assertThat(TimerRecipes.look(windlass).get(0).id()).isEqualTo(ids.get(0));
