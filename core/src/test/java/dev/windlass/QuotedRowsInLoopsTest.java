@@ -152,10 +152,10 @@ final class QuotedRowsInLoopsTest {
         }
         database.execute("""
                 insert into %s.outbox (id, created_at, next_attempt_at, topic, payload, status, ended_at, owner_token,
-                                       locked_until, expires_at)
-                values (gen_random_uuid(), 'epoch', 'epoch', 'old', 's3cr3t', 2, 'epoch', null, null, null),
-                       (gen_random_uuid(), 'epoch', 'epoch', 'old', 's3cr3t', 1, null, gen_random_uuid(), 'epoch', null),
-                       (gen_random_uuid(), 'epoch', 'epoch', 'old', 's3cr3t', 0, null, null, null, 'epoch');
+                                       claimed_at, locked_until, expires_at)
+                values (gen_random_uuid(), 'epoch', 'epoch', 'old', 's3cr3t', 2, 'epoch', null, null, null, null),
+                       (gen_random_uuid(), 'epoch', 'epoch', 'old', 's3cr3t', 1, null, gen_random_uuid(), 'epoch', 'epoch', null),
+                       (gen_random_uuid(), 'epoch', 'epoch', 'old', 's3cr3t', 0, null, null, null, null, 'epoch');
                 insert into %s.inbox (source, message_id, id, created_at, next_attempt_at, topic, payload, status, ended_at)
                 values ('old', '1', gen_random_uuid(), 'epoch', 'epoch', 'old', 's3cr3t', 2, 'epoch');
                 insert into %s.outbox_job_run (id, source, topic, payload, tick_at, triggered, created_at, next_attempt_at, status, ended_at,

@@ -70,7 +70,7 @@ final class RefusingTriggersTest {
     }
 
     private static void threeHeld() throws SQLException {
-        three(", status, owner_token, locked_until", ", 1, " + OWNER + ", now() + interval '10 s'");
+        three(", status, claimed_at, owner_token, locked_until", ", 1, now(), " + OWNER + ", now() + interval '10 s'");
     }
 
     private static int number(String sql) {
@@ -114,7 +114,7 @@ final class RefusingTriggersTest {
     @ParameterizedTest
     @EnumSource
     void whatCannotBeReapedKeepsNoOther(Refusal refusal) throws SQLException {
-        three(", status, owner_token, locked_until", ", 1, " + OWNER + ", now() - interval '10 s'");
+        three(", status, claimed_at, owner_token, locked_until", ", 1, now(), " + OWNER + ", now() - interval '10 s'");
         refusal.in("outbox");
         assertThat(number("select %s.outbox_reap(interval '0')")).isEqualTo(2);
     }
@@ -224,7 +224,7 @@ final class RefusingTriggersTest {
         threeJobs();
         database.execute("select %s.outbox_job_trigger(n) from unnest(array['one', 'poison', 'three']) n");
         refusal.in("outbox_job_run");
-        assertThat(number("select looked_at from %s.outbox_job_hand_over()")).isEqualTo(2);
+        assertThat(number("select looked_at from %s.outbox_job_run_hand_off()")).isEqualTo(2);
         assertThat(database.count("topic = 'a'")).isEqualTo(2);
     }
 
@@ -232,8 +232,10 @@ final class RefusingTriggersTest {
     @EnumSource
     void aRunThatCannotBeEndedKeepsNoOther(Refusal refusal) throws SQLException {
         threeJobs();
-        database.execute("select %s.outbox_job_trigger(n) from unnest(array['one', 'poison', 'three']) n");
-        database.execute("delete from %s.outbox_job");
+        database.execute(
+                "select %s.outbox_job_trigger(n, p_hand_off => true) from unnest(array['one', 'poison', 'three']) n");
+        database.execute("delete from %s.outbox");
+        database.execute("update %s.outbox_job_run set created_at = now() - interval '1 hour'");
         refusal.in("outbox_job_run");
         assertThat(number("select %s.outbox_job_run_end_lost()")).isEqualTo(2);
     }
@@ -269,10 +271,10 @@ final class RefusingTriggersTest {
     @EnumSource
     void anAttemptThatCannotBeRenewedCostsNoOther(Refusal refusal) throws SQLException {
         threeGuarded();
-        refusal.in("inbox");
+        refusal.in("inbox_seen");
         database.execute("select %s.inbox_renew_all(array['s', 's', 's'], array['one', 'poison', 'three'], array["
                 + OWNER + ", " + OWNER + ", " + OWNER + "], interval '1 hour')");
-        assertThat(number("select count(*) from %s.inbox where locked_until > now() + interval '1 minute'"))
+        assertThat(number("select count(*) from %s.inbox_seen where locked_until > now() + interval '1 minute'"))
                 .isEqualTo(2);
     }
 
@@ -281,8 +283,9 @@ final class RefusingTriggersTest {
     void aGuardThatCannotBeForgottenKeepsNoOther(Refusal refusal) throws SQLException {
         threeGuarded();
         database.execute(
-                "update %s.inbox set claimed_at = now() - interval '1 hour', locked_until = now() - interval '1 hour'");
-        refusal.in("inbox");
+                "update %s.inbox_seen set claimed_at = now() - interval '1 hour', state_at = now() - interval '1 hour',"
+                        + " locked_until = now() - interval '1 hour'");
+        refusal.in("inbox_seen");
         assertThat(number("select %s.inbox_clean_guards(interval '1 minute')")).isEqualTo(2);
     }
 
@@ -321,8 +324,8 @@ final class RefusingTriggersTest {
         for (String id : List.of("one", "poison", "three")) {
             database.execute("select %s.inbox_enqueue('s', '" + id + "', 'a', 'p')");
         }
-        database.execute("update %s.inbox set locked_until = now() - interval '1 s'");
-        refusal.in("inbox");
+        database.execute("update %s.inbox_seen set locked_until = now() - interval '1 s'");
+        refusal.in("inbox_seen");
         assertThat(number("select %s.inbox_adopt(interval '0')")).isEqualTo(2);
     }
 }

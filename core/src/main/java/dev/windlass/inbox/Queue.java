@@ -155,7 +155,8 @@ final class Queue {
 
     boolean reschedule(Connection connection, InboxKey key, Instant dueTime) {
         Require.instant("due time", dueTime);
-        return change(connection, "reschedule", key, (callers, id) -> store.reschedule(callers, id, dueTime, null, true));
+        return change(
+                connection, "reschedule", key, (callers, id) -> store.reschedule(callers, id, dueTime, null, true));
     }
 
     private boolean change(String verb, InboxKey key, Change change) {

@@ -63,7 +63,9 @@ final class PostgresRefusedRowTest {
 
     @Test
     void whatCannotBeReapedKeepsNoOther() throws SQLException {
-        three("status, owner_token, locked_until", "1, gen_random_uuid(), now() - interval '1 hour'");
+        three(
+                "status, claimed_at, owner_token, locked_until",
+                "1, now(), gen_random_uuid(), now() - interval '1 hour'");
         assertThat(routine("outbox_reap(interval '0')")).isEqualTo(2);
         assertThat(database.count("status = 0 and payload <> 'poison'")).isEqualTo(2);
     }
@@ -97,7 +99,9 @@ final class PostgresRefusedRowTest {
 
     @Test
     void aRenewalThatIsRefusedCostsNoOtherItsLease() throws SQLException {
-        three("status, owner_token, locked_until", "1, '" + owner.value() + "', now() + interval '10 s'");
+        three(
+                "status, claimed_at, owner_token, locked_until",
+                "1, now(), '" + owner.value() + "', now() + interval '10 s'");
         List<OutboxWorkItemIdentifier> ids = ids();
 
         assertThatThrownBy(() -> outbox.heartbeat(owner, ids, LEASE))
@@ -107,7 +111,9 @@ final class PostgresRefusedRowTest {
 
     @Test
     void renewalsThatAreAllRefusedAreAnErrorAndNotTakenForLocked() throws SQLException {
-        three("status, owner_token, locked_until", "1, '" + owner.value() + "', now() + interval '10 s'");
+        three(
+                "status, claimed_at, owner_token, locked_until",
+                "1, now(), '" + owner.value() + "', now() + interval '10 s'");
         database.execute("delete from %s.outbox where payload <> 'poison'");
         String own = "(array(select id from %s.outbox), array['" + owner.value() + "'::uuid]";
 
@@ -184,7 +190,9 @@ final class PostgresRefusedRowTest {
 
     @Test
     void aLockedNoteOfWhoWatchesDoesNotStopReaping() throws SQLException {
-        three("status, owner_token, locked_until", "1, gen_random_uuid(), now() - interval '1 hour'");
+        three(
+                "status, claimed_at, owner_token, locked_until",
+                "1, now(), gen_random_uuid(), now() - interval '1 hour'");
         database.execute("update %s.windlass_watch set seen_at = now() - interval '1 hour', quiet_until = '-infinity'");
         try (Connection other = database.owner().getConnection();
                 Statement statement = other.createStatement()) {

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.windlass.Windlass;
+import dev.windlass.WorkStatus;
 import dev.windlass.inbox.Inbox;
 import dev.windlass.inbox.SeenMessage;
-import dev.windlass.WorkStatus;
 import dev.windlass.operator.MessageFilter;
 import dev.windlass.testkit.WindlassExtension;
 import java.sql.SQLException;
