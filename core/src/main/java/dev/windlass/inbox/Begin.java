@@ -21,6 +21,6 @@ public sealed interface Begin {
     /** It has been processed. */
     record Done(boolean contentDiffers) implements Begin {}
 
-    /** It was given up, and stays so until an operator revives it. */
+    /** It was given up, and stays so until an operator requeues it. */
     record Dead(boolean contentDiffers) implements Begin {}
 }

@@ -7,6 +7,7 @@ import dev.windlass.OwnerToken;
 import dev.windlass.PermanentFailure;
 import dev.windlass.RetryAfter;
 import dev.windlass.WindlassException;
+import dev.windlass.WorkStatus;
 import dev.windlass.inbox.GuardStore.Renewal;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.ErrorText;
@@ -16,6 +17,7 @@ import dev.windlass.runtime.Transactions;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -98,7 +100,9 @@ final class Guard {
 
     private Renewal renew(InboxAttempt attempt) {
         return database.alone(
-                "renew message " + attempt.key(), connection -> store.renew(connection, attempt, options.guardLease()));
+                "renew message " + attempt.key(),
+                connection -> store.renew(connection, List.of(attempt), options.guardLease())
+                        .get(0));
     }
 
     /** Returns whether it was not interrupted. */
@@ -160,7 +164,7 @@ final class Guard {
 
     private boolean markRefused(InboxAttempt attempt, String reason) {
         boolean marked = marking(
-                "mark message " + attempt.key() + " as dead",
+                "mark message " + attempt.key() + " as failed",
                 connection -> store.markDead(connection, attempt, reason));
         if (marked) {
             log.error(
@@ -175,24 +179,24 @@ final class Guard {
     boolean abandon(InboxAttempt attempt, String error, Duration delay) {
         Require.present("attempt", attempt);
         Require.notNegative("delay", delay);
-        Optional<InboxStatus> status =
+        Optional<WorkStatus> status =
                 markFailed(attempt, ErrorText.bounded(Require.storable("error text", error)), delay);
         ended(attempt, status.isPresent());
-        return status.orElseThrow() != InboxStatus.DEAD;
+        return status.orElseThrow() != WorkStatus.FAILED;
     }
 
     /** The second time changes nothing that the first time did, but cannot tell it from a lost attempt. */
-    private Optional<InboxStatus> markFailed(InboxAttempt attempt, String error, Duration delay) {
+    private Optional<WorkStatus> markFailed(InboxAttempt attempt, String error, Duration delay) {
         boolean[] tried = {false};
-        Optional<InboxStatus> status = marking("abandon message " + attempt.key(), connection -> {
+        Optional<WorkStatus> status = marking("abandon message " + attempt.key(), connection -> {
             boolean again = tried[0];
             tried[0] = true;
-            Optional<InboxStatus> now = store.markFailed(connection, attempt, error, delay, options.maxAttempts());
+            Optional<WorkStatus> now = store.abandon(connection, attempt, error, delay, options.maxAttempts());
             return now.isEmpty() && again
                     ? store.find(connection, attempt.key()).map(SeenMessage::status)
                     : now;
         });
-        if (status.filter(InboxStatus.DEAD::equals).isPresent()) {
+        if (status.filter(WorkStatus.FAILED::equals).isPresent()) {
             log.error(
                     "[{}] message {} has been given up: attempt {} was its last",
                     database.name(),
@@ -250,7 +254,7 @@ final class Guard {
         }
         if (begin instanceof Begin.Dead) {
             throw new DeadMessageException(
-                    "[%s] message %s was given up: it has not been processed, and will not be until it is revived"
+                    "[%s] message %s was given up: it has not been processed, and will not be until it is requeued"
                             .formatted(database.name(), key));
         }
         return true;

@@ -1,14 +1,18 @@
 package dev.windlass.inbox;
 
 import static dev.windlass.runtime.Columns.each;
+import static dev.windlass.runtime.Instants.instant;
+import static dev.windlass.runtime.Instants.optionalInstant;
 
 import dev.windlass.OwnerToken;
+import dev.windlass.WorkStatus;
 import dev.windlass.runtime.Call;
 import dev.windlass.runtime.Database;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -72,13 +76,9 @@ final class GuardStore {
         LOST
     }
 
-    Renewal renew(Connection connection, InboxAttempt attempt, Duration lease) throws SQLException {
-        return call(connection, "renew", attempt).duration(lease).value(GuardStore::renewal);
-    }
-
     /** Answers in the order of the attempts. */
     List<Renewal> renew(Connection connection, List<InboxAttempt> attempts, Duration lease) throws SQLException {
-        return database.call(connection, table + "_renew_all")
+        return database.call(connection, table + "_renew")
                 .texts(each(attempts, attempt -> attempt.key().source()))
                 .texts(each(attempts, attempt -> attempt.key().messageId()))
                 .uuids(each(attempts, attempt -> attempt.owner().value()))
@@ -102,26 +102,47 @@ final class GuardStore {
     }
 
     boolean markDead(Connection connection, InboxAttempt attempt, String reason) throws SQLException {
-        return call(connection, "mark_dead", attempt)
+        return call(connection, "mark_failed", attempt)
                 .text(reason)
                 .text(nodeName)
                 .value(row -> row.getBoolean(1));
     }
 
     /** What has become of the message; nothing if the attempt was lost. */
-    Optional<InboxStatus> markFailed(
+    Optional<WorkStatus> abandon(
             Connection connection, InboxAttempt attempt, String error, Duration delay, int maxAttempts)
             throws SQLException {
-        return call(connection, "mark_failed", attempt)
+        return call(connection, "mark_abandoned", attempt)
                 .text(error)
                 .duration(delay)
                 .integer(maxAttempts)
                 .text(nodeName)
                 .value(row ->
-                        Optional.ofNullable(row.getObject(1, Integer.class)).map(InboxStatus::of));
+                        Optional.ofNullable(row.getObject(1, Integer.class)).map(WorkStatus::of));
     }
 
     Optional<SeenMessage> find(Connection connection, InboxKey key) throws SQLException {
-        return call(connection, "find", key).list(Rows::seen).stream().findFirst();
+        return call(connection, "find_key", key).list(row -> seen(row, key)).stream()
+                .findFirst();
+    }
+
+    private static SeenMessage seen(ResultSet row, InboxKey key) throws SQLException {
+        return new SeenMessage(
+                key,
+                WorkStatus.of(row.getInt("status")),
+                Optional.ofNullable(row.getString("topic")),
+                Optional.ofNullable(row.getString("payload")),
+                Optional.ofNullable(row.getBytes("hash"))
+                        .map(bytes -> new ContentHash(HexFormat.of().formatHex(bytes))),
+                instant(row, "first_seen_at"),
+                instant(row, "last_seen_at"),
+                optionalInstant(row, "claimed_at"),
+                optionalInstant(row, "locked_until"),
+                optionalInstant(row, "ended_at"),
+                row.getInt("retry_count"),
+                row.getInt("lease_expiries"),
+                row.getInt("requeues"),
+                Optional.ofNullable(row.getString("processed_by")),
+                Optional.ofNullable(row.getString("last_error")));
     }
 }

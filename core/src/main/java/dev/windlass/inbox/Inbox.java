@@ -3,8 +3,10 @@ package dev.windlass.inbox;
 import dev.windlass.OwnerToken;
 import dev.windlass.Topic;
 import dev.windlass.WindlassException;
+import dev.windlass.operator.FailedAttempt;
 import java.sql.Connection;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -105,8 +107,26 @@ public interface Inbox {
     /** What the inbox knows of a message, if it does. */
     Optional<SeenMessage> find(String source, String messageId);
 
-    /** Dead and stuck messages: what is looked after by hand. The name, of at most 255 characters, is logged. */
+    /** For what is done by hand to messages, to failed ones above all. The name, of at most 255 characters, is recorded. */
     InboxOperator operator(String name);
+
+    /** The attempts of a queued message that failed, the oldest first. */
+    List<FailedAttempt> failures(String source, String messageId);
+
+    /**
+     * Cancels a queued message that nobody has claimed yet. Returns whether it was; a message that is unknown, not queued, in
+     * progress or ended stays as it is. The inbox knows it for as long as one that is done.
+     */
+    boolean cancel(String source, String messageId);
+
+    /** The same in the caller's transaction. Until that ends, nobody can claim the message. */
+    boolean cancel(Connection connection, String source, String messageId);
+
+    /** Gives a queued message that nobody has claimed yet another due time; in the past means now. Returns whether it was changed. */
+    boolean reschedule(String source, String messageId, Instant dueTime);
+
+    /** The same in the caller's transaction. Until that ends, nobody can claim the message. */
+    boolean reschedule(Connection connection, String source, String messageId, Instant dueTime);
 
     /**
      * Stores a message for the handlers of its topic, unless the inbox knows it: what is done stays done. It is committed

@@ -10,9 +10,10 @@ import java.util.Optional;
  * @param id the work item, for ack, abandon and fail
  * @param firstSeenAt when it was written, by the database's clock
  * @param dueTime the earliest time of its first attempt, as it was written
- * @param retryCount how many attempts have failed so far, since it was revived perhaps
+ * @param expiresAt after this time nobody would handle it
+ * @param retryCount how many attempts have failed so far, since it was requeued perhaps
  * @param leaseExpiries how often its lease ran out
- * @param revivals how often it was made ready again after it had died
+ * @param requeues how often it was made ready again after it had failed
  * @param lastError why the last failed attempt failed
  */
 public record InboxMessage(
@@ -23,9 +24,10 @@ public record InboxMessage(
         Map<String, String> headers,
         Instant firstSeenAt,
         Optional<Instant> dueTime,
+        Optional<Instant> expiresAt,
         int retryCount,
         int leaseExpiries,
-        int revivals,
+        int requeues,
         Optional<String> lastError) {
 
     /** Without payload, headers and error: what may go into a log. */

@@ -7,6 +7,7 @@ import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Dispatcher;
 import dev.windlass.runtime.DispatcherOptions;
 import dev.windlass.runtime.Handling;
+import dev.windlass.runtime.StoredOperator;
 import dev.windlass.runtime.Telemetry;
 import dev.windlass.runtime.Transactions;
 import dev.windlass.runtime.Workers;
@@ -70,7 +71,11 @@ public final class InboxNode {
                 codec,
                 guard,
                 new Queue(database, store, dispatcher, announcer, options.lease(), contentChanges),
-                who -> new StoredInboxOperator(database, options.tableName(), who, this::committed));
+                who -> new StoredInboxOperator(
+                        database,
+                        options.tableName(),
+                        who,
+                        new StoredOperator.Effects(this::committed, dispatcher::pausesChanged)));
     }
 
     /** Who asks for the inbox uses it, and from then on looks after it; a node that never does costs nothing. */

@@ -4,6 +4,7 @@ import static dev.windlass.runtime.Columns.each;
 import static dev.windlass.runtime.Columns.optional;
 
 import dev.windlass.WindlassException;
+import dev.windlass.WorkStatus;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Headers;
 import dev.windlass.runtime.Instants;
@@ -45,6 +46,7 @@ final class InboxStore extends QueueStore<Delivery> {
                 .texts(optional(entries, entry -> hex(entry.hash())))
                 .instants(optional(entries, InboxEntry::dueTime))
                 .durations(optional(entries, InboxEntry::delay))
+                .instants(optional(entries, InboxEntry::expiresAt))
                 .bool(notify)
                 .uuids(ids)
                 .list(row -> new Enqueued(row.getBoolean("fresh"), row.getBoolean("differs")));
@@ -61,8 +63,9 @@ final class InboxStore extends QueueStore<Delivery> {
         int topic = rows.findColumn("topic");
         int payload = rows.findColumn("payload");
         int headers = rows.findColumn("headers");
-        int firstSeenAt = rows.findColumn("first_seen_at");
+        int firstSeenAt = rows.findColumn("created_at");
         int dueAt = rows.findColumn("due_at");
+        int expiresAt = rows.findColumn("expires_at");
         int retryCount = rows.findColumn("retry_count");
         int leaseExpiries = rows.findColumn("lease_expiries");
         int requeues = rows.findColumn("requeues");
@@ -76,11 +79,25 @@ final class InboxStore extends QueueStore<Delivery> {
                         Headers.read(row.getString(headers)),
                         Instants.instant(row, firstSeenAt),
                         Instants.optionalInstant(row, dueAt),
+                        Instants.optionalInstant(row, expiresAt),
                         row.getInt(retryCount),
                         row.getInt(leaseExpiries),
                         row.getInt(requeues),
                         Optional.ofNullable(row.getString(lastError))),
                 owner);
+    }
+
+    /** The ids of a message in the queue, and of a copy that waits; none if it was never queued. */
+    List<UUID> ids(Connection connection, InboxKey key) throws SQLException {
+        return call(connection, "ids")
+                .texts(List.of(key.source()))
+                .texts(List.of(key.messageId()))
+                .value(row -> List.of((UUID[]) row.getArray(1).getArray()));
+    }
+
+    /** By an earlier try, perhaps, whose answer was lost. */
+    boolean isCancelled(Connection connection, UUID id) throws SQLException {
+        return call(connection, "find").uuid(id).list(row -> row.getInt("status")).contains(WorkStatus.CANCELLED.code());
     }
 
     /**
@@ -128,7 +145,7 @@ final class InboxStore extends QueueStore<Delivery> {
                         .count());
     }
 
-    /** Guards among them. */
+    /** Also what was processed without the queue. */
     @Override
     public int clean(Connection connection, int limit) throws SQLException {
         return both(

@@ -2,6 +2,7 @@ package dev.windlass.inbox;
 
 import dev.windlass.FailedHead;
 import dev.windlass.OwnerToken;
+import dev.windlass.operator.FailedAttempt;
 import dev.windlass.runtime.Announcer;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Dispatcher;
@@ -12,6 +13,8 @@ import dev.windlass.runtime.WorkStore.Held;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
@@ -116,6 +119,64 @@ final class Queue {
         } else {
             dispatcher.written(topic, announced);
         }
+    }
+
+    List<FailedAttempt> failures(InboxKey key) {
+        return database.retrying("read the failures of message " + key, connection -> {
+            List<FailedAttempt> failures = new ArrayList<>();
+            for (UUID id : store.ids(connection, key)) {
+                failures.addAll(store.failures(connection, id));
+            }
+            return failures;
+        });
+    }
+
+    /** What is done to each row of a message in the queue. */
+    private interface Change {
+        boolean of(Connection connection, UUID id) throws SQLException;
+    }
+
+    boolean cancel(InboxKey key) {
+        boolean[] tried = {false};
+        return change("cancel", key, (connection, id) -> {
+            boolean again = tried[0];
+            tried[0] = true;
+            return store.cancel(connection, id) || (again && store.isCancelled(connection, id));
+        });
+    }
+
+    boolean cancel(Connection connection, InboxKey key) {
+        return change(connection, "cancel", key, store::cancel);
+    }
+
+    boolean reschedule(InboxKey key, Instant dueTime) {
+        Require.instant("due time", dueTime);
+        return change("reschedule", key, (connection, id) -> store.reschedule(connection, id, dueTime));
+    }
+
+    boolean reschedule(Connection connection, InboxKey key, Instant dueTime) {
+        Require.instant("due time", dueTime);
+        return change(connection, "reschedule", key, (callers, id) -> store.reschedule(callers, id, dueTime));
+    }
+
+    private boolean change(String verb, InboxKey key, Change change) {
+        boolean changed = database.retrying(verb + " message " + key, connection -> change(connection, key, change));
+        if (changed) {
+            dispatcher.committed();
+        }
+        return changed;
+    }
+
+    private boolean change(Connection connection, String verb, InboxKey key, Change change) {
+        return database.within(connection, verb + " message " + key, callers -> change(callers, key, change));
+    }
+
+    private boolean change(Connection connection, InboxKey key, Change change) throws SQLException {
+        boolean changed = false;
+        for (UUID id : store.ids(connection, key)) {
+            changed |= change.of(connection, id);
+        }
+        return changed;
     }
 
     List<InboxMessage> claim(OwnerToken owner, Duration lease, int batchSize) {

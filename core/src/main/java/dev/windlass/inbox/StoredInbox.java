@@ -3,15 +3,17 @@ package dev.windlass.inbox;
 import dev.windlass.OwnerToken;
 import dev.windlass.PayloadCodec;
 import dev.windlass.Topic;
+import dev.windlass.operator.FailedAttempt;
 import dev.windlass.runtime.Require;
 import java.sql.Connection;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** The inbox in the database: a guard and a queue over one table. */
+/** The inbox in the database: a guard and a queue that share what has been seen. */
 final class StoredInbox implements Inbox {
     private final PayloadCodec codec;
     private final Guard guard;
@@ -124,6 +126,31 @@ final class StoredInbox implements Inbox {
     @Override
     public InboxOperator operator(String name) {
         return operators.apply(Require.text("name of the operator", name, 255));
+    }
+
+    @Override
+    public List<FailedAttempt> failures(String source, String messageId) {
+        return queue.failures(new InboxKey(source, messageId));
+    }
+
+    @Override
+    public boolean cancel(String source, String messageId) {
+        return queue.cancel(new InboxKey(source, messageId));
+    }
+
+    @Override
+    public boolean cancel(Connection connection, String source, String messageId) {
+        return queue.cancel(connection, new InboxKey(source, messageId));
+    }
+
+    @Override
+    public boolean reschedule(String source, String messageId, Instant dueTime) {
+        return queue.reschedule(new InboxKey(source, messageId), dueTime);
+    }
+
+    @Override
+    public boolean reschedule(Connection connection, String source, String messageId, Instant dueTime) {
+        return queue.reschedule(connection, new InboxKey(source, messageId), dueTime);
     }
 
     @Override

@@ -4,7 +4,6 @@ import static dev.windlass.runtime.Columns.each;
 import static dev.windlass.runtime.Columns.optional;
 
 import dev.windlass.WorkStatus;
-import dev.windlass.operator.FailedAttempt;
 import dev.windlass.outbox.OutboxEntry.Deduplication;
 import dev.windlass.runtime.Call;
 import dev.windlass.runtime.Claimed;
@@ -19,11 +18,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -179,11 +176,6 @@ final class OutboxStore extends QueueStore<OutboxMessage> {
         return call(connection, "clean_dedup").integer(limit).count();
     }
 
-    @Override
-    public Set<String> pausedTopics(Connection connection) throws SQLException {
-        return new HashSet<>(call(connection, "paused_topics").list(row -> row.getString("topic")));
-    }
-
     Optional<OutboxMessage> find(Connection connection, UUID id) throws SQLException {
         return call(connection, "find").uuid(id).list(OutboxStore::stored).stream()
                 .findFirst();
@@ -208,27 +200,5 @@ final class OutboxStore extends QueueStore<OutboxMessage> {
                 instant(row, row.findColumn("ended_at")),
                 Optional.ofNullable(row.getString("processed_by")),
                 instant(row, row.findColumn("erased_at")));
-    }
-
-    List<FailedAttempt> failures(Connection connection, UUID id) throws SQLException {
-        return call(connection, "failures")
-                .uuid(id)
-                .list(row -> new FailedAttempt(
-                        instant(row, row.findColumn("failed_at")).orElseThrow(),
-                        row.getInt("attempt"),
-                        Optional.ofNullable(row.getString("node")),
-                        Optional.ofNullable(row.getString("error"))));
-    }
-
-    boolean cancel(Connection connection, UUID id) throws SQLException {
-        return call(connection, "cancel").uuids(List.of(id)).count() == 1;
-    }
-
-    boolean reschedule(Connection connection, UUID id, Instant dueTime) throws SQLException {
-        return call(connection, "reschedule")
-                        .uuids(List.of(id))
-                        .instant(dueTime)
-                        .count()
-                == 1;
     }
 }

@@ -2,10 +2,12 @@ package dev.windlass.runtime;
 
 import static dev.windlass.runtime.Columns.each;
 
+import dev.windlass.operator.FailedAttempt;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
@@ -156,5 +158,32 @@ public abstract class QueueStore<M> extends OwnedStore implements WorkStore<M> {
     @Override
     public Set<String> readyTopics(Connection connection) throws SQLException {
         return new HashSet<>(call(connection, "ready_topics").list(row -> row.getString(1)));
+    }
+
+    @Override
+    public Set<String> pausedTopics(Connection connection) throws SQLException {
+        return new HashSet<>(call(connection, "paused_topics").list(row -> row.getString("topic")));
+    }
+
+    public final List<FailedAttempt> failures(Connection connection, UUID id) throws SQLException {
+        return call(connection, "failures")
+                .uuid(id)
+                .list(row -> new FailedAttempt(
+                        Instants.instant(row, "failed_at"),
+                        row.getInt("attempt"),
+                        Optional.ofNullable(row.getString("node")),
+                        Optional.ofNullable(row.getString("error"))));
+    }
+
+    public final boolean cancel(Connection connection, UUID id) throws SQLException {
+        return call(connection, "cancel").uuids(List.of(id)).count() == 1;
+    }
+
+    public final boolean reschedule(Connection connection, UUID id, Instant dueTime) throws SQLException {
+        return call(connection, "reschedule")
+                        .uuids(List.of(id))
+                        .instant(dueTime)
+                        .count()
+                == 1;
     }
 }

@@ -43,7 +43,17 @@ public class StoredOperator<I, L> implements Operator<I, L> {
      * @param position where one of a list stands in it
      */
     public record Kind<I, L>(
-            String nouns, Function<I, UUID> value, Listing<L> listed, Function<L, Position> position) {}
+            String nouns, Function<I, UUID> value, Listing<L> listed, Function<L, Position> position) {
+
+        /** One whose names and places have another form: {@link #named} and {@link #after} are overridden. */
+        public Kind(String nouns, Listing<L> listed) {
+            this(nouns, Kind::hasNone, listed, Kind::hasNone);
+        }
+
+        private static <T, R> R hasNone(T named) {
+            throw new IllegalStateException("expected an id, got " + named);
+        }
+    }
 
     /** Makes one of a list of a row. */
     @FunctionalInterface
@@ -67,7 +77,7 @@ public class StoredOperator<I, L> implements Operator<I, L> {
         this.effects = effects;
     }
 
-    protected final Call call(Connection connection, String routine) {
+    protected Call call(Connection connection, String routine) {
         return database.call(connection, queue + "_" + routine);
     }
 
@@ -95,6 +105,11 @@ public class StoredOperator<I, L> implements Operator<I, L> {
                                                 .integer(status == null ? null : status.code()),
                                         filter))
                         .list(row -> kind.listed().of(row, instant(row, time(status)))));
+    }
+
+    /** Adds what is named, if anything is. */
+    protected Call named(@Nullable List<I> ids, Call call) {
+        return call.uuids(ids == null ? null : Columns.each(ids, kind.value()));
     }
 
     /** Adds where the page before ended. */
@@ -154,11 +169,11 @@ public class StoredOperator<I, L> implements Operator<I, L> {
      * @param more adds arguments after those that all such verbs have
      */
     protected final int change(String verb, Collection<I> ids, UnaryOperator<Call> more) {
-        List<UUID> all = values(ids);
+        List<I> all = distinct(ids);
         Long action = null;
         int total = 0;
         for (int from = 0; from < all.size(); from += BATCH) {
-            List<UUID> part = all.subList(from, Math.min(all.size(), from + BATCH));
+            List<I> part = all.subList(from, Math.min(all.size(), from + BATCH));
             Changed changed = change(verb, part, MessageFilter.all(), action, more);
             action = changed.action();
             total += changed.count();
@@ -194,14 +209,14 @@ public class StoredOperator<I, L> implements Operator<I, L> {
 
     private Changed change(
             String verb,
-            @Nullable List<UUID> ids,
+            @Nullable List<I> ids,
             MessageFilter filter,
             @Nullable Long action,
             UnaryOperator<Call> more) {
         return database.retrying(
                 verb + " failed " + kind.nouns(),
                 connection -> more.apply(
-                                filtered(call(connection, verb).text(who).uuids(ids), filter)
+                                filtered(named(ids, call(connection, verb).text(who)), filter)
                                         .integer(BATCH)
                                         .number(action)
                                         .bool(ids == null))
@@ -218,22 +233,19 @@ public class StoredOperator<I, L> implements Operator<I, L> {
         return count;
     }
 
-    private List<UUID> values(Collection<I> ids) {
-        return Require.elements("identifiers", ids).stream()
-                .map(kind.value())
-                .distinct()
-                .toList();
+    private List<I> distinct(Collection<I> ids) {
+        return Require.elements("identifiers", ids).stream().distinct().toList();
     }
 
     @Override
     public int erase(Collection<I> ids) {
-        List<UUID> all = values(ids);
+        List<I> all = distinct(ids);
         if (all.isEmpty()) {
             return 0;
         }
         int erased = database.retrying(
                 "erase payloads",
-                connection -> call(connection, "erase").text(who).uuids(all).count());
+                connection -> named(all, call(connection, "erase").text(who)).count());
         log.info("[{}] erase by {}: {} {}", database.name(), who, erased, kind.nouns());
         return erased;
     }

@@ -81,14 +81,16 @@ public record Component(
     }
 
     public static Component inbox(String tableName) {
-        Queue messages = new Queue("", "", true, null);
+        Queue messages = new Queue("", "", true, "inbox_slots.sql");
         return first(
                 "inbox",
                 "inbox",
                 tableName,
+                table(messages),
                 file("inbox_table.sql"),
                 claims(messages),
                 verbs(messages),
+                operations(messages),
                 file("inbox_routines.sql"),
                 file("inbox_queue.sql"),
                 file("inbox_operations.sql"));

@@ -1,5 +1,4 @@
--- The inbox as a queue: messages are stored with a topic, and the dispatcher hands them to handlers. The verbs, and what is
--- said about their plans and their clock, are those of a queue.
+-- The inbox as a queue: messages are stored with a topic, and the dispatcher hands them to handlers. Its verbs are those of a queue.
 
 -- Writes one message for the queue, unless the inbox knows it. Returns whether it was new, and whether its hash differs from
 -- that of the first arrival. It waits for the commit of whoever is enqueueing the same key, and for nobody else.
@@ -12,6 +11,7 @@ create or replace function {schema}.{inbox_enqueue}(
     p_hash       text default null,
     p_due_at     timestamptz default null,
     p_delay      interval default null,
+    p_expires_at timestamptz default null,
     p_notify     boolean default true,
     out fresh    boolean,
     out differs  boolean
@@ -21,7 +21,8 @@ as $sql$
 begin
     select e.fresh, e.differs into fresh, differs
       from {schema}.{inbox_enqueue_all}(array[p_source], array[p_message_id], array[p_topic], array[p_payload],
-                                        array[p_headers::text], array[p_hash], array[p_due_at], array[p_delay], p_notify) e;
+                                        array[p_headers::text], array[p_hash], array[p_due_at], array[p_delay],
+                                        array[p_expires_at], p_notify) e;
 end
 $sql$;
 
@@ -29,10 +30,10 @@ $sql$;
 -- whole. Of several with one key the first is written. Keys are taken in their order, so that two batches cannot deadlock. Who
 -- gives the ids, and repeats a call whose answer was lost, is told again what was new.
 --
--- What the inbox knows stays what it is, done or dead or in progress: this takes no lock on it that a mark would have to
+-- What the inbox knows stays what it is, done or failed or in progress: this takes no lock on it that a mark would have to
 -- wait for, and waits for no lock on it. Only a message that somebody began without the queue is another matter, because nobody
--- may ever come back to it. If that failed, or was not heard of again, it becomes work for the queue. As long as somebody has it,
--- or has its row locked, what was brought is kept aside, and adopt() looks at it again.
+-- may ever come back to it: what was brought waits as a copy in the queue, and adopt() makes it ready if that attempt failed or
+-- was not heard of again; at once, if that is known by now.
 create or replace function {schema}.{inbox_enqueue_all}(
     p_sources     text[],
     p_message_ids text[],
@@ -42,6 +43,7 @@ create or replace function {schema}.{inbox_enqueue_all}(
     p_hashes      text[] default null,
     p_due_ats     timestamptz[] default null,
     p_delays      interval[] default null,
+    p_expires_ats timestamptz[] default null,
     p_notify      boolean default true,
     p_ids         uuid[] default null
 ) returns table (fresh boolean, differs boolean)
@@ -49,62 +51,63 @@ create or replace function {schema}.{inbox_enqueue_all}(
 {plan:each}
 as $sql$
 declare
-    v_now   timestamptz;
-    v_ids   uuid[];
-    v_all   boolean;
-    v_known boolean;
+    v_now timestamptz;
+    v_ids uuid[];
+    v_new uuid[];
 begin
     perform {schema}.windlass_check_lengths(
         cardinality(p_topics), coalesce(cardinality(p_sources), -1), coalesce(cardinality(p_message_ids), -1),
         coalesce(cardinality(p_payloads), -1), cardinality(p_headers), cardinality(p_hashes), cardinality(p_due_ats),
-        cardinality(p_delays), cardinality(p_ids));
-    if p_due_ats is not null and p_delays is not null then
-        perform {schema}.windlass_refuse('a due time or a delay', 'both', 'Leave one of them out.')
-           from unnest(p_due_ats, p_delays) as e (due_at, delay)
-          where e.due_at is not null and e.delay is not null;
+        cardinality(p_delays), cardinality(p_expires_ats), cardinality(p_ids));
+    if p_due_ats is not null and p_delays is not null or p_expires_ats is not null then
+        perform {schema}.windlass_check_times(e.due_at, e.delay, e.expires_at)
+           from unnest(p_due_ats, p_delays, p_expires_ats) as e (due_at, delay, expires_at);
     end if;
     perform pg_current_xact_id();
     v_ids := coalesce(p_ids, array(select {schema}.windlass_new_id() as id from unnest(p_topics) order by id));
     loop
         v_now := clock_timestamp();
-        insert into {schema}.{inbox}
-            (source, message_id, id, first_seen_at, last_seen_at, next_attempt_at, due_at, topic, hash, headers, payload)
-        select distinct on (e.source collate "C", e.message_id collate "C")
-               e.source, e.message_id, e.id, v_now, v_now, greatest(v_now, coalesce(e.due_at, v_now + e.delay)),
-               coalesce(e.due_at, v_now + e.delay), e.topic, decode(e.hash, 'hex'), e.headers::jsonb, e.payload
-          from unnest(p_sources, p_message_ids, v_ids, p_topics, p_payloads, p_headers, p_hashes, p_due_ats, p_delays)
-               with ordinality
-               as e (source, message_id, id, topic, payload, headers, hash, due_at, delay, place)
-          left join lateral (
-               select true as seen
-                 from {schema}.{inbox} k
-                where k.source = e.source and k.message_id = e.message_id
-                limit 1) k on true
-         where k.seen is null
-         order by e.source collate "C", e.message_id collate "C", e.place
-        on conflict (source, message_id) do nothing;
-        select bool_and(coalesce(m.id = e.id, false)), bool_and(m.source is not null) into v_all, v_known
-          from unnest(p_sources, p_message_ids, v_ids) as e (source, message_id, id)
-          left join lateral (
-               select k.source, k.id
-                 from {schema}.{inbox} k
-                where k.source = e.source and k.message_id = e.message_id
-                limit 1) m on true;
-        if v_all is false and v_known then
-            v_known := {schema}.{inbox_enqueue_known}(p_sources, p_message_ids, v_ids, p_topics, p_payloads, p_headers, p_hashes,
-                                                      p_due_ats, p_delays);
+        with entered as (
+            insert into {schema}.{inbox_seen} (source, message_id, id, first_seen_at, last_seen_at, hash)
+            select distinct on (e.source collate "C", e.message_id collate "C")
+                   e.source, e.message_id, e.id, v_now, v_now, decode(e.hash, 'hex')
+              from unnest(p_sources, p_message_ids, v_ids, p_hashes) with ordinality as e (source, message_id, id, hash, place)
+              left join lateral (
+                   select true as seen
+                     from {schema}.{inbox_seen} k
+                    where k.source = e.source and k.message_id = e.message_id
+                    limit 1) k on true
+             where k.seen is null
+             order by e.source collate "C", e.message_id collate "C", e.place
+            on conflict (source, message_id) do nothing
+            returning id)
+        select coalesce(array_agg(entered.id), '{}') into v_new from entered;
+        if cardinality(v_new) > 0 then
+            insert into {schema}.{inbox}
+                (id, created_at, next_attempt_at, due_at, expires_at, topic, source, message_id, headers, payload)
+            select e.id, v_now, greatest(v_now, coalesce(e.due_at, v_now + e.delay)), coalesce(e.due_at, v_now + e.delay),
+                   e.expires_at, e.topic, e.source, e.message_id, e.headers::jsonb, e.payload
+              from unnest(v_ids, p_topics, p_sources, p_message_ids, p_payloads, p_headers, p_due_ats, p_delays, p_expires_ats)
+                   as e (id, topic, source, message_id, payload, headers, due_at, delay, expires_at)
+             where cardinality(v_new) = cardinality(v_ids) or e.id = any (v_new);
         end if;
-        exit when v_known is not false; -- else one was cleaned away this moment
+        exit when cardinality(v_new) = cardinality(v_ids);
+        exit when {schema}.{inbox_enqueue_known}(p_sources, p_message_ids, v_ids, p_topics, p_payloads, p_headers, p_hashes,
+                                                 p_due_ats, p_delays, p_expires_ats); -- else one was forgotten this moment
     end loop;
     if p_notify then
         perform pg_notify({channel}, t.topic) from (select distinct unnest(p_topics) as topic) t;
+    end if;
+    if cardinality(v_new) = cardinality(v_ids) then
+        return query select true, false from unnest(v_ids);
+        return;
     end if;
     return query
     select coalesce(m.id = e.id, false), coalesce(m.hash <> decode(e.hash, 'hex'), false)
       from unnest(p_sources, p_message_ids, v_ids, p_hashes) with ordinality as e (source, message_id, id, hash, place)
       left join lateral (
            select k.id, k.hash
-             from {schema}.{inbox} k
+             from {schema}.{inbox_seen} k
             where k.source = e.source and k.message_id = e.message_id
             limit 1) m on true
      order by e.place;
@@ -112,8 +115,7 @@ end
 $sql$;
 
 -- What becomes of messages that have been seen before: see enqueue_all. Returns false if one is not known any more: it was
--- cleaned away this moment. An attempt whose lease ran out may be alive after an outage; so, for as long after the server's start
--- as that lease was, it is left to adopt().
+-- forgotten this moment.
 create or replace function {schema}.{inbox_enqueue_known}(
     p_sources     text[],
     p_message_ids text[],
@@ -123,54 +125,49 @@ create or replace function {schema}.{inbox_enqueue_known}(
     p_headers     text[],
     p_hashes      text[],
     p_due_ats     timestamptz[],
-    p_delays      interval[]
+    p_delays      interval[],
+    p_expires_ats timestamptz[]
 ) returns boolean
     language plpgsql
 {plan:index}
 as $sql$
 declare
-    v_now     timestamptz := clock_timestamp();
-    v_start   timestamptz := pg_postmaster_start_time();
-    v_known   boolean := true;
-    v_entry   record;
-    v_ended   boolean;
-    v_guarded boolean;
+    v_now    timestamptz := clock_timestamp();
+    v_known  boolean := true;
+    v_entry  record;
+    v_id     uuid;
+    v_status smallint;
 begin
     for v_entry in
         select distinct on (e.source collate "C", e.message_id collate "C")
                e.source, e.message_id, e.id, e.topic, e.payload, e.headers::jsonb as headers, decode(e.hash, 'hex') as hash,
-               coalesce(e.due_at, v_now + e.delay) as due_at
-          from unnest(p_sources, p_message_ids, p_ids, p_topics, p_payloads, p_headers, p_hashes, p_due_ats, p_delays)
+               coalesce(e.due_at, v_now + e.delay) as due_at, e.expires_at
+          from unnest(p_sources, p_message_ids, p_ids, p_topics, p_payloads, p_headers, p_hashes, p_due_ats, p_delays, p_expires_ats)
                with ordinality
-               as e (source, message_id, id, topic, payload, headers, hash, due_at, delay, place)
+               as e (source, message_id, id, topic, payload, headers, hash, due_at, delay, expires_at, place)
          order by e.source collate "C", e.message_id collate "C", e.place
     loop
-        select m.ended_at is not null into v_ended
-          from {schema}.{inbox} m
-         where m.source = v_entry.source and m.message_id = v_entry.message_id
-           and (m.ended_at is not null
-                or m.id is null and (m.locked_until is null
-                                     or m.locked_until <= v_now and v_start + (m.locked_until - m.claimed_at) <= v_now))
-           for update skip locked;
-        if v_ended then
-            update {schema}.{inbox} m
-               set last_seen_at = v_now, hash = coalesce(m.hash, v_entry.hash)
-             where m.source = v_entry.source and m.message_id = v_entry.message_id;
-        elsif v_ended is false then
-            perform {schema}.{inbox_make_work}(v_entry.source, v_entry.message_id, v_entry.id, v_entry.topic, v_entry.payload,
-                                               v_entry.headers, v_entry.hash, v_entry.due_at, v_now);
-        else
-            select m.ended_at is null and m.id is null into v_guarded
-              from {schema}.{inbox} m
-             where m.source = v_entry.source and m.message_id = v_entry.message_id;
-            if v_guarded then
-                insert into {schema}.{inbox_redelivery}
-                    (source, message_id, id, arrived_at, due_at, topic, hash, headers, payload)
-                values (v_entry.source, v_entry.message_id, v_entry.id, v_now, v_entry.due_at, v_entry.topic, v_entry.hash,
-                        v_entry.headers, v_entry.payload)
-                on conflict (source, message_id) do nothing;
-            elsif v_guarded is null then
-                v_known := false;
+        select s.id, s.status into v_id, v_status
+          from {schema}.{inbox_seen} s
+         where s.source = v_entry.source and s.message_id = v_entry.message_id;
+        if not found then
+            v_known := false;
+        elsif v_id is null and v_status in (0, 1) then
+            insert into {schema}.{inbox}
+                (id, created_at, next_attempt_at, due_at, expires_at, status, awaited, topic, source, message_id, hash, headers, payload)
+            values (v_entry.id, v_now, greatest(v_now, v_entry.due_at), v_entry.due_at, v_entry.expires_at, 4, true, v_entry.topic,
+                    v_entry.source, v_entry.message_id, v_entry.hash, v_entry.headers, v_entry.payload)
+            on conflict do nothing;
+            perform {schema}.{inbox_adopt_key}(v_entry.source, v_entry.message_id, null);
+        elsif v_id is distinct from v_entry.id then
+            perform 1
+               from {schema}.{inbox_seen} s
+              where s.source = v_entry.source and s.message_id = v_entry.message_id and s.status + 0 is distinct from 1
+                for update skip locked;
+            if found then
+                update {schema}.{inbox_seen} s
+                   set last_seen_at = v_now, hash = coalesce(s.hash, v_entry.hash)
+                 where s.source = v_entry.source and s.message_id = v_entry.message_id;
             end if;
         end if;
     end loop;
@@ -178,122 +175,150 @@ begin
 end
 $sql$;
 
--- Makes work for the queue of a message that was begun without it, and that nobody is processing; the caller has locked it. An
--- attempt that nobody heard of again is counted.
-create or replace function {schema}.{inbox_make_work}(
-    p_source     text,
-    p_message_id text,
-    p_id         uuid,
-    p_topic      text,
-    p_payload    text,
-    p_headers    jsonb,
-    p_hash       bytea,
-    p_due_at     timestamptz,
-    p_seen_at    timestamptz
-) returns void
+-- Makes the copy ready that waits for this key, if the attempt without the queue failed or was not heard of again; an attempt
+-- that nobody heard of is counted. From then on the queue has the message. Returns whether it did. An attempt whose lease ran out
+-- may be alive after an outage: it counts only when the server has been up for p_quiet or, without that, for as long as the
+-- lease was.
+create or replace function {schema}.{inbox_adopt_key}(p_source text, p_message_id text, p_quiet interval) returns boolean
     language plpgsql
 {plan:index}
 as $sql$
 declare
-    v_now timestamptz := clock_timestamp();
+    v_now  timestamptz := clock_timestamp();
+    v_seen {schema}.{inbox_seen};
+    v_copy record;
 begin
-    update {schema}.{inbox} m
-       set id = p_id, topic = p_topic, payload = p_payload, headers = p_headers, hash = coalesce(m.hash, p_hash),
-           last_seen_at = greatest(m.last_seen_at, p_seen_at), due_at = p_due_at,
-           next_attempt_at = greatest(v_now, m.next_attempt_at, p_due_at), lease_expiries = m.lease_expiries + m.status,
-           status = 0, owner_token = null, locked_until = null
-     where m.source = p_source and m.message_id = p_message_id;
+    select s.* into v_seen
+      from {schema}.{inbox_seen} s
+     where s.source = p_source and s.message_id = p_message_id
+       and (s.status + 0 = 0
+            or s.locked_until <= v_now
+               and pg_postmaster_start_time() + coalesce(p_quiet, s.locked_until - s.claimed_at) <= v_now)
+       for update skip locked;
+    if not found then
+        return false;
+    end if;
+    select w.id, w.created_at, w.hash into v_copy
+      from {schema}.{inbox} w
+     where w.source = p_source and w.message_id = p_message_id and w.status = 4
+       for update skip locked;
+    if not found then
+        return false;
+    end if;
+    update {schema}.{inbox} w
+       set status = 0, awaited = false, created_at = v_seen.first_seen_at, hash = null, last_error = v_seen.last_error,
+           next_attempt_at = greatest(clock_timestamp(), w.due_at, case v_seen.status when 0 then v_seen.state_at end),
+           retry_count = v_seen.retry_count, lease_expiries = v_seen.lease_expiries + v_seen.status, requeues = v_seen.requeues
+     where w.id = v_copy.id;
+    update {schema}.{inbox_seen} s
+       set id = v_copy.id, status = null, state_at = null, locked_until = null, owner_token = null,
+           last_seen_at = greatest(s.last_seen_at, v_copy.created_at), hash = coalesce(s.hash, v_copy.hash)
+     where s.source = p_source and s.message_id = p_message_id;
+    return true;
 end
 $sql$;
 
--- Looks at what was enqueued while somebody else had begun it. If that attempt failed or was not heard of again, it becomes work
--- for the queue, and nodes are told; if the message has ended, it is dropped; what is going on, or is locked, stays. A lease
--- that ran out counts only when the server has been up for p_quiet, as with begin. Returns how many became work.
+-- Looks at the copies that wait. If the attempt without the queue failed or was not heard of again, or the inbox has forgotten it,
+-- a copy is made ready, and nodes are told; if the message has ended, or the queue has it, it is dropped; what is going on, or is
+-- locked, stays. Returns how many are ready.
 create or replace function {schema}.{inbox_adopt}(p_quiet interval, p_limit integer default 1000) returns integer
     language plpgsql
 {plan:each}
     set lock_timeout = '20ms'
 as $sql$
 declare
-    v_now   timestamptz;
-    v_calm  boolean;
     v_count integer := 0;
     v_entry record;
 begin
-    if not exists (select from {schema}.{inbox_redelivery}) then
+    if not exists (select from {schema}.{inbox} w where w.status = 4) then
         return 0;
     end if;
     perform pg_current_xact_id();
-    v_now := clock_timestamp();
-    v_calm := pg_postmaster_start_time() + p_quiet <= v_now;
-    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
-    delete from {schema}.{inbox_redelivery} r
+    delete from {schema}.{inbox} r
      where r.ctid = any (array(
-               select e.ctid
-                 from {schema}.{inbox_redelivery} e
+               select w.ctid
+                 from {schema}.{inbox} w
                 cross join lateral (
                       select
-                        from {schema}.{inbox} m
-                       where m.source = e.source and m.message_id = e.message_id
-                         and (m.ended_at is not null or m.id is not null)
+                        from {schema}.{inbox_seen} s
+                       where s.source = w.source and s.message_id = w.message_id
+                         and (s.id is not null or s.status + 0 in (2, 3))
                        limit 1) ended
+                where w.status = 4
                 limit p_limit
-                  for update of e skip locked));
+                  for update of w skip locked));
     for v_entry in
-        select r.*
-          from {schema}.{inbox_redelivery} r
-         cross join lateral (
-               select
-                 from {schema}.{inbox} m
-                where m.source = r.source and m.message_id = r.message_id
-                  and m.ended_at is null and m.id is null
-                  and (m.locked_until is null or v_calm and m.locked_until <= v_now)
-                limit 1
-                  for update skip locked) free
-         limit p_limit
-           for update of r skip locked
-    loop
-        begin
-            perform {schema}.{inbox_make_work}(v_entry.source, v_entry.message_id, v_entry.id, v_entry.topic, v_entry.payload,
-                                               v_entry.headers, v_entry.hash, v_entry.due_at, v_entry.arrived_at);
-            delete from {schema}.{inbox_redelivery} r where r.source = v_entry.source and r.message_id = v_entry.message_id;
-            v_count := v_count + 1;
-        exception
-            when others or assert_failure then
-                null; -- one that is refused stays, and keeps no other from becoming work
-        end;
-    end loop;
-    for v_entry in
-        select r.*
-          from {schema}.{inbox_redelivery} r
+        select w.source, w.message_id, w.created_at, s.seen
+          from {schema}.{inbox} w
           left join lateral (
-               select true as seen
-                 from {schema}.{inbox} m
-                where m.source = r.source and m.message_id = r.message_id
-                limit 1) known on true
-         where known.seen is null
-         limit p_limit - v_count
-           for update of r skip locked
+               select true as seen, s.status, s.locked_until
+                 from {schema}.{inbox_seen} s
+                where s.source = w.source and s.message_id = w.message_id
+                limit 1) s on true
+         where w.status = 4 and (s.seen is null or s.status = 0 or s.locked_until <= clock_timestamp())
+         limit p_limit
+           for update of w skip locked
     loop
         begin
-            v_now := clock_timestamp();
-            insert into {schema}.{inbox}
-                (source, message_id, id, first_seen_at, last_seen_at, next_attempt_at, due_at, topic, hash, headers, payload)
-            values (v_entry.source, v_entry.message_id, v_entry.id, v_entry.arrived_at, v_entry.arrived_at,
-                    greatest(v_now, v_entry.due_at), v_entry.due_at, v_entry.topic, v_entry.hash, v_entry.headers, v_entry.payload)
-            on conflict do nothing;
-            if found then
-                delete from {schema}.{inbox_redelivery} r where r.source = v_entry.source and r.message_id = v_entry.message_id;
-                v_count := v_count + 1;
+            if v_entry.seen is null then
+                insert into {schema}.{inbox_seen} (source, message_id, first_seen_at, last_seen_at, status, state_at)
+                values (v_entry.source, v_entry.message_id, v_entry.created_at, v_entry.created_at, 0, clock_timestamp())
+                on conflict do nothing;
             end if;
+            v_count := v_count + {schema}.{inbox_adopt_key}(v_entry.source, v_entry.message_id, p_quiet)::integer;
         exception
-            when others or assert_failure then
-                null; -- somebody is writing this key, or it is refused
+            when others then
+                null; -- somebody is writing this key, or it is refused: it keeps no other from becoming ready
         end;
     end loop;
     if v_count > 0 then
         perform pg_notify({channel}, '');
     end if;
     return v_count;
+end
+$sql$;
+
+-- Forgets queued messages that the caller has locked and is about to delete, with the copies that wait under their keys. Returns
+-- their ids, without those whose memory somebody else has locked.
+create or replace function {schema}.{inbox_forget}(p_ids uuid[]) returns uuid[]
+    language plpgsql
+{plan:each}
+as $sql$
+declare
+    v_free tid[];
+    v_held uuid[];
+begin
+    v_free := array(select s.ctid
+                      from {schema}.{inbox} m
+                     cross join lateral (
+                           select s.ctid
+                             from {schema}.{inbox_seen} s
+                            where s.source = m.source and s.message_id = m.message_id and s.id = m.id
+                            limit 1
+                              for update skip locked) s
+                     where m.id = any (p_ids));
+    delete from {schema}.{inbox_seen} s where s.ctid = any (v_free);
+    v_held := array(select m.id
+                      from {schema}.{inbox} m
+                     cross join lateral (
+                           select
+                             from {schema}.{inbox_seen} s
+                            where s.source = m.source and s.message_id = m.message_id and s.id = m.id
+                            limit 1) s
+                     where m.id = any (p_ids));
+    if exists (select from {schema}.{inbox} w where w.status = 4) then
+        delete from {schema}.{inbox} c
+         where c.ctid = any (array(
+                   select w.ctid
+                     from {schema}.{inbox} m
+                    cross join lateral (
+                          select w.ctid
+                            from {schema}.{inbox} w
+                           where w.source = m.source and w.message_id = m.message_id and w.status = 4
+                           limit 1
+                             for update skip locked) w
+                    where m.id = any (p_ids) and m.id <> all (v_held)));
+    end if;
+    return array(select unnest(p_ids) except select unnest(v_held));
 end
 $sql$;

@@ -1,0 +1,20 @@
+-- What the inbox does in the verbs of its queue.
+
+-- {slot:ended} Only copies that wait are awaited: one that was cancelled or has expired is dropped.
+    delete from {schema}.{inbox} m where m.id = any (p_ids);
+-- {slot:removing} The inbox forgets them; those whose memory somebody has locked stay.
+    p_ids := {schema}.{inbox_forget}(p_ids);
+-- {slot:listing} Copies that wait are few.
+    if p_status = 4 then
+        return query
+        select m.*
+          from {schema}.{inbox_listed} m
+         where m.status = 4
+           and m.created_at >= v_from and m.created_at < v_until and (m.created_at, m.id) > (v_after, v_first)
+           and (p_topic is null or m.topic = p_topic)
+           and (p_source is null or m.source = p_source)
+           and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+         order by m.created_at, m.id
+         limit p_limit;
+        return;
+    end if;
