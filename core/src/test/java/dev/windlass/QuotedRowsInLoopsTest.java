@@ -156,9 +156,8 @@ final class QuotedRowsInLoopsTest {
                 values (gen_random_uuid(), 'epoch', 'epoch', 'old', 's3cr3t', 2, 'epoch', null, null, null),
                        (gen_random_uuid(), 'epoch', 'epoch', 'old', 's3cr3t', 1, null, gen_random_uuid(), 'epoch', null),
                        (gen_random_uuid(), 'epoch', 'epoch', 'old', 's3cr3t', 0, null, null, null, 'epoch');
-                insert into %s.inbox (source, message_id, id, first_seen_at, last_seen_at, next_attempt_at, topic, payload,
-                                      status, ended_at)
-                values ('old', '1', gen_random_uuid(), 'epoch', 'epoch', 'epoch', 'old', 's3cr3t', 2, 'epoch');
+                insert into %s.inbox (source, message_id, id, created_at, next_attempt_at, topic, payload, status, ended_at)
+                values ('old', '1', gen_random_uuid(), 'epoch', 'epoch', 'old', 's3cr3t', 2, 'epoch');
                 insert into %s.outbox_job_run (id, job_name, tick_at, triggered, created_at, next_attempt_at, status, ended_at,
                                                last_error)
                 values (gen_random_uuid(), 'gone', 'epoch', false, 'epoch', 'epoch', 3, 'epoch', 's3cr3t')""");

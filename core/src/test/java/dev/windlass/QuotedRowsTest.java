@@ -7,7 +7,6 @@ import dev.windlass.inbox.Begin;
 import dev.windlass.inbox.Inbox;
 import dev.windlass.inbox.InboxAttempt;
 import dev.windlass.inbox.InboxEntry;
-import dev.windlass.inbox.InboxFilter;
 import dev.windlass.inbox.InboxMessage;
 import dev.windlass.inbox.InboxOptions;
 import dev.windlass.inbox.InboxWorkItemIdentifier;
@@ -186,8 +185,8 @@ final class QuotedRowsTest {
             call(() -> windlass.inTransaction(connection -> inbox.ack(connection, owner, held)));
             call(inbox::reapExpired);
             call(() -> inbox.claim(OwnerToken.fresh(), MINUTE, 10));
-            call(() -> inbox.operator("me").revive(InboxFilter.all()));
-            call(() -> inbox.operator("me").purge(InboxFilter.all()));
+            call(() -> inbox.operator("me").requeue(MessageFilter.failed(), Attempts.RESET));
+            call(() -> inbox.operator("me").purge(MessageFilter.failed()));
         };
     }
 

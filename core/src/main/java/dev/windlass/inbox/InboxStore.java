@@ -97,7 +97,10 @@ final class InboxStore extends QueueStore<Delivery> {
 
     /** By an earlier try, perhaps, whose answer was lost. */
     boolean isCancelled(Connection connection, UUID id) throws SQLException {
-        return call(connection, "find").uuid(id).list(row -> row.getInt("status")).contains(WorkStatus.CANCELLED.code());
+        return call(connection, "find")
+                .uuid(id)
+                .list(row -> row.getInt("status"))
+                .contains(WorkStatus.CANCELLED.code());
     }
 
     /**

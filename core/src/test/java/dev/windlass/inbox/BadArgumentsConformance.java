@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.windlass.OwnerToken;
+import dev.windlass.WorkStatus;
+import dev.windlass.operator.Attempts;
+import dev.windlass.operator.MessageFilter;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -62,6 +65,9 @@ abstract class BadArgumentsConformance extends InboxConformance {
                 (s, i) -> inbox.markDead(s, i, "no"),
                 (s, i) -> inbox.abandon(s, i, "no", Duration.ZERO),
                 inbox::find,
+                inbox::failures,
+                inbox::cancel,
+                (s, i) -> inbox.reschedule(s, i, Instant.EPOCH),
                 InboxKey::new,
                 (s, i) -> InboxEntry.of(s, i, "topic", ""));
         calls.forEach(call -> refused(() -> call.accept(source, id), message));
@@ -90,10 +96,14 @@ abstract class BadArgumentsConformance extends InboxConformance {
                 bad(() -> GOOD.withHeaders(Collections.singletonMap("h", nothing())), "header value, got null"),
                 bad(() -> GOOD.withDueTime(Instant.MAX), "due time between the years 1 and 9999"),
                 bad(() -> GOOD.withDelay(Duration.ofMillis(-1)), "expected a delay of zero or more, got PT-0.001S"),
+                bad(() -> GOOD.withExpiresAt(Instant.MAX), "expiry between the years 1 and 9999"),
                 bad(
-                        () -> new InboxEntry(GOOD.key(), "t", "", Map.of(), null, Instant.EPOCH, Duration.ZERO),
+                        () -> GOOD.withDueTime(Instant.EPOCH).withExpiresAt(Instant.EPOCH),
+                        "expected an expiry after the due time 1970-01-01T00:00:00Z, got 1970-01-01T00:00:00Z"),
+                bad(
+                        () -> new InboxEntry(GOOD.key(), "t", "", Map.of(), null, Instant.EPOCH, Duration.ZERO, null),
                         "expected a due time or a delay, got both"),
-                bad(() -> new InboxEntry(nothing(), "t", "", Map.of(), null, null, null), "inbox key, got null"));
+                bad(() -> new InboxEntry(nothing(), "t", "", Map.of(), null, null, null, null), "inbox key, got null"));
     }
 
     @ParameterizedTest
@@ -169,20 +179,20 @@ abstract class BadArgumentsConformance extends InboxConformance {
         refused(() -> inbox.operator(" "), "name of the operator, got blank text");
         refused(() -> inbox.operator(nothing()), "name of the operator, got null");
         InboxOperator operator = inbox.operator("anna");
-        refused(() -> operator.dead(nothing(), 1), "filter, got null");
-        refused(() -> operator.dead(InboxFilter.all(), 0), "positive limit, got 0");
-        refused(() -> operator.dead(InboxFilter.all(), 1, nothing()), "message, got null");
+        refused(() -> operator.list(nothing(), 1), "filter, got null");
+        refused(() -> operator.list(MessageFilter.all(), 0), "positive limit, got 0");
+        refused(() -> operator.list(MessageFilter.all(), 1, nothing()), "last of a page, got null");
         refused(() -> operator.stuck(nothing(), 1), "age of zero or more, got null");
         refused(() -> operator.stuck(Duration.ZERO, -1), "positive limit, got -1");
-        refused(() -> operator.revive((InboxFilter) nothing()), "filter, got null");
+        refused(() -> operator.requeue((MessageFilter) nothing(), Attempts.RESET), "filter, got null");
+        refused(() -> operator.requeue(List.of(GOOD.key()), nothing()), "choice of attempts, got null");
         refused(
-                () -> operator.revive(BadArgumentsConformance.<List<InboxKey>>nothing()),
-                "collection of inbox keys, got null");
-        refused(() -> operator.purge((InboxFilter) nothing()), "filter, got null");
+                () -> operator.requeue(BadArgumentsConformance.<List<InboxKey>>nothing(), Attempts.RESET),
+                "collection of identifiers, got null");
+        refused(() -> operator.purge((MessageFilter) nothing()), "filter, got null");
+        refused(() -> operator.purge(MessageFilter.all().withStatus(WorkStatus.DONE)), "filter of what has failed");
         refused(() -> operator.purge(Arrays.asList(GOOD.key(), nothing())), "got one with a null in it");
-        refused(() -> InboxFilter.all().withSource(" "), "source, got blank text");
-        refused(() -> InboxFilter.all().withTopic("t".repeat(256)), "topic of at most 255 characters");
-        assertThat(operator.revive(List.of())).isZero();
+        assertThat(operator.requeue(List.of(), Attempts.RESET)).isZero();
     }
 
     static Stream<Arguments> badOptions() {

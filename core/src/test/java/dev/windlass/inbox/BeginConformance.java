@@ -3,6 +3,7 @@ package dev.windlass.inbox;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.OwnerToken;
+import dev.windlass.WorkStatus;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -37,7 +38,7 @@ abstract class BeginConformance extends InboxConformance {
     void whatIsProcessedStaysProcessed() {
         processed("1");
         assertThat(inbox.begin(SOURCE, "1")).isEqualTo(new Begin.Done(false));
-        assertThat(status("1")).isEqualTo(InboxStatus.DONE);
+        assertThat(status("1")).isEqualTo(WorkStatus.DONE);
     }
 
     @Test
@@ -53,10 +54,10 @@ abstract class BeginConformance extends InboxConformance {
             InboxAttempt attempt = begun("1");
             inbox.markProcessed(connection, attempt);
             connection.rollback();
-            assertThat(seen("1").status()).isEqualTo(InboxStatus.IN_PROGRESS);
+            assertThat(seen("1").status()).isEqualTo(WorkStatus.IN_PROGRESS);
             inbox.markProcessed(attempt);
         }
-        assertThat(status("1")).isEqualTo(InboxStatus.DONE);
+        assertThat(status("1")).isEqualTo(WorkStatus.DONE);
     }
 
     @Test

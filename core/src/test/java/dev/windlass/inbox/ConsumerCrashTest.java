@@ -84,7 +84,7 @@ final class ConsumerCrashTest {
             child.freeze();
             eventually()
                     .until(() -> database.value(
-                            Boolean.class, "select bool_and(locked_until < clock_timestamp()) from %s.inbox"));
+                            Boolean.class, "select bool_and(locked_until < clock_timestamp()) from %s.inbox_seen"));
             child.thaw();
             child.goOn();
             eventually().until(() -> child.said("PROCESSED"));
@@ -104,7 +104,7 @@ final class ConsumerCrashTest {
             }
             eventually()
                     .until(() -> database.value(
-                            Boolean.class, "select bool_and(locked_until < clock_timestamp()) from %s.inbox"));
+                            Boolean.class, "select bool_and(locked_until < clock_timestamp()) from %s.inbox_seen"));
         }
         assertThat(strict.begin("orders", "1")).isInstanceOf(Begin.Dead.class);
         assertThat(ledger()).isNull();

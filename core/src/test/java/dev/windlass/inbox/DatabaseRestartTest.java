@@ -78,7 +78,7 @@ final class DatabaseRestartTest {
         InboxAttempt attempt = ((Begin.Proceed) inbox.begin("orders", "1")).attempt();
         database.server().kill();
         database.server().restart();
-        database.execute("update %s.inbox set locked_until = first_seen_at");
+        database.execute("update %s.inbox_seen set locked_until = first_seen_at where status = 1");
         Inbox other = database.start(database.windlass().inbox(OPTIONS.withGuardLease(Duration.ofMinutes(10))))
                 .inbox();
         eventually().ignoreExceptions().until(() -> other.begin("orders", "1") instanceof Begin.InProgress);

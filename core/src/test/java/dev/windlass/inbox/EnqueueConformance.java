@@ -3,6 +3,7 @@ package dev.windlass.inbox;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.OwnerToken;
+import dev.windlass.WorkStatus;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -34,7 +35,7 @@ abstract class EnqueueConformance extends InboxConformance {
         assertThat(message.topic()).isEqualTo("topic");
         assertThat(message.payload()).isEqualTo("payload of 1");
         assertThat(message.headers()).isEqualTo(Map.of("trace", "ä\"\\\n"));
-        assertThat(message.retryCount() + message.leaseExpiries() + message.revivals())
+        assertThat(message.retryCount() + message.leaseExpiries() + message.requeues())
                 .isZero();
         assertThat(seen("1").hash()).contains(ContentHash.of("x"));
         assertThat(seen("1").payload()).contains("payload of 1");
@@ -55,7 +56,7 @@ abstract class EnqueueConformance extends InboxConformance {
         inbox.ack(owner, List.of(inbox.claim(owner, LEASE, 1).get(0).id()));
         Instant before = seen("1").lastSeenAt();
         assertThat(inbox.enqueue(entry("1"))).isEqualTo(KNOWN);
-        assertThat(status("1")).isEqualTo(InboxStatus.DONE);
+        assertThat(status("1")).isEqualTo(WorkStatus.DONE);
         assertThat(seen("1").lastSeenAt()).isAfter(before);
     }
 

@@ -11,6 +11,8 @@ import dev.windlass.PermanentFailure;
 import dev.windlass.RetryPolicy;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
+import dev.windlass.operator.Attempts;
+import dev.windlass.operator.MessageFilter;
 import dev.windlass.runtime.Telemetry;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -98,14 +100,14 @@ final class HandlersTest {
         assertThat(attempts).hasValue(3);
         assertThat(windlass.inbox()
                         .operator("anna")
-                        .dead(InboxFilter.all(), 10)
+                        .list(MessageFilter.failed(), 10)
                         .get(0)
                         .lastError())
                 .contains("java.lang.IllegalStateException: no");
     }
 
     @Test
-    void aRevivedMessageIsHandledAtOnce() {
+    void aRequeuedMessageIsHandledAtOnce() {
         AtomicInteger attempts = new AtomicInteger();
         Windlass windlass = database.start(database.windlass().inboxHandler("a", message -> {
             if (attempts.incrementAndGet() == 1) {
@@ -114,7 +116,7 @@ final class HandlersTest {
         }));
         windlass.inbox().enqueue(entry("1"));
         eventually().until(() -> count("status = 3") == 1);
-        windlass.inbox().operator("anna").revive(InboxFilter.all());
+        windlass.inbox().operator("anna").requeue(MessageFilter.failed(), Attempts.RESET);
         eventually().until(() -> count("status = 2 and requeues = 1") == 1);
     }
 
@@ -246,9 +248,13 @@ final class HandlersTest {
         Windlass windlass = database.start(
                 database.windlass().inbox(SHORT).inboxHandler("a", message -> handled.add(message.payload())));
         database.execute("""
-                insert into %s.inbox (source, message_id, id, first_seen_at, last_seen_at, next_attempt_at, claimed_at,
-                                      locked_until, owner_token, status, topic, payload)
-                values ('orders', '1', gen_random_uuid(), now(), now(), now(), now(), now(), gen_random_uuid(), 1, 'a', 'x')""");
+                with queued as (
+                    insert into %s.inbox (source, message_id, id, created_at, next_attempt_at, claimed_at, locked_until, owner_token,
+                                          status, topic, payload)
+                    values ('orders', '1', gen_random_uuid(), now(), now(), now(), now(), gen_random_uuid(), 1, 'a', 'x')
+                    returning id)
+                insert into %s.inbox_seen (source, message_id, id, first_seen_at, last_seen_at)
+                select 'orders', '1', queued.id, now(), now() from queued""");
         eventually().until(() -> count("status = 2 and lease_expiries = 1") == 1);
         assertThat(windlass.inbox().find("orders", "1")).isPresent();
     }
@@ -268,8 +274,8 @@ final class HandlersTest {
     @Test
     void aNodeThatUsesTheInboxForgetsWhatIsOlderThanTheRetentionAndClaimsNothing() throws Exception {
         database.execute("""
-                insert into %s.inbox (source, message_id, first_seen_at, last_seen_at, next_attempt_at, ended_at, status)
-                select 'orders', n::text, now(), now(), now(), now() - case when n <= 1200 then interval '31 days'
+                insert into %s.inbox_seen (source, message_id, first_seen_at, last_seen_at, state_at, status)
+                select 'orders', n::text, now(), now(), now() - case when n <= 1200 then interval '31 days'
                                                                              else interval '29 days' end, 2
                   from generate_series(1, 1300) n""");
         ProbedDataSource probe = new ProbedDataSource(database.dataSource());
@@ -279,7 +285,7 @@ final class HandlersTest {
                 .as("a node that does not use the inbox")
                 .isFalse();
         windlass.inbox();
-        eventually().until(() -> count("true") == 100);
+        eventually().until(() -> database.value(Long.class, "select count(*) from %s.inbox_seen") == 100);
         assertThat(probe.saw("\"inbox_clean\"")).isTrue();
         assertThat(probe.saw("\"inbox_claim\"")).isFalse();
     }

@@ -2,6 +2,7 @@ package dev.windlass.inbox;
 
 import dev.windlass.EngineDatabase;
 import dev.windlass.Windlass;
+import dev.windlass.WorkStatus;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -83,22 +84,33 @@ abstract class InboxConformance {
         return inbox.find(SOURCE, id).orElseThrow();
     }
 
-    InboxStatus status(String id) {
+    WorkStatus status(String id) {
         return seen(id).status();
     }
 
+    /** Of all that the inbox has seen, queued or not. */
     long count(String where) {
-        return database().value(Long.class, "select count(*) from %s.inbox where " + where);
+        return database()
+                .value(
+                        Long.class,
+                        "select count(*) from (select s.source, s.message_id, q.topic, coalesce(q.status, s.status) as status"
+                                + " from %s.inbox_seen s left join %s.inbox q on q.id = s.id) seen where "
+                                + where);
     }
 
     /** As if the owner had been silent for the whole lease. */
     void runOutLease(String id) {
-        database().update("update %s.inbox set locked_until = first_seen_at where message_id = ?", id);
+        database()
+                .update(
+                        "update %s.inbox_seen set locked_until = first_seen_at where status = 1 and message_id = ?",
+                        id);
+        database().update("update %s.inbox set locked_until = created_at where status = 1 and message_id = ?", id);
     }
 
     /** As if the rest after a failure, or the delay, were over. */
     void endPause(String id) {
-        database().update("update %s.inbox set next_attempt_at = first_seen_at where message_id = ?", id);
+        database().update("update %s.inbox_seen set state_at = first_seen_at where status = 0 and message_id = ?", id);
+        database().update("update %s.inbox set next_attempt_at = created_at where status = 0 and message_id = ?", id);
     }
 
     /** A connection in a transaction. */

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.windlass.OwnerToken;
+import dev.windlass.WorkStatus;
+import dev.windlass.operator.Attempts;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -39,7 +41,7 @@ abstract class InboxModelConformance extends InboxConformance {
         final String id;
 
         @Nullable
-        InboxStatus status;
+        WorkStatus status;
 
         boolean queued;
         boolean expired;
@@ -61,11 +63,11 @@ abstract class InboxModelConformance extends InboxConformance {
             this.id = id;
         }
 
-        boolean is(InboxStatus wanted, boolean inQueue) {
+        boolean is(WorkStatus wanted, boolean inQueue) {
             return status == wanted && queued == inQueue;
         }
 
-        void ended(InboxStatus end) {
+        void ended(WorkStatus end) {
             status = end;
             expired = false;
         }
@@ -118,10 +120,10 @@ abstract class InboxModelConformance extends InboxConformance {
     private void step() throws SQLException {
         switch (random.nextInt(24)) {
             case 0, 1, 2, 3, 4 -> begin(any(message -> true));
-            case 5 -> attempted("mark done", message -> end(message, InboxStatus.DONE));
-            case 6 -> attempted("mark dead", message -> end(message, InboxStatus.DEAD));
+            case 5 -> attempted("mark done", message -> end(message, WorkStatus.DONE));
+            case 6 -> attempted("mark dead", message -> end(message, WorkStatus.FAILED));
             case 7, 8 -> attempted("abandon", this::abandon);
-            case 9, 10, 11 -> runOut(any(message -> message.status == InboxStatus.IN_PROGRESS && message != touched));
+            case 9, 10, 11 -> runOut(any(message -> message.status == WorkStatus.IN_PROGRESS && message != touched));
             case 12, 13 -> enqueue(any(message -> message != touched || message.status != null));
             case 14, 15 -> claim();
             case 16 -> claimed("ack", message -> ack(message));
@@ -148,7 +150,7 @@ abstract class InboxModelConformance extends InboxConformance {
         if (message == null) {
             return;
         }
-        boolean takeOver = message.is(InboxStatus.IN_PROGRESS, false) && message.expired && message != touched;
+        boolean takeOver = message.is(WorkStatus.IN_PROGRESS, false) && message.expired && message != touched;
         Begin begin = (takeOver ? quick : inbox).begin(SOURCE, message.id);
         steps.add("begin " + message.id + ": " + begin.getClass().getSimpleName());
         Class<? extends Begin> expected = expected(message, takeOver);
@@ -159,23 +161,23 @@ abstract class InboxModelConformance extends InboxConformance {
         }
         if (begin instanceof Begin.Proceed proceed) {
             assertThat(proceed.attempt().number()).as("%s", steps).isEqualTo(message.used + 1);
-            message.ended(InboxStatus.IN_PROGRESS);
+            message.ended(WorkStatus.IN_PROGRESS);
             message.queued = false;
             message.attempt = proceed.attempt();
             renew(message);
         } else if (begin instanceof Begin.Dead) {
-            message.ended(InboxStatus.DEAD);
+            message.ended(WorkStatus.FAILED);
         }
     }
 
     private Class<? extends Begin> expected(Message message, boolean takeOver) {
-        if (message.status == InboxStatus.DONE) {
+        if (message.status == WorkStatus.DONE) {
             return Begin.Done.class;
-        } else if (message.status == InboxStatus.DEAD) {
+        } else if (message.status == WorkStatus.FAILED) {
             return Begin.Dead.class;
         } else if (takeOver) {
             return message.used + 1 >= OPTIONS.maxAttempts() ? Begin.Dead.class : Begin.Proceed.class;
-        } else if (message == touched || message.status == InboxStatus.IN_PROGRESS || message.queued) {
+        } else if (message == touched || message.status == WorkStatus.IN_PROGRESS || message.queued) {
             return Begin.InProgress.class;
         }
         return Begin.Proceed.class;
@@ -185,7 +187,8 @@ abstract class InboxModelConformance extends InboxConformance {
     private void renew(Message message) {
         database()
                 .update(
-                        "update %s.inbox set locked_until = clock_timestamp() + interval '1 h' where message_id = ?",
+                        "update %s.inbox_seen set locked_until = clock_timestamp() + interval '1 h'"
+                                + " where status = 1 and message_id = ?",
                         message.id);
     }
 
@@ -195,7 +198,7 @@ abstract class InboxModelConformance extends InboxConformance {
     }
 
     private void attempted(String what, Verb verb) throws SQLException {
-        Message message = any(each -> each.is(InboxStatus.IN_PROGRESS, false) && each != touched);
+        Message message = any(each -> each.is(WorkStatus.IN_PROGRESS, false) && each != touched);
         if (message != null) {
             say(what, message);
             verb.on(message);
@@ -206,8 +209,8 @@ abstract class InboxModelConformance extends InboxConformance {
         return Objects.requireNonNull(message.attempt);
     }
 
-    private void end(Message message, InboxStatus end) {
-        if (end == InboxStatus.DONE) {
+    private void end(Message message, WorkStatus end) {
+        if (end == WorkStatus.DONE) {
             inbox.markProcessed(attempt(message));
         } else {
             inbox.markDead(attempt(message), "no");
@@ -219,7 +222,7 @@ abstract class InboxModelConformance extends InboxConformance {
         boolean left = inbox.abandon(attempt(message), "again", Duration.ZERO);
         message.used++;
         assertThat(left).as("%s", steps).isEqualTo(message.used < OPTIONS.maxAttempts());
-        message.ended(left ? InboxStatus.READY : InboxStatus.DEAD);
+        message.ended(left ? WorkStatus.READY : WorkStatus.FAILED);
         message.lost.add(attempt(message));
     }
 
@@ -244,8 +247,8 @@ abstract class InboxModelConformance extends InboxConformance {
 
     private boolean isFree(Message message) {
         return message.status == null
-                || message.is(InboxStatus.READY, false)
-                || (message.is(InboxStatus.IN_PROGRESS, false) && message.expired);
+                || message.is(WorkStatus.READY, false)
+                || (message.is(WorkStatus.IN_PROGRESS, false) && message.expired);
     }
 
     private void enqueue(@Nullable Message message) {
@@ -255,18 +258,18 @@ abstract class InboxModelConformance extends InboxConformance {
             assertThat(inbox.enqueue(entry(message.id)).isNew()).as("%s", steps).isEqualTo(taken);
             if (taken) {
                 queued(message);
-            } else if (!message.queued && message.status != InboxStatus.DONE && message.status != InboxStatus.DEAD) {
+            } else if (!message.queued && message.status != WorkStatus.DONE && message.status != WorkStatus.FAILED) {
                 message.redelivered = true;
             }
         }
     }
 
     private void queued(Message message) {
-        if (message.status == InboxStatus.IN_PROGRESS) {
+        if (message.status == WorkStatus.IN_PROGRESS) {
             message.used++;
             message.lost.add(attempt(message));
         }
-        message.ended(InboxStatus.READY);
+        message.ended(WorkStatus.READY);
         message.queued = true;
     }
 
@@ -277,21 +280,21 @@ abstract class InboxModelConformance extends InboxConformance {
                 claimed.stream().map(each -> each.key().messageId()).collect(Collectors.toCollection(TreeSet::new));
         steps.add("claim " + ids);
         Set<String> expected = messages.values().stream()
-                .filter(each -> each.is(InboxStatus.READY, true))
+                .filter(each -> each.is(WorkStatus.READY, true))
                 .map(each -> each.id)
                 .collect(Collectors.toCollection(TreeSet::new));
         assertThat(ids).as("%s", steps).isEqualTo(expected);
         for (InboxMessage each : claimed) {
             Message message = Objects.requireNonNull(messages.get(each.key().messageId()));
             assertThat(each.retryCount() + each.leaseExpiries()).as("%s", steps).isEqualTo(message.used);
-            message.ended(InboxStatus.IN_PROGRESS);
+            message.ended(WorkStatus.IN_PROGRESS);
             message.owner = owner;
             message.item = each.id();
         }
     }
 
     private void claimed(String what, Verb verb) throws SQLException {
-        Message message = any(each -> each.is(InboxStatus.IN_PROGRESS, true) && each != touched);
+        Message message = any(each -> each.is(WorkStatus.IN_PROGRESS, true) && each != touched);
         if (message != null) {
             say(what, message);
             verb.on(message);
@@ -309,14 +312,14 @@ abstract class InboxModelConformance extends InboxConformance {
     private void ack(Message message) {
         assertThat(inbox.ack(OwnerToken.fresh(), item(message))).isZero();
         assertThat(inbox.ack(owner(message), item(message))).as("%s", steps).isEqualTo(1);
-        message.ended(InboxStatus.DONE);
+        message.ended(WorkStatus.DONE);
     }
 
     private void fail(Message message) {
         assertThat(inbox.fail(owner(message), item(message), "no"))
                 .as("%s", steps)
                 .isEqualTo(1);
-        message.ended(InboxStatus.DEAD);
+        message.ended(WorkStatus.FAILED);
     }
 
     private void release(Message message) {
@@ -326,12 +329,12 @@ abstract class InboxModelConformance extends InboxConformance {
                 : inbox.release(owner(message), item(message));
         assertThat(changed).as("%s", steps).isEqualTo(1);
         message.used += counted ? 1 : 0;
-        message.ended(InboxStatus.READY);
+        message.ended(WorkStatus.READY);
     }
 
     private void reap() {
         List<Message> expected = messages.values().stream()
-                .filter(each -> each.is(InboxStatus.IN_PROGRESS, true) && each.expired && each != touched)
+                .filter(each -> each.is(WorkStatus.IN_PROGRESS, true) && each.expired && each != touched)
                 .toList();
         List<Message> adopted = messages.values().stream()
                 .filter(each -> each.redelivered && isFree(each) && each != touched)
@@ -340,23 +343,25 @@ abstract class InboxModelConformance extends InboxConformance {
         assertThat(quick.reapExpired()).as("%s", steps).isEqualTo(expected.size() + adopted.size());
         expected.forEach(message -> {
             message.used++;
-            message.ended(InboxStatus.READY);
+            message.ended(WorkStatus.READY);
         });
         adopted.forEach(this::queued);
         messages.values().stream()
-                .filter(each -> each.queued || each.status == InboxStatus.DONE || each.status == InboxStatus.DEAD)
+                .filter(each -> each.queued || each.status == WorkStatus.DONE || each.status == WorkStatus.FAILED)
                 .forEach(each -> each.redelivered = false);
     }
 
     private void operate() {
-        Message message = any(each -> each.status == InboxStatus.DEAD);
+        Message message = any(each -> each.status == WorkStatus.FAILED);
         if (message != null && message != touched) {
             InboxOperator operator = inbox.operator("anna");
             List<InboxKey> key = List.of(new InboxKey(SOURCE, message.id));
             if (random.nextBoolean()) {
-                say("revive", message);
-                assertThat(operator.revive(key)).as("%s", steps).isEqualTo(1);
-                message.ended(InboxStatus.READY);
+                say("requeue", message);
+                assertThat(operator.requeue(key, Attempts.RESET))
+                        .as("%s", steps)
+                        .isEqualTo(1);
+                message.ended(WorkStatus.READY);
                 message.used = 0;
             } else {
                 say("purge", message);
@@ -369,7 +374,7 @@ abstract class InboxModelConformance extends InboxConformance {
     /** Something in a transaction that stays open over some steps: what others see is what was committed before. */
     private void open() {
         Connection connection = open;
-        Message message = any(each -> isFree(each) || each.status == InboxStatus.IN_PROGRESS);
+        Message message = any(each -> isFree(each) || each.status == WorkStatus.IN_PROGRESS);
         if (connection == null || touched != null || message == null) {
             return;
         }
@@ -379,16 +384,16 @@ abstract class InboxModelConformance extends InboxConformance {
                     .as("%s", steps)
                     .isTrue();
             commit = () -> queued(message);
-        } else if (message.is(InboxStatus.IN_PROGRESS, true)) {
+        } else if (message.is(WorkStatus.IN_PROGRESS, true)) {
             say("ack and stay open", message);
             assertThat(inbox.ack(connection, owner(message), item(message)))
                     .as("%s", steps)
                     .isEqualTo(1);
-            commit = () -> message.ended(InboxStatus.DONE);
-        } else if (message.is(InboxStatus.IN_PROGRESS, false)) {
+            commit = () -> message.ended(WorkStatus.DONE);
+        } else if (message.is(WorkStatus.IN_PROGRESS, false)) {
             say("mark and stay open", message);
             inbox.markProcessed(connection, attempt(message));
-            commit = () -> message.ended(InboxStatus.DONE);
+            commit = () -> message.ended(WorkStatus.DONE);
         } else {
             return;
         }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.windlass.OwnerToken;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
+import dev.windlass.WorkStatus;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
@@ -59,7 +60,7 @@ final class LostAnswersTest {
                         .options(database.options().withBackgroundWorkers(false))
                         .inbox(InboxOptions.defaults().withGuardLease(Duration.ofMillis(300))))
                 .inbox();
-        brief.process("orders", "1", connection -> eventually().until(() -> probe.saw("\"inbox_renew_all\"")));
+        brief.process("orders", "1", connection -> eventually().until(() -> probe.saw("\"inbox_renew\"")));
         Thread.sleep(200); // one that had been sent
         probe.statements().clear();
         Thread.sleep(500);
@@ -83,8 +84,8 @@ final class LostAnswersTest {
         InboxAttempt dead = begun("2");
         probe.loseAnswers(1);
         inbox.markDead(dead, "no");
-        assertThat(inbox.find("orders", "1")).map(SeenMessage::status).contains(InboxStatus.DONE);
-        assertThat(inbox.find("orders", "2")).map(SeenMessage::status).contains(InboxStatus.DEAD);
+        assertThat(inbox.find("orders", "1")).map(SeenMessage::status).contains(WorkStatus.DONE);
+        assertThat(inbox.find("orders", "2")).map(SeenMessage::status).contains(WorkStatus.FAILED);
     }
 
     @Test

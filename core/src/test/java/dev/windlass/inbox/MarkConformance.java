@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.windlass.OwnerToken;
+import dev.windlass.WorkStatus;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -39,10 +40,10 @@ abstract class MarkConformance extends InboxConformance {
         InboxAttempt attempt = begun("1");
         try (Connection connection = transaction()) {
             inbox.markProcessed(connection, attempt);
-            assertThat(status("1")).isEqualTo(InboxStatus.IN_PROGRESS);
+            assertThat(status("1")).isEqualTo(WorkStatus.IN_PROGRESS);
             connection.commit();
         }
-        assertThat(status("1")).isEqualTo(InboxStatus.DONE);
+        assertThat(status("1")).isEqualTo(WorkStatus.DONE);
         assertThat(seen("1").processedBy()).contains("node-1");
         assertThat(seen("1").endedAt()).isPresent();
         assertThat(seen("1").isProcessed()).isTrue();
@@ -61,7 +62,7 @@ abstract class MarkConformance extends InboxConformance {
         }
 
         inbox.markProcessed(next);
-        assertThat(status("1")).isEqualTo(InboxStatus.DONE);
+        assertThat(status("1")).isEqualTo(WorkStatus.DONE);
     }
 
     @Test
@@ -69,7 +70,7 @@ abstract class MarkConformance extends InboxConformance {
         begun("1");
         InboxAttempt invented = new InboxAttempt(new InboxKey(SOURCE, "1"), OwnerToken.fresh(), 1);
         marks().forEach(mark -> lost(() -> mark.accept(invented)));
-        assertThat(status("1")).isEqualTo(InboxStatus.IN_PROGRESS);
+        assertThat(status("1")).isEqualTo(WorkStatus.IN_PROGRESS);
     }
 
     @Test
@@ -85,7 +86,7 @@ abstract class MarkConformance extends InboxConformance {
         runOutLease("1");
         lost(() -> inbox.markProcessing(attempt));
         inbox.markProcessed(attempt);
-        assertThat(status("1")).isEqualTo(InboxStatus.DONE);
+        assertThat(status("1")).isEqualTo(WorkStatus.DONE);
     }
 
     @Test
@@ -110,7 +111,7 @@ abstract class MarkConformance extends InboxConformance {
         InboxAttempt dead = begun("2");
         inbox.markDead(dead, "no");
         inbox.markDead(dead, "no");
-        assertThat(status("2")).isEqualTo(InboxStatus.DEAD);
+        assertThat(status("2")).isEqualTo(WorkStatus.FAILED);
     }
 
     /** As a caller does who was not told that his transaction had been committed; its work must not be done again. */
@@ -123,7 +124,7 @@ abstract class MarkConformance extends InboxConformance {
             lost(() -> inbox.markProcessed(connection, attempt));
             connection.rollback();
         }
-        assertThat(status("1")).isEqualTo(InboxStatus.DONE);
+        assertThat(status("1")).isEqualTo(WorkStatus.DONE);
     }
 
     @Test
@@ -154,6 +155,6 @@ abstract class MarkConformance extends InboxConformance {
                     .hasMessageContaining("could not mark message 1 of source orders as processed");
             connection.rollback();
         }
-        assertThat(status("1")).isEqualTo(InboxStatus.IN_PROGRESS);
+        assertThat(status("1")).isEqualTo(WorkStatus.IN_PROGRESS);
     }
 }

@@ -1,10 +1,15 @@
 package dev.windlass.inbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import ch.qos.logback.classic.Level;
 import dev.windlass.Logs;
 import dev.windlass.OwnerToken;
+import dev.windlass.WorkStatus;
+import dev.windlass.operator.Attempts;
+import dev.windlass.operator.MessageFilter;
+import dev.windlass.operator.OperatorAction;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -16,7 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Dead and stuck messages, and how long the inbox remembers. */
+/** What operators do to messages, queued or not, and how long the inbox remembers. */
 @Timeout(60)
 abstract class OperatorConformance extends InboxConformance {
     private InboxOperator operator;
@@ -30,11 +35,11 @@ abstract class OperatorConformance extends InboxConformance {
         return new InboxKey(SOURCE, id);
     }
 
-    private void dead(String id) {
+    private void failed(String id) {
         inbox.markDead(begun(id), "no");
     }
 
-    private void deadInQueue(String... ids) {
+    private void failedInQueue(String... ids) {
         for (String id : ids) {
             inbox.enqueue(entry(id));
         }
@@ -46,78 +51,96 @@ abstract class OperatorConformance extends InboxConformance {
     }
 
     @Test
-    void deadMessagesAreListedTheLatestFirstAndWithoutPayload() {
-        dead("1");
-        deadInQueue("2");
-        processed("3");
-        List<SeenMessage> dead = operator.dead(InboxFilter.all(), 10);
-        assertThat(dead).extracting(message -> message.key().messageId()).containsExactly("2", "1");
-        assertThat(dead.get(0).topic()).contains("topic");
-        assertThat(dead.get(0).payload()).isEmpty();
-        assertThat(dead.get(1).topic()).isEmpty();
-        assertThat(dead.get(1).lastError()).contains("no");
+    void failedMessagesAreListedTheLatestFirstWhetherTheyWereQueuedOrNot() {
+        failed("1");
+        failedInQueue("2");
+        failed("3");
+        processed("4");
+        List<ListedMessage> failed = operator.list(MessageFilter.failed(), 10);
+        assertThat(failed).extracting(message -> message.key().messageId()).containsExactly("3", "2", "1");
+        assertThat(failed.get(0).topic()).isEmpty();
+        assertThat(failed.get(0).id()).isEmpty();
+        assertThat(failed.get(1).topic()).contains("topic");
+        assertThat(failed.get(1).id()).isPresent();
+        assertThat(failed).allSatisfy(message -> assertThat(message.lastError()).contains("no"));
+        assertThat(failed).allSatisfy(message -> assertThat(message.endedBy()).contains("node-1"));
     }
 
-    private List<String> list(SeenFilter filter) {
+    private List<String> list(MessageFilter filter) {
         return ids(operator.list(filter, 100));
     }
 
     private static List<String> ids(List<ListedMessage> messages) {
-        return messages.stream()
-                .map(listed -> listed.message().key().messageId())
-                .toList();
+        return messages.stream().map(listed -> listed.key().messageId()).toList();
     }
 
-    private List<String> paged(SeenFilter filter) {
+    private List<String> paged(MessageFilter filter, int size) {
         List<String> ids = new ArrayList<>();
-        List<ListedMessage> page = operator.list(filter, 1);
+        List<ListedMessage> page = operator.list(filter, size);
         while (!page.isEmpty()) {
             ids.addAll(ids(page));
-            page = operator.list(filter, 1, page.get(0));
+            page = operator.list(filter, size, page.get(page.size() - 1));
         }
         return ids;
     }
 
-    private static SeenFilter of(InboxStatus status) {
-        return SeenFilter.all().withStatus(status);
+    private static MessageFilter of(WorkStatus status) {
+        return MessageFilter.all().withStatus(status);
     }
 
     @Test
     void messagesOfEachStateAreListedAlsoPageByPage() {
-        dead("dead 1");
-        deadInQueue("dead 2");
+        failed("failed 1");
+        failedInQueue("failed 2");
         processed("done 1");
         processed("done 2");
         begun("begun 1");
         inbox.enqueue(entry("claimed"));
         inbox.claim(OwnerToken.fresh(), LEASE, 1);
         inbox.enqueue(entry("ready 1"));
-        inbox.enqueue(entry("ready 2"));
-        assertThat(list(of(InboxStatus.DEAD))).containsExactly("dead 2", "dead 1");
-        assertThat(list(of(InboxStatus.DONE))).containsExactly("done 2", "done 1");
-        assertThat(list(of(InboxStatus.IN_PROGRESS))).containsExactly("begun 1", "claimed");
-        assertThat(list(of(InboxStatus.READY))).containsExactly("ready 1", "ready 2");
-        assertThat(list(SeenFilter.all()))
-                .containsExactly("begun 1", "claimed", "dead 1", "dead 2", "done 1", "done 2", "ready 1", "ready 2");
-        assertThat(paged(SeenFilter.all())).isEqualTo(list(SeenFilter.all()));
-        assertThat(paged(SeenFilter.all().withSource(SOURCE))).isEqualTo(list(SeenFilter.all()));
-        for (InboxStatus status : InboxStatus.values()) {
-            assertThat(paged(of(status))).isEqualTo(list(of(status))).hasSize(2);
+        inbox.abandon(begun("ready 2"), "no", Duration.ZERO);
+        inbox.enqueueAll(List.of(entry("cancelled 1"), entry("cancelled 2")));
+        inbox.cancel(SOURCE, "cancelled 1");
+        inbox.cancel(SOURCE, "cancelled 2");
+        assertThat(list(of(WorkStatus.FAILED))).containsExactly("failed 2", "failed 1");
+        assertThat(list(of(WorkStatus.DONE))).containsExactly("done 2", "done 1");
+        assertThat(list(of(WorkStatus.IN_PROGRESS))).containsExactly("begun 1", "claimed");
+        assertThat(list(of(WorkStatus.READY))).containsExactly("ready 1", "ready 2");
+        assertThat(list(of(WorkStatus.CANCELLED))).containsExactly("cancelled 2", "cancelled 1");
+        assertThat(list(MessageFilter.all()))
+                .containsExactly(
+                        "cancelled 2",
+                        "cancelled 1",
+                        "ready 1",
+                        "claimed",
+                        "failed 2",
+                        "ready 2",
+                        "begun 1",
+                        "done 1",
+                        "done 2",
+                        "failed 1");
+        for (int size : new int[] {1, 3, 4}) {
+            assertThat(paged(MessageFilter.all(), size)).isEqualTo(list(MessageFilter.all()));
+            for (WorkStatus status : WorkStatus.values()) {
+                assertThat(paged(of(status), size)).isEqualTo(list(of(status)));
+            }
         }
-        assertThat(operator.list(SeenFilter.all(), 10))
-                .allSatisfy(listed -> assertThat(listed.message().payload()).isEmpty());
     }
 
     @Test
-    void listedMessagesAreChosenBySourceTopicAndTime() {
+    void listedMessagesAreChosenBySourceTopicErrorAndTime() {
         processed("done");
         inbox.enqueue(entry("ready"));
-        assertThat(list(SeenFilter.all().withTopic("topic"))).containsExactly("ready");
-        assertThat(list(of(InboxStatus.READY).withTopic("topic"))).containsExactly("ready");
-        assertThat(list(of(InboxStatus.READY).withTopic("other"))).isEmpty();
-        assertThat(list(SeenFilter.all().withSource("other"))).isEmpty();
-        Instant at = operator.list(of(InboxStatus.DONE), 1).get(0).at();
-        for (SeenFilter filter : List.of(SeenFilter.all(), of(InboxStatus.DONE), of(InboxStatus.READY))) {
+        failed("failed");
+        assertThat(list(MessageFilter.all().withTopic("topic"))).containsExactly("ready");
+        assertThat(list(of(WorkStatus.READY).withTopic("topic"))).containsExactly("ready");
+        assertThat(list(of(WorkStatus.READY).withTopic("other"))).isEmpty();
+        assertThat(list(MessageFilter.all().withSource("other"))).isEmpty();
+        assertThat(list(MessageFilter.all().withSource(SOURCE))).containsExactly("ready", "done", "failed");
+        assertThat(list(MessageFilter.all().withError("NO"))).containsExactly("failed");
+        assertThat(list(MessageFilter.failed().withError("yes"))).isEmpty();
+        Instant at = operator.list(of(WorkStatus.DONE), 1).get(0).at();
+        for (MessageFilter filter : List.of(MessageFilter.all(), of(WorkStatus.DONE), of(WorkStatus.READY))) {
             assertThat(list(filter.withFrom(at.minusSeconds(60)).withUntil(at.plusSeconds(60))))
                     .isEqualTo(list(filter));
             assertThat(list(filter.withFrom(at.plusSeconds(60)))).isEmpty();
@@ -125,93 +148,165 @@ abstract class OperatorConformance extends InboxConformance {
         }
     }
 
+    /** All failed at one moment: pages go on by the key. */
     @Test
-    void deadMessagesAreChosenBySourceAndTopic() {
-        dead("1");
-        deadInQueue("2");
-        Begin.Proceed other = (Begin.Proceed) inbox.begin("payments", "3");
-        inbox.markDead(other.attempt(), "no");
-        assertThat(operator.dead(InboxFilter.all().withSource("payments"), 10)).hasSize(1);
-        assertThat(operator.dead(InboxFilter.all().withTopic("topic"), 10)).hasSize(1);
-        assertThat(operator.dead(InboxFilter.all().withSource(SOURCE), 10)).hasSize(2);
-        assertThat(operator.dead(InboxFilter.all().withSource("x"), 10)).isEmpty();
-    }
-
-    /** All died at one moment: pages go on by the key. */
-    @Test
-    void pagesShowEveryDeadMessageOnce() {
-        IntStream.range(0, 25).forEach(n -> dead("message " + n));
+    void pagesShowEveryMessageOnce() {
+        IntStream.range(0, 13).forEach(n -> failed("message " + n));
+        failedInQueue(IntStream.range(13, 25).mapToObj(n -> "message " + n).toArray(String[]::new));
+        database().update("update %s.inbox_seen set state_at = '2025-01-01T00:00:00Z' where status = 3");
         database().update("update %s.inbox set ended_at = '2025-01-01T00:00:00Z'");
-        List<SeenMessage> all = new ArrayList<>(operator.dead(InboxFilter.all(), 4));
-        List<SeenMessage> page = all;
-        while (!page.isEmpty()) {
-            page = operator.dead(InboxFilter.all(), 4, all.get(all.size() - 1));
-            all.addAll(page);
-        }
-        assertThat(all).hasSize(25).extracting(SeenMessage::key).doesNotHaveDuplicates();
+        assertThat(paged(MessageFilter.failed(), 4)).hasSize(25).doesNotHaveDuplicates();
+        assertThat(paged(MessageFilter.all(), 4)).hasSize(25).doesNotHaveDuplicates();
+        operator.requeue(MessageFilter.failed(), Attempts.RESET);
+        database().update("update %s.inbox_seen set state_at = '2025-01-01T00:00:00Z' where status = 0");
+        database().update("update %s.inbox set next_attempt_at = '2025-01-01T00:00:00Z'");
+        assertThat(paged(of(WorkStatus.READY), 4)).hasSize(25).doesNotHaveDuplicates();
     }
 
     @Test
-    void aRevivedMessageHasAllItsAttemptsAgain() {
+    void aRequeuedMessageHasAllItsAttemptsAgain() {
         for (int i = 0; i < 3; i++) {
             inbox.abandon(begun("1"), "no", Duration.ZERO);
         }
-        assertThat(status("1")).isEqualTo(InboxStatus.DEAD);
-        assertThat(operator.revive(List.of(key("1"), key("1"), key("unknown")))).isEqualTo(1);
-        assertThat(seen("1").revivals()).isEqualTo(1);
+        assertThat(status("1")).isEqualTo(WorkStatus.FAILED);
+        assertThat(operator.requeue(List.of(key("1"), key("1"), key("unknown")), Attempts.RESET))
+                .isEqualTo(1);
+        assertThat(seen("1").requeues()).isEqualTo(1);
         assertThat(begun("1").number()).isEqualTo(1);
     }
 
     @Test
-    void aRevivedMessageOfTheQueueIsClaimedAgain() {
-        deadInQueue("1");
-        assertThat(operator.revive(List.of(key("1")))).isEqualTo(1);
+    void aMessageThatKeepsItsAttemptsGetsOneMore() {
+        for (int i = 0; i < 3; i++) {
+            inbox.abandon(begun("1"), "no", Duration.ZERO);
+        }
+        assertThat(operator.requeue(List.of(key("1")), Attempts.KEEP)).isEqualTo(1);
+        InboxAttempt last = begun("1");
+        assertThat(last.number()).isEqualTo(4);
+        assertThat(inbox.abandon(last, "no", Duration.ZERO)).isFalse();
+        assertThat(status("1")).isEqualTo(WorkStatus.FAILED);
+    }
+
+    @Test
+    void aRequeuedMessageOfTheQueueIsClaimedAgain() {
+        failedInQueue("1");
+        assertThat(operator.requeue(List.of(key("1")), Attempts.RESET)).isEqualTo(1);
         assertThat(inbox.claim(OwnerToken.fresh(), LEASE, 10)).hasSize(1);
     }
 
     @Test
-    void onlyDeadMessagesAreRevivedOrPurged() {
+    void onlyFailedMessagesAreRequeuedOrPurged() {
         processed("done");
         begun("busy");
-        inbox.enqueue(entry("ready"));
-        List<InboxKey> keys = List.of(key("done"), key("busy"), key("ready"));
-        assertThat(operator.revive(keys)).isZero();
+        inbox.enqueueAll(List.of(entry("ready"), entry("cancelled")));
+        inbox.cancel(SOURCE, "cancelled");
+        List<InboxKey> keys = List.of(key("done"), key("busy"), key("ready"), key("cancelled"));
+        assertThat(operator.requeue(keys, Attempts.RESET)).isZero();
         assertThat(operator.purge(keys)).isZero();
-        assertThat(operator.revive(InboxFilter.all())).isZero();
-        assertThat(operator.purge(InboxFilter.all())).isZero();
-        assertThat(count("1 = 1")).isEqualTo(3);
+        assertThat(operator.requeue(MessageFilter.failed(), Attempts.RESET)).isZero();
+        assertThat(operator.purge(MessageFilter.all())).isZero();
+        assertThat(count("1 = 1")).isEqualTo(4);
     }
 
     @Test
-    void manyAreRevivedOrPurgedInBatches() {
-        deadInQueue(IntStream.range(0, 1100).mapToObj(n -> "message " + n).toArray(String[]::new));
-        assertThat(operator.revive(InboxFilter.all().withTopic("topic"))).isEqualTo(1100);
+    void queuedAndOtherMessagesAreChangedTogether() {
+        failed("1");
+        failedInQueue("2");
+        inbox.markDead(((Begin.Proceed) inbox.begin("payments", "3")).attempt(), "no");
+        assertThat(operator.requeue(MessageFilter.failed().withSource(SOURCE), Attempts.RESET))
+                .isEqualTo(2);
+        assertThat(count("status = 0")).isEqualTo(2);
+        failedInQueue();
+        inbox.markDead(begun("1"), "no");
+        assertThat(operator.purge(List.of(key("1"), key("2")))).isEqualTo(2);
+        assertThat(count("1 = 1")).isEqualTo(1);
+        assertThat(operator.actions(10))
+                .extracting(OperatorAction::verb, OperatorAction::by, OperatorAction::messages)
+                .containsExactly(tuple("purge", "anna", 2), tuple("requeue", "anna", 2));
+        assertThat(operator.actions(1).get(0).detail()).contains(SOURCE + " 1").contains(SOURCE + " 2");
+        assertThat(operator.actions(10).get(1).detail()).contains(SOURCE);
+    }
+
+    @Test
+    void manyAreRequeuedOrPurgedInBatches() {
+        failedInQueue(IntStream.range(0, 1100).mapToObj(n -> "message " + n).toArray(String[]::new));
+        IntStream.range(1100, 1800).forEach(n -> failed("message " + n));
+        assertThat(operator.requeue(MessageFilter.failed().withTopic("topic"), Attempts.RESET))
+                .isEqualTo(1100);
         assertThat(count("status = 0")).isEqualTo(1100);
-        deadInQueue();
-        assertThat(operator.purge(InboxFilter.all().withSource("payments"))).isZero();
+        failedInQueue();
+        assertThat(operator.purge(MessageFilter.failed().withSource("payments")))
+                .isZero();
         assertThat(operator.purge(IntStream.range(0, 600)
                         .mapToObj(n -> key("message " + n))
                         .toList()))
                 .isEqualTo(600);
-        assertThat(operator.purge(InboxFilter.all())).isEqualTo(500);
+        assertThat(operator.requeue(MessageFilter.failed(), Attempts.RESET)).isEqualTo(1200);
+        assertThat(operator.actions(1)).extracting(OperatorAction::messages).containsExactly(1200);
+        failedInQueue();
+        IntStream.range(1100, 1800).forEach(n -> failed("message " + n));
+        assertThat(operator.purge(MessageFilter.failed())).isEqualTo(1200);
         assertThat(count("1 = 1")).isZero();
     }
 
     @Test
     void aPurgedMessageIsForgotten() {
-        dead("1");
-        assertThat(operator.purge(List.of(key("1")))).isEqualTo(1);
+        failed("1");
+        failedInQueue("2");
+        assertThat(operator.purge(List.of(key("1"), key("2")))).isEqualTo(2);
         assertThat(begun("1").number()).isEqualTo(1);
+        assertThat(inbox.enqueue(entry("2")).isNew()).isTrue();
+        assertThat(inbox.failures(SOURCE, "2")).isEmpty();
+    }
+
+    @Test
+    void whatIsPurgedWaitsForNobody() throws SQLException {
+        failedInQueue("1", "2");
+        try (Connection connection = transaction()) {
+            inbox.enqueue(connection, entry("1"));
+            assertThat(operator.purge(MessageFilter.failed())).isEqualTo(1);
+            connection.commit();
+        }
+        assertThat(status("1")).isEqualTo(WorkStatus.FAILED);
+        assertThat(operator.purge(MessageFilter.failed())).isEqualTo(1);
     }
 
     @Test
     void changesAreLoggedWithTheOperatorsName() {
-        dead("1");
+        failed("1");
         try (Logs logs = Logs.collect(Level.INFO)) {
-            operator.revive(InboxFilter.all());
-            assertThat(logs.count(Level.INFO, "revive by anna: 1 dead messages"))
+            operator.requeue(MessageFilter.failed(), Attempts.RESET);
+            assertThat(logs.count(Level.INFO, "requeue by anna: 1 failed messages"))
                     .isEqualTo(1);
         }
+    }
+
+    @Test
+    void whatIsErasedHasNoPayloadAndCannotBeRequeued() {
+        failedInQueue("1");
+        failed("2");
+        assertThat(operator.erase(List.of(key("1"), key("2"), key("unknown")))).isEqualTo(1);
+        assertThat(seen("1").payload()).contains("");
+        assertThat(operator.list(MessageFilter.failed().withTopic("topic"), 10))
+                .extracting(ListedMessage::isErased)
+                .containsExactly(true);
+        assertThat(operator.requeue(List.of(key("1")), Attempts.RESET)).isZero();
+    }
+
+    @Test
+    void aPausedTopicIsNotClaimedUntilItIsResumed() {
+        inbox.enqueue(entry("1"));
+        assertThat(operator.pause("topic", "too much")).isTrue();
+        assertThat(operator.pause("topic", "again")).isFalse();
+        assertThat(inbox.claim(OwnerToken.fresh(), LEASE, 10)).isEmpty();
+        assertThat(operator.pausedTopics()).singleElement().satisfies(paused -> {
+            assertThat(paused.topic()).isEqualTo("topic");
+            assertThat(paused.reason()).contains("too much");
+        });
+        assertThat(windlass.outbox().operator("anna").pausedTopics()).isEmpty();
+        assertThat(operator.resume("topic")).isTrue();
+        assertThat(inbox.claim(OwnerToken.fresh(), LEASE, 10)).hasSize(1);
+        assertThat(operator.actions(10)).extracting(OperatorAction::verb).containsExactly("resume", "pause");
     }
 
     @Test
@@ -222,24 +317,24 @@ abstract class OperatorConformance extends InboxConformance {
         inbox.enqueueAll(List.of(entry("queued and lost"), entry("ready")));
         inbox.claim(OwnerToken.fresh(), LEASE, 1);
         runOutLease("lost");
-        database().update("update %s.inbox set locked_until = first_seen_at where status = 1 and topic = 'topic'");
-        database().update("update %s.inbox set claimed_at = '2025-01-01T00:00:00Z' where message_id = 'slow'");
+        database().update("update %s.inbox set locked_until = created_at where status = 1");
+        database().update("update %s.inbox_seen set claimed_at = '2025-01-01T00:00:00Z' where message_id = 'slow'");
         processed("done");
-        List<SeenMessage> stuck = operator.stuck(Duration.ofHours(1), 10);
+        List<ListedMessage> stuck = operator.stuck(Duration.ofHours(1), 10);
         assertThat(stuck).hasSize(3);
         assertThat(stuck.get(0).key()).isEqualTo(key("slow"));
-        assertThat(stuck).extracting(message -> message.key().messageId()).contains("lost");
+        assertThat(ids(stuck)).contains("lost", "queued and lost");
         assertThat(operator.stuck(Duration.ofHours(1), 2)).hasSize(2);
         assertThat(operator.stuck(Duration.ZERO, 10)).hasSize(4);
     }
 
     @Test
-    void whatIsDoneIsForgottenAfterTheRetentionAndTheDeadStay() throws Exception {
+    void whatIsDoneIsForgottenAfterTheRetentionAndWhatFailedStays() throws Exception {
         IntStream.range(0, 20).forEach(n -> processed("message " + n));
-        dead("dead");
-        begun("busy");
+        failed("failed");
+        failedInQueue("failed in queue");
         assertThat(clean(100)).isZero();
-        database().update("update %s.inbox set ended_at = ended_at - interval '31' day where ended_at is not null");
+        age();
         assertThat(clean(15)).isEqualTo(15);
         assertThat(clean(15)).isEqualTo(5);
         assertThat(count("1 = 1")).isEqualTo(2);
@@ -251,19 +346,20 @@ abstract class OperatorConformance extends InboxConformance {
         processed("done");
         begun("never ended");
         inbox.abandon(begun("never begun again"), "no", Duration.ZERO);
-        dead("dead");
+        failed("failed");
         inbox.enqueueAll(List.of(entry("ready"), entry("claimed")));
         inbox.claim(OwnerToken.fresh(), LEASE, 1);
         age();
         begun("renewed");
         database()
-                .update("update %s.inbox set claimed_at = claimed_at - interval '31' day where message_id = 'renewed'");
+                .update("update %s.inbox_seen set claimed_at = claimed_at - interval '31' day,"
+                        + " state_at = state_at - interval '31' day where message_id = 'renewed'");
         begun("fresh");
         inbox.abandon(begun("resting"), "no", Duration.ZERO);
         assertThat(clean(2)).isEqualTo(2);
         assertThat(clean(2)).isEqualTo(1);
         assertThat(clean(2)).isZero();
-        assertThat(count("message_id in ('dead', 'ready', 'claimed', 'renewed', 'fresh', 'resting')"))
+        assertThat(count("message_id in ('failed', 'ready', 'claimed', 'renewed', 'fresh', 'resting')"))
                 .isEqualTo(6);
         assertThat(count("1 = 1")).isEqualTo(6);
     }
@@ -271,10 +367,24 @@ abstract class OperatorConformance extends InboxConformance {
     /** As if nobody had come for 31 days. */
     private void age() {
         database().update("update %s.inbox set ended_at = ended_at - interval '31' day where ended_at is not null");
-        database().update("update %s.inbox set next_attempt_at = next_attempt_at - interval '31' day");
-        database()
-                .update("update %s.inbox set claimed_at = claimed_at - interval '31' day,"
-                        + " locked_until = locked_until - interval '31' day where status = 1");
+        database().update("update %s.inbox_seen set state_at = state_at - interval '31' day where id is null");
+        database().update("update %s.inbox_seen set locked_until = locked_until - interval '31' day where status = 1");
+    }
+
+    @Test
+    void whatTheQueueHasDoneOrCancelledIsForgottenAfterTheRetention() throws Exception {
+        inbox.enqueueAll(List.of(entry("1"), entry("2"), entry("3")));
+        OwnerToken owner = OwnerToken.fresh();
+        inbox.cancel(SOURCE, "3");
+        inbox.ack(owner, List.of(inbox.claim(owner, LEASE, 1).get(0).id()));
+        age();
+        assertThat(clean(10)).isEqualTo(2);
+        assertThat(count("status = 0")).isEqualTo(1);
+        assertThat(count("1 = 1")).isEqualTo(1);
+        assertThat(inbox.enqueueAll(List.of(entry("1"), entry("2"), entry("3"))))
+                .extracting(Enqueued::isNew)
+                .filteredOn(isNew -> isNew)
+                .hasSize(2);
     }
 
     /** Who has it locked may be about to end it. */
@@ -288,7 +398,7 @@ abstract class OperatorConformance extends InboxConformance {
             connection.commit();
         }
         assertThat(clean(10)).isZero();
-        assertThat(status("1")).isEqualTo(InboxStatus.DONE);
+        assertThat(status("1")).isEqualTo(WorkStatus.DONE);
     }
 
     private int clean(int limit) throws SQLException {

@@ -34,7 +34,7 @@ final class PostgresEnqueueLockTest extends InboxConformance {
 
     private void lock(Connection connection, String id) throws SQLException {
         try (PreparedStatement select = connection.prepareStatement(
-                "select from \"" + postgres.schema() + "\".inbox where message_id = ? for update")) {
+                "select from \"" + postgres.schema() + "\".inbox_seen where message_id = ? for update")) {
             select.setString(1, id);
             select.execute();
         }
@@ -90,8 +90,8 @@ final class PostgresEnqueueLockTest extends InboxConformance {
     }
 
     private void runningOut(Connection connection, String id) throws SQLException {
-        try (PreparedStatement update = connection.prepareStatement(
-                "update \"" + postgres.schema() + "\".inbox set locked_until = first_seen_at where message_id = ?")) {
+        try (PreparedStatement update = connection.prepareStatement("update \"" + postgres.schema()
+                + "\".inbox_seen set locked_until = first_seen_at where message_id = ?")) {
             update.setString(1, id);
             update.executeUpdate();
         }

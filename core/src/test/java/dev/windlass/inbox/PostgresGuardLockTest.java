@@ -9,6 +9,7 @@ import dev.windlass.OwnerToken;
 import dev.windlass.PostgresDatabase;
 import dev.windlass.TestDatabase;
 import dev.windlass.WindlassException;
+import dev.windlass.WorkStatus;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -37,6 +38,7 @@ final class PostgresGuardLockTest extends InboxConformance {
         Connection connection = transaction();
         try (Statement statement = connection.createStatement()) {
             statement.execute("select from \"" + postgres.schema() + "\".inbox for update");
+            statement.execute("select from \"" + postgres.schema() + "\".inbox_seen for update");
         }
         return connection;
     }
@@ -60,7 +62,7 @@ final class PostgresGuardLockTest extends InboxConformance {
             inbox.markProcessed(business, attempt);
             business.commit();
         }
-        assertThat(status("1")).isEqualTo(InboxStatus.DONE);
+        assertThat(status("1")).isEqualTo(WorkStatus.DONE);
     }
 
     @Test
@@ -107,7 +109,7 @@ final class PostgresGuardLockTest extends InboxConformance {
             business.commit();
             release.get();
         }
-        assertThat(status("1")).isEqualTo(InboxStatus.DONE);
+        assertThat(status("1")).isEqualTo(WorkStatus.DONE);
     }
 
     private static void giveBack(Connection connection) {
@@ -149,6 +151,6 @@ final class PostgresGuardLockTest extends InboxConformance {
             }
             eventually().until(() -> seen("1").leaseUntil().orElseThrow().isAfter(first));
         });
-        assertThat(status("1")).isEqualTo(InboxStatus.DONE);
+        assertThat(status("1")).isEqualTo(WorkStatus.DONE);
     }
 }

@@ -24,14 +24,17 @@ final class PostgresInboxPlansTest {
 
     private static final String OWNER = "'00000000-0000-7000-8000-000000000001'";
     private static final int MANY = 20_000;
+    private static final String[] TABLES = {"inbox", "inbox_seen"};
 
     /** What the planner knows: nothing, or what was counted when the table was empty. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void whatTheInboxRemembersCostsNobodyAnything(boolean counted) throws SQLException {
-        database.execute("alter table %s.inbox set (autovacuum_enabled = false)");
-        if (counted) {
-            database.execute("analyze %s.inbox");
+        for (String table : TABLES) {
+            database.execute("alter table %s." + table + " set (autovacuum_enabled = false)");
+            if (counted) {
+                database.execute("analyze %s." + table);
+            }
         }
         try (Connection connection = database.dataSource().getConnection()) {
             Map<String, Long> without = buffersOfEachVerb(connection, 1);
@@ -42,54 +45,79 @@ final class PostgresInboxPlansTest {
                             .as("%s in an empty inbox: %s", verb, without.get(verb))
                             .isLessThan(3 * without.getOrDefault(verb, 0L) + 30));
         } finally {
-            database.execute("alter table %s.inbox set (autovacuum_enabled = true)");
+            for (String table : TABLES) {
+                database.execute("alter table %s." + table + " set (autovacuum_enabled = true)");
+            }
         }
     }
 
     @Test
     void aPageOfAListCostsTheSameHoweverManyThereAre() throws SQLException {
-        database.execute("delete from %s.inbox");
-        database.execute("""
-                insert into %s.inbox (source, message_id, id, first_seen_at, last_seen_at, next_attempt_at, ended_at, status,
-                                      topic, payload)
-                select 'orders', 'm' || n, case when n % 5 = 0 then gen_random_uuid() end, now(), now(),
-                       now() + n * interval '1 s', case when n % 5 in (1, 2) then now() - n * interval '1 s' end,
-                       case n % 5 when 1 then 2 when 2 then 3 else 0 end,
-                       case when n % 5 = 0 then 'topic-' || n % 3 end, case when n % 5 = 0 then 'x' end
-                  from generate_series(1, {many}) n""".replace("{many}", Integer.toString(5 * MANY)));
+        remember();
         try (Connection connection = database.dataSource().getConnection()) {
             for (String page : new String[] {
                 "10",
-                "10, null, 'orders'",
+                "10, null, null, 'orders'",
                 "10, 0",
-                "10, 0, null, 'topic-1'",
+                "10, 0, 'other'",
                 "10, 1",
                 "10, 2",
                 "10, 3",
-                "10, 2, null, null, null, null, now() - interval '1 hour', 'orders', 'x'",
-                "10, null, null, null, null, null, now(), 'orders', 'm5'"
+                "10, 3, 'other'",
+                "10, 4",
+                "10, 2, p_after_at => now() - interval '1 hour', p_after_status => 2, p_after_source => 'orders',"
+                        + " p_after_message_id => 'x'",
+                "10, p_after_at => now() - interval '1 hour', p_after_status => 2, p_after_source => 'orders',"
+                        + " p_after_message_id => 'x'"
             }) {
-                buffers(connection, "inbox_list(" + page + ")");
-                assertThat(buffers(connection, "inbox_list(" + page + ")"))
+                buffers(connection, "inbox_list_seen(" + page + ")");
+                assertThat(buffers(connection, "inbox_list_seen(" + page + ")"))
                         .as(page)
                         .isLessThan(150);
             }
-        } finally {
-            database.execute("delete from %s.inbox");
         }
     }
 
-    /** Done, dead, in progress without the queue, and ready for a topic nobody asks for. */
+    @Test
+    void aBatchOfAnOperatorReadsNoMoreThanItChanges() throws SQLException {
+        remember();
+        try (Connection connection = database.dataSource().getConnection()) {
+            for (String verb : new String[] {"requeue", "purge"}) {
+                for (String rest : new String[] {
+                    "p_all => true, p_limit => 10",
+                    "p_topic => 'other', p_limit => 10",
+                    "p_sources => '{orders, orders}', p_message_ids => '{m7, q7}'"
+                }) {
+                    String call = "inbox_change_seen('" + verb + "', 'anna', " + rest + ")";
+                    buffers(connection, call);
+                    assertThat(buffers(connection, call)).as(call).isLessThan(700);
+                }
+            }
+        }
+    }
+
+    /** Of those without the queue, and of those with it: resting or ready, in progress, done and failed. */
     private static void remember() throws SQLException {
+        database.execute("delete from %s.inbox");
+        database.execute("delete from %s.inbox_seen");
         database.execute("""
-                insert into %s.inbox (source, message_id, id, first_seen_at, last_seen_at, next_attempt_at, claimed_at,
-                                      locked_until, ended_at, owner_token, status, topic, payload)
-                select 'orders', 'm' || n, case when n % 4 = 0 then gen_random_uuid() end, now(), now(), now(), now(),
-                       case when n % 4 = 1 then now() + interval '1 day' end,
-                       case when n % 4 in (2, 3) then now() end,
-                       case when n % 4 = 1 then gen_random_uuid() end,
-                       n % 4, case when n % 4 = 0 then 'other' end, case when n % 4 = 0 then 'x' end
+                insert into %s.inbox_seen (source, message_id, first_seen_at, last_seen_at, claimed_at, locked_until, owner_token,
+                                           status, state_at)
+                select 'orders', 'm' || n, now(), now(), now(), case when n % 4 = 1 then now() + interval '1 day' end,
+                       case when n % 4 = 1 then gen_random_uuid() end, n % 4, now() - n * interval '1 s'
                   from generate_series(1, {many}) n""".replace("{many}", Integer.toString(MANY)));
+        database.execute("""
+                with queued as (
+                    insert into %s.inbox (source, message_id, id, created_at, next_attempt_at, claimed_at, locked_until, ended_at,
+                                          owner_token, status, topic, payload)
+                    select 'orders', 'q' || n, gen_random_uuid(), now(), now(), now(),
+                           case when n % 4 = 1 then now() + interval '1 day' end,
+                           case when n % 4 in (2, 3) then now() - n * interval '1 s' end,
+                           case when n % 4 = 1 then gen_random_uuid() end, n % 4, 'other', 'x'
+                      from generate_series(1, {many}) n where n % 4 <> 1 or n < 1000
+                    returning source, message_id, id)
+                insert into %s.inbox_seen (source, message_id, id, first_seen_at, last_seen_at)
+                select q.source, q.message_id, q.id, now(), now() from queued q""".replace("{many}", Integer.toString(MANY)));
     }
 
     private static Map<String, Long> buffersOfEachVerb(Connection connection, int first) throws SQLException {
@@ -100,18 +128,18 @@ final class PostgresInboxPlansTest {
             buffers.put(
                     "begin in progress",
                     buffers(connection, "inbox_begin(" + key + ", gen_random_uuid(), '1 min', 5)"));
-            buffers.put("renew", buffers(connection, "inbox_renew(" + key + ", " + OWNER + ", '1 min')"));
             buffers.put(
-                    "renew all",
+                    "renew",
                     buffers(
                             connection,
-                            "inbox_renew_all('{source}', '{id " + i + "}', array[" + OWNER + "::uuid], '1 min')"));
+                            "inbox_renew('{source}', '{id " + i + "}', array[" + OWNER + "::uuid], '1 min')"));
             buffers.put(
                     "enqueue what is begun",
                     buffers(connection, "inbox_enqueue('source', 'id " + i + "', 'topic', 'x', p_notify => false)"));
             buffers.put("adopt nothing", buffers(connection, "inbox_adopt('1 ms', 100)"));
             buffers.put(
-                    "mark failed", buffers(connection, "inbox_mark_failed(" + key + ", " + OWNER + ", 'x', '0', 5)"));
+                    "mark abandoned",
+                    buffers(connection, "inbox_mark_abandoned(" + key + ", " + OWNER + ", 'x', '0', 5)"));
             buffers.put("begin again", buffers(connection, "inbox_begin(" + key + ", " + OWNER + ", '1 min', 5)"));
             buffers.put("mark done", buffers(connection, "inbox_mark_done(" + key + ", " + OWNER + ")"));
             buffers.put("drop", buffers(connection, "inbox_adopt('1 ms', 100)"));
@@ -134,7 +162,10 @@ final class PostgresInboxPlansTest {
             buffers.put("reap", buffers(connection, "inbox_reap('1 ms', 100)"));
             buffers.put("clean", buffers(connection, "inbox_clean('30 days', 100)"));
             buffers.put("clean guards", buffers(connection, "inbox_clean_guards('30 days', 100)"));
-            buffers.put("find", buffers(connection, "inbox_find(" + key + ")"));
+            buffers.put("find", buffers(connection, "inbox_find_key(" + key + ")"));
+            buffers.put(
+                    "begin queued",
+                    buffers(connection, "inbox_begin('queue', 'id " + i + "', gen_random_uuid(), '1 min', 5)"));
             buffers.put("topics", buffers(connection, "inbox_ready_topics()"));
             buffers.put(
                     "next due",
@@ -148,8 +179,7 @@ final class PostgresInboxPlansTest {
     private static String held() {
         String ids = database.value(
                 String.class,
-                "select array_agg(id)::text from %s.inbox where status = 1 and owner_token = " + OWNER + "::uuid"
-                        + " and id is not null");
+                "select array_agg(id)::text from %s.inbox where status = 1 and owner_token = " + OWNER + "::uuid");
         return "'" + ids + "', array[" + OWNER + "::uuid]";
     }
 
@@ -171,10 +201,16 @@ final class PostgresInboxPlansTest {
     void aCleanerReadsNoMoreThanItDeletes() throws SQLException {
         remember();
         database.execute(
-                "update %s.inbox set ended_at = ended_at - interval '31 days' where message_id in ('m2', 'm6')");
+                "update %s.inbox set ended_at = ended_at - interval '31 days' where message_id in ('q2', 'q6')");
+        database.execute(
+                "update %s.inbox_seen set state_at = state_at - interval '31 days' where message_id in ('m2', 'm6')");
         try (Connection connection = database.dataSource().getConnection()) {
-            buffers(connection, "inbox_clean('60 days', 100)"); // a first call reads the catalog
-            assertThat(buffers(connection, "inbox_clean('30 days', 100)")).isLessThan(50);
+            for (String clean : new String[] {"inbox_clean", "inbox_clean_guards"}) {
+                buffers(connection, clean + "('60 days', 100)"); // a first call reads the catalog
+                assertThat(buffers(connection, clean + "('30 days', 100)"))
+                        .as(clean)
+                        .isLessThan(100);
+            }
         }
     }
 }

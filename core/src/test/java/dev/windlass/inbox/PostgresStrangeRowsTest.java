@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
+import dev.windlass.operator.Attempts;
+import dev.windlass.operator.MessageFilter;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,14 +28,14 @@ final class PostgresStrangeRowsTest {
 
     private static void queue(String values) throws SQLException {
         database.execute(
-                "insert into %s.inbox (id, first_seen_at, last_seen_at, next_attempt_at, source, message_id, topic,"
-                        + " payload, due_at, headers) values (gen_random_uuid(), now(), now(), now(), " + values + ")");
+                "insert into %s.inbox (id, created_at, next_attempt_at, source, message_id, topic, payload, due_at,"
+                        + " headers) values (gen_random_uuid(), now(), now(), " + values + ")");
     }
 
-    private static void dead(String values) throws SQLException {
+    private static void failed(String values) throws SQLException {
         database.execute(
-                "insert into %s.inbox (source, status, next_attempt_at, message_id, first_seen_at, last_seen_at,"
-                        + " ended_at, hash) values ('orders', 3, now(), " + values + ")");
+                "insert into %s.inbox_seen (source, status, message_id, first_seen_at, last_seen_at, state_at, hash)"
+                        + " values ('orders', 3, " + values + ")");
     }
 
     @Test
@@ -56,30 +58,30 @@ final class PostgresStrangeRowsTest {
 
     @Test
     void listsShowStrangeMessages() throws SQLException {
-        dead("repeat('😀', 255), now(), now(), now(), sha256('x')");
-        dead("'infinite', '-infinity', 'infinity', now(), null");
-        dead("'late', '290000-01-01 00:00:00+00', '294276-12-31 23:59:59.999999+00', '290000-01-01 00:00:00+00', null");
-        dead("'early', '4713-01-01 00:00:00+00 BC', '0001-01-01 00:00:00+00', '4713-01-01 00:00:00+00 BC', null");
+        failed("repeat('😀', 255), now(), now(), now(), sha256('x')");
+        failed("'infinite', '-infinity', 'infinity', now(), null");
+        failed(
+                "'late', '290000-01-01 00:00:00+00', '294276-12-31 23:59:59.999999+00', '290000-01-01 00:00:00+00', null");
+        failed("'early', '4713-01-01 00:00:00+00 BC', '0001-01-01 00:00:00+00', '4713-01-01 00:00:00+00 BC', null");
         Inbox inbox = database.passive().inbox();
-        List<SeenMessage> all = new ArrayList<>(inbox.operator("anna").dead(InboxFilter.all(), 1));
-        for (List<SeenMessage> page = all; !page.isEmpty(); ) {
-            page = inbox.operator("anna").dead(InboxFilter.all(), 1, all.get(all.size() - 1));
+        List<ListedMessage> all = new ArrayList<>(inbox.operator("anna").list(MessageFilter.failed(), 1));
+        for (List<ListedMessage> page = all; !page.isEmpty(); ) {
+            page = inbox.operator("anna").list(MessageFilter.failed(), 1, all.get(all.size() - 1));
             all.addAll(page);
         }
-        assertThat(all).hasSize(4).extracting(SeenMessage::key).doesNotHaveDuplicates();
+        assertThat(all).hasSize(4).extracting(ListedMessage::key).doesNotHaveDuplicates();
         all.forEach(
                 each -> assertThat(inbox.find(each.key().source(), each.key().messageId()))
                         .isPresent());
-        assertThat(inbox.operator("anna").revive(InboxFilter.all().withSource("orders")))
+        assertThat(inbox.operator("anna").requeue(MessageFilter.failed().withSource("orders"), Attempts.RESET))
                 .isEqualTo(3);
     }
 
     @Test
     void stuckMessagesAreListedWhateverTheirTimes() throws SQLException {
-        database.execute(
-                "insert into %s.inbox (source, message_id, first_seen_at, last_seen_at, next_attempt_at, status,"
-                        + " claimed_at, locked_until, owner_token) values ('orders', 'x', '-infinity', 'infinity', now(), 1,"
-                        + " '4713-01-01 00:00:00+00 BC', '290000-01-01 00:00:00+00', gen_random_uuid())");
+        database.execute("insert into %s.inbox_seen (source, message_id, first_seen_at, last_seen_at, state_at, status,"
+                + " claimed_at, locked_until, owner_token) values ('orders', 'x', '-infinity', 'infinity', now(), 1,"
+                + " '4713-01-01 00:00:00+00 BC', '290000-01-01 00:00:00+00', gen_random_uuid())");
         Windlass windlass = database.passive();
         assertThat(windlass.inbox().operator("anna").stuck(Duration.ofHours(1), 10))
                 .hasSize(1);
@@ -100,8 +102,10 @@ final class PostgresStrangeRowsTest {
                 "hash = sha224('x')",
                 "headers = '[]'",
                 "headers = 'null'",
-                "status = 5, ended_at = now()",
+                "status = 6, ended_at = now()",
                 "status = 4",
+                "source = null",
+                "message_id = null",
                 "next_attempt_at = '-infinity'",
                 "next_attempt_at = '4713-01-01 00:00:00+00 BC'",
                 "status = 2, ended_at = 'infinity'",
@@ -111,6 +115,26 @@ final class PostgresStrangeRowsTest {
     void whatCannotBeReadIsRefused(String change) throws SQLException {
         queue("'orders', '1', 'a', '', null, null");
         assertThatThrownBy(() -> database.execute("update %s.inbox set " + change))
+                .isInstanceOf(SQLException.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "source = ''",
+                "message_id = 'x '",
+                "hash = sha224('x')",
+                "status = 4",
+                "status = null",
+                "id = gen_random_uuid()",
+                "state_at = 'infinity'",
+                "state_at = null",
+                "status = 1",
+                "locked_until = now()"
+            })
+    void whatTheGuardCannotReadIsRefused(String change) throws SQLException {
+        failed("'1', now(), now(), now(), null");
+        assertThatThrownBy(() -> database.execute("update %s.inbox_seen set " + change))
                 .isInstanceOf(SQLException.class);
     }
 
@@ -128,6 +152,6 @@ final class PostgresStrangeRowsTest {
         database.passive().inbox().begin("orders", "1");
         assertThatThrownBy(() -> database.execute("select %s.inbox_enqueue('orders', '1', " + bad + ")"))
                 .isInstanceOf(SQLException.class)
-                .hasMessageContaining("inbox_redelivery_check");
+                .hasMessageContaining("_check");
     }
 }

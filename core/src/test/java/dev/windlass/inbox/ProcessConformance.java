@@ -8,6 +8,7 @@ import ch.qos.logback.classic.Level;
 import dev.windlass.Logs;
 import dev.windlass.PermanentFailure;
 import dev.windlass.RetryAfter;
+import dev.windlass.WorkStatus;
 import dev.windlass.inbox.Processed.Outcome;
 import java.io.IOException;
 import java.sql.Connection;
@@ -57,7 +58,7 @@ abstract class ProcessConformance extends InboxConformance {
         assertThat(inbox.process(SOURCE, "1", connection -> write(connection, "b")))
                 .isEqualTo(new Processed(Outcome.ALREADY_PROCESSED, false));
         assertThat(lines()).isEqualTo(1);
-        assertThat(status("1")).isEqualTo(InboxStatus.DONE);
+        assertThat(status("1")).isEqualTo(WorkStatus.DONE);
     }
 
     @Test
@@ -145,7 +146,7 @@ abstract class ProcessConformance extends InboxConformance {
             runOutLease("1");
         });
         assertThat(lines()).isEqualTo(1);
-        assertThat(status("1")).isEqualTo(InboxStatus.DONE);
+        assertThat(status("1")).isEqualTo(WorkStatus.DONE);
     }
 
     @Test
@@ -158,7 +159,7 @@ abstract class ProcessConformance extends InboxConformance {
             assertThat(brief.begin(SOURCE, "1")).isInstanceOf(Begin.InProgress.class);
         });
         assertThat(lines()).isEqualTo(1);
-        assertThat(status("1")).isEqualTo(InboxStatus.DONE);
+        assertThat(status("1")).isEqualTo(WorkStatus.DONE);
         assertThat(seen("1").leaseExpiries()).isZero();
     }
 
@@ -204,7 +205,7 @@ abstract class ProcessConformance extends InboxConformance {
             eventually().until(() -> database().now().isAfter(end));
             assertThat(seen("1").leaseUntil()).contains(end);
         });
-        assertThat(status("1")).isEqualTo(InboxStatus.DONE);
+        assertThat(status("1")).isEqualTo(WorkStatus.DONE);
     }
 
     @Test

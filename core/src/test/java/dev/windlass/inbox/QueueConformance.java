@@ -3,9 +3,11 @@ package dev.windlass.inbox;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.OwnerToken;
+import dev.windlass.WorkStatus;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -52,7 +54,7 @@ abstract class QueueConformance extends InboxConformance {
         List<InboxWorkItemIdentifier> ids = claimed("1", "2");
         assertThat(inbox.ack(OwnerToken.fresh(), ids)).isZero();
         assertThat(inbox.ack(owner, ids)).isEqualTo(2);
-        assertThat(status("1")).isEqualTo(InboxStatus.DONE);
+        assertThat(status("1")).isEqualTo(WorkStatus.DONE);
         assertThat(seen("1").processedBy()).contains("node-1");
     }
 
@@ -85,11 +87,11 @@ abstract class QueueConformance extends InboxConformance {
         try (Connection connection = transaction()) {
             assertThat(inbox.ack(connection, owner, ids)).isEqualTo(1);
             connection.rollback();
-            assertThat(status("1")).isEqualTo(InboxStatus.IN_PROGRESS);
+            assertThat(status("1")).isEqualTo(WorkStatus.IN_PROGRESS);
             assertThat(inbox.ack(connection, owner, ids)).isEqualTo(1);
             connection.commit();
         }
-        assertThat(status("1")).isEqualTo(InboxStatus.DONE);
+        assertThat(status("1")).isEqualTo(WorkStatus.DONE);
     }
 
     @Test
@@ -99,7 +101,7 @@ abstract class QueueConformance extends InboxConformance {
         assertThat(inbox.abandon(owner, ids)).isZero();
         assertThat(inbox.release(owner, ids)).isZero();
         assertThat(inbox.fail(owner, ids, "no")).isZero();
-        assertThat(status("1")).isEqualTo(InboxStatus.DONE);
+        assertThat(status("1")).isEqualTo(WorkStatus.DONE);
     }
 
     @Test
@@ -122,7 +124,7 @@ abstract class QueueConformance extends InboxConformance {
     void failGivesAMessageUp() {
         List<InboxWorkItemIdentifier> ids = claimed("1");
         assertThat(inbox.fail(owner, ids, "cannot be read")).isEqualTo(1);
-        assertThat(status("1")).isEqualTo(InboxStatus.DEAD);
+        assertThat(status("1")).isEqualTo(WorkStatus.FAILED);
         assertThat(seen("1").lastError()).contains("cannot be read");
         assertThat(inbox.claim(owner, LEASE, 1)).isEmpty();
     }
@@ -140,10 +142,10 @@ abstract class QueueConformance extends InboxConformance {
         List<InboxWorkItemIdentifier> ids = claimed("1", "2");
         runOutLease("1");
         assertThat(inbox.reapExpired()).isEqualTo(1);
-        assertThat(status("1")).isEqualTo(InboxStatus.READY);
+        assertThat(status("1")).isEqualTo(WorkStatus.READY);
         assertThat(seen("1").leaseExpiries()).isEqualTo(1);
         assertThat(seen("1").retryCount()).isZero();
-        assertThat(status("2")).isEqualTo(InboxStatus.IN_PROGRESS);
+        assertThat(status("2")).isEqualTo(WorkStatus.IN_PROGRESS);
         assertThat(inbox.ack(owner, ids)).isEqualTo(1);
     }
 
@@ -217,5 +219,77 @@ abstract class QueueConformance extends InboxConformance {
         });
         assertThat(count("status = 2")).isEqualTo(200);
         assertThat(acked.values()).allSatisfy(times -> assertThat(times).hasValue(1));
+    }
+
+    @Test
+    void aMessageThatNobodyHasClaimedCanBeCancelled() throws SQLException {
+        inbox.enqueueAll(List.of(entry("1"), entry("2")));
+        assertThat(inbox.cancel(SOURCE, "1")).isTrue();
+        assertThat(inbox.cancel(SOURCE, "1")).isFalse();
+        assertThat(inbox.cancel(SOURCE, "unknown")).isFalse();
+        assertThat(status("1")).isEqualTo(WorkStatus.CANCELLED);
+        assertThat(inbox.enqueue(entry("1")).isNew()).isFalse();
+        assertThat(inbox.begin(SOURCE, "1")).isInstanceOf(Begin.Dead.class);
+        try (Connection connection = transaction()) {
+            assertThat(inbox.cancel(connection, SOURCE, "2")).isTrue();
+            assertThat(inbox.claim(OwnerToken.fresh(), LEASE, 10)).isEmpty();
+            connection.rollback();
+        }
+        assertThat(inbox.claim(OwnerToken.fresh(), LEASE, 10)).hasSize(1);
+        assertThat(inbox.cancel(SOURCE, "2")).isFalse();
+    }
+
+    @Test
+    void aMessageThatNobodyHasClaimedCanBeRescheduled() throws SQLException {
+        inbox.enqueue(entry("1"));
+        Instant later = Instant.parse("2120-01-01T00:00:00Z");
+        assertThat(inbox.reschedule(SOURCE, "1", later)).isTrue();
+        assertThat(inbox.claim(OwnerToken.fresh(), LEASE, 10)).isEmpty();
+        try (Connection connection = transaction()) {
+            assertThat(inbox.reschedule(connection, SOURCE, "1", Instant.EPOCH)).isTrue();
+            connection.commit();
+        }
+        assertThat(inbox.claim(OwnerToken.fresh(), LEASE, 10)).hasSize(1);
+        assertThat(inbox.reschedule(SOURCE, "1", later)).isFalse();
+        assertThat(inbox.reschedule(SOURCE, "unknown", later)).isFalse();
+    }
+
+    @Test
+    void everyFailedAttemptIsRemembered() {
+        inbox.enqueue(entry("1"));
+        inbox.abandon(owner, List.of(inbox.claim(owner, LEASE, 1).get(0).id()), Duration.ZERO, "first");
+        inbox.fail(owner, List.of(inbox.claim(owner, LEASE, 1).get(0).id()), "second");
+        assertThat(inbox.failures(SOURCE, "1"))
+                .extracting(failure -> failure.error().orElseThrow())
+                .containsExactly("first", "second");
+        assertThat(inbox.failures(SOURCE, "unknown")).isEmpty();
+    }
+
+    @Test
+    void aMessageThatExpiredIsNotClaimedAndFails() throws SQLException {
+        Instant later = Instant.parse("2120-01-01T00:00:00Z");
+        inbox.enqueueAll(List.of(entry("1").withExpiresAt(later), entry("2").withExpiresAt(later)));
+        database().update("update %s.inbox set expires_at = created_at where message_id = '1'");
+        List<InboxMessage> claimed = inbox.claim(OwnerToken.fresh(), LEASE, 10);
+        assertThat(claimed).extracting(message -> message.key().messageId()).containsExactly("2");
+        assertThat(claimed.get(0).expiresAt()).contains(later);
+        InboxStore store = new InboxStore(database().routines(), "inbox", "node-1", Duration.ofDays(30), LEASE);
+        assertThat(database()
+                        .routines()
+                        .once(connection -> store.expire(connection, 10))
+                        .intValue())
+                .isEqualTo(1);
+        assertThat(status("1")).isEqualTo(WorkStatus.FAILED);
+        assertThat(seen("1").lastError()).contains("expired before it was handled");
+    }
+
+    /** Only from SQL: a program keeps what is done until the retention is over. */
+    @Test
+    void aMessageWhoseRowAnAckHasDeletedIsDone() {
+        inbox.enqueue(entry("1"));
+        database().update("delete from %s.inbox");
+        assertThat(status("1")).isEqualTo(WorkStatus.DONE);
+        assertThat(inbox.begin(SOURCE, "1")).isInstanceOf(Begin.Done.class);
+        assertThat(inbox.enqueue(entry("1")).isNew()).isFalse();
     }
 }

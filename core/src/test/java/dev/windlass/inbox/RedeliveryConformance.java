@@ -3,9 +3,12 @@ package dev.windlass.inbox;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.OwnerToken;
+import dev.windlass.WorkStatus;
+import dev.windlass.operator.MessageFilter;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -37,7 +40,7 @@ abstract class RedeliveryConformance extends InboxConformance {
     }
 
     private long keptAside() {
-        return database().value(Long.class, "select count(*) from %s.inbox_redelivery");
+        return database().value(Long.class, "select count(*) from %s.inbox where status = 4");
     }
 
     /** The consumer of the redelivery acknowledges it; nobody else will ever come back to the message. */
@@ -62,7 +65,7 @@ abstract class RedeliveryConformance extends InboxConformance {
         inbox.markProcessed(attempt);
         assertThat(quick.reapExpired()).isZero();
         assertThat(claimAll()).isEmpty();
-        assertThat(status("1")).isEqualTo(InboxStatus.DONE);
+        assertThat(status("1")).isEqualTo(WorkStatus.DONE);
         assertThat(keptAside()).isZero();
     }
 
@@ -132,10 +135,54 @@ abstract class RedeliveryConformance extends InboxConformance {
         begun("1");
         inbox.enqueue(entry("1"));
         runOutLease("1");
-        assertThat(inbox.enqueue(entry("1")).isNew()).isTrue();
+        assertThat(inbox.enqueue(InboxEntry.of(SOURCE, "1", "topic", "other")).isNew())
+                .isTrue();
         assertThat(quick.reapExpired()).isZero();
         assertThat(keptAside()).isZero();
-        assertThat(claimAll()).hasSize(1);
+        assertThat(claimAll()).extracting(InboxMessage::payload).containsExactly("other");
+    }
+
+    @Test
+    void aCopyThatWaitsCanBeCancelledAndLeavesTheMessageToItsOwner() {
+        InboxAttempt attempt = begun("1");
+        inbox.enqueue(entry("1"));
+        assertThat(inbox.cancel(SOURCE, "1")).isTrue();
+        assertThat(keptAside()).isZero();
+        assertThat(count("1 = 1")).isEqualTo(1);
+        inbox.abandon(attempt, "no", Duration.ZERO);
+        assertThat(quick.reapExpired()).isZero();
+        assertThat(begun("1").number()).isEqualTo(2);
+    }
+
+    @Test
+    void aCopyThatExpiresWhileItWaitsIsDropped() throws SQLException {
+        InboxAttempt attempt = begun("1");
+        inbox.enqueue(entry("1").withExpiresAt(Instant.parse("2120-01-01T00:00:00Z")));
+        database().update("update %s.inbox set expires_at = created_at");
+        InboxStore store = new InboxStore(database().routines(), "inbox", "node-1", Duration.ofDays(30), LEASE);
+        assertThat(database()
+                        .routines()
+                        .once(connection -> store.expire(connection, 10))
+                        .intValue())
+                .isEqualTo(1);
+        assertThat(keptAside()).isZero();
+        assertThat(database().value(Long.class, "select count(*) from %s.inbox"))
+                .isZero();
+        inbox.markProcessed(attempt);
+    }
+
+    @Test
+    void aCopyThatWaitsIsListedAndCanBeRescheduled() {
+        InboxAttempt attempt = begun("1");
+        inbox.enqueue(entry("1"));
+        assertThat(inbox.operator("anna").list(MessageFilter.all().withStatus(WorkStatus.WAITING), 10))
+                .extracting(ListedMessage::key)
+                .containsExactly(new InboxKey(SOURCE, "1"));
+        assertThat(inbox.reschedule(SOURCE, "1", Instant.parse("2120-01-01T00:00:00Z")))
+                .isTrue();
+        inbox.abandon(attempt, "no", Duration.ZERO);
+        assertThat(quick.reapExpired()).isEqualTo(1);
+        assertThat(claimAll()).isEmpty();
     }
 
     @Test
@@ -170,7 +217,7 @@ abstract class RedeliveryConformance extends InboxConformance {
         InboxAttempt attempt = begun("1");
         database()
                 .update(
-                        "update %s.inbox set locked_until = first_seen_at, claimed_at = first_seen_at - interval '365' day");
+                        "update %s.inbox_seen set locked_until = first_seen_at, claimed_at = first_seen_at - interval '365' day");
         assertThat(inbox.enqueue(entry("1"))).isEqualTo(KNOWN);
         assertThat(claimAll()).isEmpty();
         inbox.markProcessed(attempt);
@@ -180,7 +227,7 @@ abstract class RedeliveryConformance extends InboxConformance {
     void whatTheInboxHasForgottenMeanwhileIsWorkOfTheQueue() {
         begun("1");
         inbox.enqueue(entry("1"));
-        database().update("delete from %s.inbox");
+        database().update("delete from %s.inbox_seen");
         assertThat(quick.reapExpired()).isEqualTo(1);
         assertThat(claimAll()).hasSize(1);
     }
@@ -202,7 +249,7 @@ abstract class RedeliveryConformance extends InboxConformance {
                 IntStream.range(0, 1100).mapToObj(n -> entry("message " + n)).toList();
         many.forEach(each -> begun(each.key().messageId()));
         inbox.enqueueAll(many);
-        database().update("update %s.inbox set locked_until = first_seen_at");
+        database().update("update %s.inbox_seen set locked_until = first_seen_at");
         assertThat(quick.reapExpired()).isEqualTo(1100);
         assertThat(claimAll()).hasSize(1100);
     }
@@ -233,7 +280,7 @@ abstract class RedeliveryConformance extends InboxConformance {
             }
             return true;
         });
-        database().update("update %s.inbox set locked_until = first_seen_at where status = 1 and topic is null");
+        database().update("update %s.inbox_seen set locked_until = first_seen_at where status = 1");
         quick.reapExpired();
         claimed.addAll(claimAll());
         Set<String> all = new HashSet<>(done);

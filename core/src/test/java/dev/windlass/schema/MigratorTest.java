@@ -35,7 +35,7 @@ final class MigratorTest {
                 .containsExactlyInAnyOrder(
                         "inbox",
                         "inbox_failure",
-                        "inbox_redelivery",
+                        "inbox_seen",
                         "lease",
                         "lease_semaphore",
                         "outbox",

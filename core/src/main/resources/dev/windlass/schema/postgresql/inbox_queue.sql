@@ -137,6 +137,8 @@ declare
     v_entry  record;
     v_id     uuid;
     v_status smallint;
+    v_taken  {schema}.{inbox_seen};
+    v_waits  boolean;
 begin
     for v_entry in
         select distinct on (e.source collate "C", e.message_id collate "C")
@@ -153,12 +155,16 @@ begin
         if not found then
             v_known := false;
         elsif v_id is null and v_status in (0, 1) then
+            v_taken := {schema}.{inbox_take_key}(v_entry.source, v_entry.message_id, v_entry.id, v_now, v_entry.hash, null);
+            v_waits := v_taken.source is null;
             insert into {schema}.{inbox}
-                (id, created_at, next_attempt_at, due_at, expires_at, status, awaited, topic, source, message_id, hash, headers, payload)
-            values (v_entry.id, v_now, greatest(v_now, v_entry.due_at), v_entry.due_at, v_entry.expires_at, 4, true, v_entry.topic,
-                    v_entry.source, v_entry.message_id, v_entry.hash, v_entry.headers, v_entry.payload)
+                (id, created_at, next_attempt_at, due_at, expires_at, status, awaited, retry_count, lease_expiries, requeues, topic,
+                 source, message_id, last_error, hash, headers, payload)
+            values (v_entry.id, coalesce(v_taken.first_seen_at, v_now), greatest(v_now, v_entry.due_at, v_taken.state_at),
+                    v_entry.due_at, v_entry.expires_at, case when v_waits then 4 else 0 end, v_waits, coalesce(v_taken.retry_count, 0),
+                    coalesce(v_taken.lease_expiries, 0), coalesce(v_taken.requeues, 0), v_entry.topic, v_entry.source,
+                    v_entry.message_id, v_taken.last_error, case when v_waits then v_entry.hash end, v_entry.headers, v_entry.payload)
             on conflict do nothing;
-            perform {schema}.{inbox_adopt_key}(v_entry.source, v_entry.message_id, null);
         elsif v_id is distinct from v_entry.id then
             perform 1
                from {schema}.{inbox_seen} s
@@ -175,18 +181,24 @@ begin
 end
 $sql$;
 
--- Makes the copy ready that waits for this key, if the attempt without the queue failed or was not heard of again; an attempt
--- that nobody heard of is counted. From then on the queue has the message. Returns whether it did. An attempt whose lease ran out
--- may be alive after an outage: it counts only when the server has been up for p_quiet or, without that, for as long as the
+-- Gives a message that was begun without the queue to its row in the queue, if that attempt failed or was not heard of again. Returns
+-- what is known of its attempts, that last one counted, and until when it rests; nothing if it was not given. An attempt whose lease
+-- ran out may be alive after an outage: it counts only when the server has been up for p_quiet or, without that, for as long as the
 -- lease was.
-create or replace function {schema}.{inbox_adopt_key}(p_source text, p_message_id text, p_quiet interval) returns boolean
+create or replace function {schema}.{inbox_take_key}(
+    p_source     text,
+    p_message_id text,
+    p_id         uuid,
+    p_seen_at    timestamptz,
+    p_hash       bytea,
+    p_quiet      interval
+) returns {schema}.{inbox_seen}
     language plpgsql
 {plan:index}
 as $sql$
 declare
     v_now  timestamptz := clock_timestamp();
     v_seen {schema}.{inbox_seen};
-    v_copy record;
 begin
     select s.* into v_seen
       from {schema}.{inbox_seen} s
@@ -195,26 +207,15 @@ begin
             or s.locked_until <= v_now
                and pg_postmaster_start_time() + coalesce(p_quiet, s.locked_until - s.claimed_at) <= v_now)
        for update skip locked;
-    if not found then
-        return false;
+    if found then
+        update {schema}.{inbox_seen} s
+           set id = p_id, status = null, state_at = null, locked_until = null, owner_token = null,
+               last_seen_at = greatest(s.last_seen_at, p_seen_at), hash = coalesce(s.hash, p_hash)
+         where s.source = p_source and s.message_id = p_message_id;
+        v_seen.lease_expiries := v_seen.lease_expiries + v_seen.status;
+        v_seen.state_at := case v_seen.status when 0 then v_seen.state_at end;
     end if;
-    select w.id, w.created_at, w.hash into v_copy
-      from {schema}.{inbox} w
-     where w.source = p_source and w.message_id = p_message_id and w.status = 4
-       for update skip locked;
-    if not found then
-        return false;
-    end if;
-    update {schema}.{inbox} w
-       set status = 0, awaited = false, created_at = v_seen.first_seen_at, hash = null, last_error = v_seen.last_error,
-           next_attempt_at = greatest(clock_timestamp(), w.due_at, case v_seen.status when 0 then v_seen.state_at end),
-           retry_count = v_seen.retry_count, lease_expiries = v_seen.lease_expiries + v_seen.status, requeues = v_seen.requeues
-     where w.id = v_copy.id;
-    update {schema}.{inbox_seen} s
-       set id = v_copy.id, status = null, state_at = null, locked_until = null, owner_token = null,
-           last_seen_at = greatest(s.last_seen_at, v_copy.created_at), hash = coalesce(s.hash, v_copy.hash)
-     where s.source = p_source and s.message_id = p_message_id;
-    return true;
+    return v_seen;
 end
 $sql$;
 
@@ -229,6 +230,7 @@ as $sql$
 declare
     v_count integer := 0;
     v_entry record;
+    v_taken {schema}.{inbox_seen};
 begin
     if not exists (select from {schema}.{inbox} w where w.status = 4) then
         return 0;
@@ -248,7 +250,7 @@ begin
                 limit p_limit
                   for update of w skip locked));
     for v_entry in
-        select w.source, w.message_id, w.created_at, s.seen
+        select w.id, w.source, w.message_id, w.created_at, w.hash, s.seen
           from {schema}.{inbox} w
           left join lateral (
                select true as seen, s.status, s.locked_until
@@ -265,7 +267,16 @@ begin
                 values (v_entry.source, v_entry.message_id, v_entry.created_at, v_entry.created_at, 0, clock_timestamp())
                 on conflict do nothing;
             end if;
-            v_count := v_count + {schema}.{inbox_adopt_key}(v_entry.source, v_entry.message_id, p_quiet)::integer;
+            v_taken := {schema}.{inbox_take_key}(v_entry.source, v_entry.message_id, v_entry.id, v_entry.created_at, v_entry.hash,
+                                                 p_quiet);
+            if v_taken.source is not null then
+                update {schema}.{inbox} w
+                   set status = 0, awaited = false, created_at = v_taken.first_seen_at, hash = null, last_error = v_taken.last_error,
+                       next_attempt_at = greatest(clock_timestamp(), w.due_at, v_taken.state_at), requeues = v_taken.requeues,
+                       retry_count = v_taken.retry_count, lease_expiries = v_taken.lease_expiries
+                 where w.id = v_entry.id;
+                v_count := v_count + 1;
+            end if;
         exception
             when others then
                 null; -- somebody is writing this key, or it is refused: it keeps no other from becoming ready
