@@ -1,15 +1,16 @@
 package dev.windlass.cli;
 
-import dev.windlass.inbox.InboxFilter;
+import dev.windlass.WorkStatus;
 import dev.windlass.inbox.InboxKey;
 import dev.windlass.inbox.InboxOperator;
+import dev.windlass.operator.MessageFilter;
 import java.util.List;
 import java.util.stream.Stream;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** The dead messages to change: some of a source, by a filter, or all there are. */
+/** The failed messages to change: some of a source, by a filter, or all there are. */
 final class InboxChoice {
     private static final int MOST = 10_000;
 
@@ -23,7 +24,7 @@ final class InboxChoice {
     @Mixin
     private InboxWhich which = new InboxWhich();
 
-    @Option(names = "--all", description = "All dead messages, of all sources.")
+    @Option(names = "--all", description = "All failed messages, of all sources.")
     private boolean all;
 
     @Mixin
@@ -47,8 +48,8 @@ final class InboxChoice {
         return !given.isEmpty();
     }
 
-    InboxFilter filter() {
-        return which.filter();
+    MessageFilter filter() {
+        return which.filter().withStatus(WorkStatus.FAILED);
     }
 
     List<InboxKey> keys() {
@@ -64,7 +65,7 @@ final class InboxChoice {
         int found = session.windlass()
                 .inbox()
                 .operator("windlass")
-                .dead(filter(), MOST)
+                .list(filter(), MOST)
                 .size();
         return found == MOST ? "at least " + messages(found) : messages(found);
     }
@@ -73,13 +74,13 @@ final class InboxChoice {
     int report(OutboxSession session, String participle, int changed) {
         if (isByIds() && changed == 0) {
             throw new CommandFailure(participle + " none of " + messages(keys().size())
-                    + ": each is unknown, or not dead; look at one with 'windlass inbox show SOURCE ID'");
+                    + ": each is unknown, or not failed; look at one with 'windlass inbox show SOURCE ID'");
         }
         session.out().printf("%s %s%n", participle, messages(changed));
         return 0;
     }
 
     private static String messages(int count) {
-        return count == 1 ? "1 dead message" : "%,d dead messages".formatted(count);
+        return count == 1 ? "1 failed message" : "%,d failed messages".formatted(count);
     }
 }

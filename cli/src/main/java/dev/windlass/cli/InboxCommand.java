@@ -5,14 +5,13 @@ import picocli.CommandLine.Command;
 /** What an operator does to an inbox by hand. */
 @Command(
         name = "inbox",
-        description = "Look at messages that arrived, revive and purge dead ones.",
+        description = "Look at messages that arrived, requeue and purge those that failed.",
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {
             InboxListCommand.class,
-            InboxDeadCommand.class,
             InboxStuckCommand.class,
             InboxShowCommand.class,
-            InboxReviveCommand.class,
+            InboxRequeueCommand.class,
             InboxPurgeCommand.class
         })
 final class InboxCommand extends CommandGroup {}

@@ -1,9 +1,8 @@
 package dev.windlass.cli;
 
-import dev.windlass.inbox.InboxStatus;
+import dev.windlass.WorkStatus;
 import dev.windlass.inbox.ListedMessage;
-import dev.windlass.inbox.SeenFilter;
-import dev.windlass.inbox.SeenMessage;
+import dev.windlass.operator.MessageFilter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -20,8 +19,8 @@ import picocli.CommandLine.Spec;
         name = "list",
         description = {
             "List messages that arrived, without their payloads.",
-            "Unfinished ones of a state come the oldest first, ended ones the latest first, those of all states by source and"
-                    + " id. The time is that of the state: due, begun or ended; else when it was first seen."
+            "Unfinished ones of a state come the oldest first, ended ones the latest first; of all states, those that are queued"
+                    + " come first, the latest first. The time is that of the state: due, begun or ended."
         })
 final class InboxListCommand implements Callable<Integer> {
 
@@ -36,8 +35,8 @@ final class InboxListCommand implements Callable<Integer> {
             names = "--state",
             paramLabel = "STATE",
             converter = State.class,
-            description = "Only messages that are ready, in-progress, done or dead.")
-    private @Nullable InboxStatus state;
+            description = "Only messages that are ready, in-progress, done, failed, waiting or cancelled.")
+    private @Nullable WorkStatus state;
 
     @Mixin
     private InboxWhich which = new InboxWhich();
@@ -51,7 +50,7 @@ final class InboxListCommand implements Callable<Integer> {
     @Option(
             names = "--after",
             arity = "3",
-            paramLabel = "TIME SOURCE ID",
+            paramLabel = "PLACE SOURCE ID",
             hideParamSyntax = true,
             description = "Begin after this place, which the page before printed.")
     private List<String> after = List.of();
@@ -63,17 +62,17 @@ final class InboxListCommand implements Callable<Integer> {
     }
 
     private int list(OutboxSession session, @Nullable InboxPlace place) {
-        SeenFilter filter = new SeenFilter(
-                state, which.filter().source(), which.filter().topic(), time.from(session), time.until(session));
+        MessageFilter filter =
+                which.filter().withStatus(state).withFrom(time.from(session)).withUntil(time.until(session));
         var operator = session.windlass().inbox().operator("windlass");
         List<ListedMessage> messages =
                 place == null ? operator.list(filter, page.limit) : operator.list(filter, page.limit, place.message());
         if (page.json) {
-            messages.forEach(message -> session.out().println(Json.of(message.message())));
+            messages.forEach(message -> session.out().println(Json.of(message)));
         } else if (messages.isEmpty()) {
             session.out().println("no messages");
         } else {
-            print(messages, session);
+            print(messages, head(), session);
         }
         if (messages.size() == page.limit) {
             sayHowToGoOn(messages.get(messages.size() - 1), filter, session);
@@ -81,16 +80,15 @@ final class InboxListCommand implements Callable<Integer> {
         return 0;
     }
 
-    private void print(List<ListedMessage> messages, OutboxSession session) {
-        Table table = new Table("SOURCE", "ID", "STATE", "TOPIC", head(), "FAILED", "LOST", "ERROR");
-        for (ListedMessage listed : messages) {
-            SeenMessage message = listed.message();
+    static void print(List<ListedMessage> messages, String time, OutboxSession session) {
+        Table table = new Table("SOURCE", "ID", "STATE", "TOPIC", time, "FAILED", "LOST", "ERROR");
+        for (ListedMessage message : messages) {
             table.row(
                     message.key().source(),
                     message.key().messageId(),
                     StateName.words(message.status()),
                     message.topic().orElse("-"),
-                    Printable.seconds(listed.at()),
+                    Printable.seconds(message.at()),
                     Integer.toString(message.retryCount()),
                     Integer.toString(message.leaseExpiries()),
                     message.lastError().orElse("-"));
@@ -100,16 +98,17 @@ final class InboxListCommand implements Callable<Integer> {
 
     private String head() {
         if (state == null) {
-            return "FIRST SEEN";
+            return "TIME";
         }
         return switch (state) {
             case READY -> "DUE";
             case IN_PROGRESS -> "BEGUN";
-            case DONE, DEAD -> "ENDED";
+            case WAITING -> "STORED";
+            case DONE, FAILED, CANCELLED -> "ENDED";
         };
     }
 
-    private void sayHowToGoOn(ListedMessage last, SeenFilter filter, OutboxSession session) {
+    private void sayHowToGoOn(ListedMessage last, MessageFilter filter, OutboxSession session) {
         List<String> words = new ArrayList<>();
         if (state != null) {
             words.addAll(List.of("--state", StateName.option(state)));
@@ -117,18 +116,15 @@ final class InboxListCommand implements Callable<Integer> {
         words.addAll(which.words());
         words.addAll(TimeOptions.words(filter.from(), filter.until()));
         words.addAll(page.words());
-        words.addAll(List.of(
-                "--after",
-                last.at().toString(),
-                last.message().key().source(),
-                last.message().key().messageId()));
+        words.add("--after");
+        words.addAll(InboxPlace.words(last));
         page.sayNext(spec, session, access.commandWith(words));
     }
 
-    private static final class State implements ITypeConverter<InboxStatus> {
+    private static final class State implements ITypeConverter<WorkStatus> {
         @Override
-        public InboxStatus convert(String value) {
-            return StateName.read(InboxStatus.class, value);
+        public WorkStatus convert(String value) {
+            return StateName.read(WorkStatus.class, value);
         }
     }
 }

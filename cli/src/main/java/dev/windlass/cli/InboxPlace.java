@@ -1,46 +1,57 @@
 package dev.windlass.cli;
 
+import dev.windlass.WorkStatus;
 import dev.windlass.inbox.InboxKey;
-import dev.windlass.inbox.InboxStatus;
+import dev.windlass.inbox.InboxWorkItemIdentifier;
 import dev.windlass.inbox.ListedMessage;
-import dev.windlass.inbox.SeenMessage;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * Where a page of messages of the inbox begins. It outlives the message.
+ * Where a page of messages of the inbox begins: TIME/STATE and, of a queued message, /ID of its work item; its source; its id there.
+ * It outlives the message.
  *
  * @param message only its place matters
  */
 record InboxPlace(ListedMessage message) {
 
+    static List<String> words(ListedMessage last) {
+        String place = last.at() + "/" + StateName.option(last.status())
+                + last.id().map(id -> "/" + id.value()).orElse("");
+        return List.of(place, last.key().source(), last.key().messageId());
+    }
+
     static InboxPlace read(List<String> words, OutboxAccess access) {
         try {
-            Instant at = new PointInTime().convert(words.get(0));
-            return new InboxPlace(new ListedMessage(seen(new InboxKey(words.get(1), words.get(2)), at), at));
+            return new InboxPlace(message(words.get(0).split("/", 3), new InboxKey(words.get(1), words.get(2))));
         } catch (TypeConversionException | IllegalArgumentException e) {
             throw access.wrongUse("Invalid value for option '--after': " + e.getMessage());
         }
     }
 
-    private static SeenMessage seen(InboxKey key, Instant at) {
-        return new SeenMessage(
+    private static ListedMessage message(String[] place, InboxKey key) {
+        if (place.length < 2) {
+            throw new IllegalArgumentException(
+                    "expected a place such as 2026-08-01T10:00:00Z/failed, got '" + place[0] + "'");
+        }
+        Instant at = new PointInTime().convert(place[0]);
+        return new ListedMessage(
                 key,
-                InboxStatus.READY,
+                place.length == 2
+                        ? Optional.empty()
+                        : Optional.of(new InboxWorkItemIdentifier(MessageId.uuid("message", place[2]))),
                 Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
+                StateName.read(WorkStatus.class, place[1]),
                 at,
                 at,
                 Optional.empty(),
                 Optional.empty(),
-                Optional.empty(),
                 0,
                 0,
                 0,
                 Optional.empty(),
-                Optional.empty());
+                false);
     }
 }

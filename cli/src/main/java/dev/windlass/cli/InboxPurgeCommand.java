@@ -4,10 +4,10 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** Forgets dead messages; asks first when nobody has named each of them. */
+/** Forgets failed messages; asks first when nobody has named each of them. */
 @Command(
         name = "purge",
-        description = "Delete dead messages for good; if they are delivered again, they are processed.")
+        description = "Delete failed messages for good; if they are delivered again, they are processed.")
 final class InboxPurgeCommand implements Callable<Integer> {
 
     @Mixin

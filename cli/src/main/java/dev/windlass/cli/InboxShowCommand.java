@@ -57,7 +57,7 @@ final class InboxShowCommand implements Callable<Integer> {
     private void print(Sheet sheet, SeenMessage message) {
         sheet.line("source", message.key().source());
         sheet.line("id", message.key().messageId());
-        sheet.line("status", SeenMessages.status(message));
+        sheet.line("status", StateName.words(message.status()));
         sheet.line("topic", message.topic());
         sheet.line("hash", message.hash().map(ContentHash::hex));
         sheet.line("first seen at", message.firstSeenAt());
@@ -68,7 +68,7 @@ final class InboxShowCommand implements Callable<Integer> {
         sheet.line("ended by", message.processedBy());
         sheet.line("retries", message.retryCount());
         sheet.line("lease expiries", message.leaseExpiries());
-        sheet.line("revivals", message.revivals());
+        sheet.line("requeues", message.requeues());
         sheet.block("last error", message.lastError());
         if (payload) {
             sheet.block("payload", message.payload());

@@ -1,6 +1,8 @@
 package dev.windlass.cli;
 
+import dev.windlass.inbox.ListedMessage;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -29,11 +31,15 @@ final class InboxStuckCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         return access.with(session -> {
-            SeenMessages.print(
-                    session.windlass().inbox().operator("windlass").stuck(older, page.limit),
-                    page.json,
-                    "no stuck messages",
-                    session);
+            List<ListedMessage> stuck =
+                    session.windlass().inbox().operator("windlass").stuck(older, page.limit);
+            if (page.json) {
+                stuck.forEach(message -> session.out().println(Json.of(message)));
+            } else if (stuck.isEmpty()) {
+                session.out().println("no stuck messages");
+            } else {
+                InboxListCommand.print(stuck, "BEGUN", session);
+            }
             return 0;
         });
     }

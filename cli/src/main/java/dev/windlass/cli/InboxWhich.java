@@ -1,6 +1,6 @@
 package dev.windlass.cli;
 
-import dev.windlass.inbox.InboxFilter;
+import dev.windlass.operator.MessageFilter;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -28,8 +28,8 @@ final class InboxWhich {
         return source != null || topic != null;
     }
 
-    InboxFilter filter() {
-        return new InboxFilter(source, topic);
+    MessageFilter filter() {
+        return MessageFilter.all().withSource(source).withTopic(topic);
     }
 
     List<String> words() {
@@ -46,7 +46,7 @@ final class InboxWhich {
     private static final class SourceName implements ITypeConverter<String> {
         @Override
         public String convert(String value) {
-            return Accepted.by(() -> InboxFilter.all().withSource(value), value);
+            return Accepted.by(() -> MessageFilter.all().withSource(value), value);
         }
     }
 }

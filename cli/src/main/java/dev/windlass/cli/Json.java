@@ -57,9 +57,26 @@ final class Json {
                 .put("endedAt", text(message.endedAt()))
                 .put("retryCount", message.retryCount())
                 .put("leaseExpiries", message.leaseExpiries())
-                .put("revivals", message.revivals())
+                .put("requeues", message.requeues())
                 .put("processedBy", text(message.processedBy()))
                 .put("lastError", text(message.lastError()));
+    }
+
+    static ObjectNode of(dev.windlass.inbox.ListedMessage message) {
+        return MAPPER.createObjectNode()
+                .put("source", message.key().source())
+                .put("messageId", message.key().messageId())
+                .put("status", message.status().name())
+                .put("topic", text(message.topic()))
+                .put("firstSeenAt", message.firstSeenAt().toString())
+                .put("at", message.at().toString())
+                .put("begunAt", text(message.begunAt()))
+                .put("retryCount", message.retryCount())
+                .put("leaseExpiries", message.leaseExpiries())
+                .put("requeues", message.requeues())
+                .put("endedBy", text(message.endedBy()))
+                .put("lastError", text(message.lastError()))
+                .put("erased", message.isErased());
     }
 
     static ObjectNode of(OutboxMessage message, boolean blocksKey, List<FailedAttempt> failures) {

@@ -100,7 +100,7 @@ record Status(Instant at, List<TopicStatus> topics, InboxStatus inbox, TimerStat
         counts.put("ready", inbox.ready());
         counts.put("inProgress", inbox.inProgress());
         counts.put("done", inbox.done());
-        counts.put("dead", inbox.dead());
+        counts.put("failed", inbox.failed());
         return counts;
     }
 

@@ -47,66 +47,52 @@ final class InboxCommandTest {
         return answer == null ? Ran.windlass(words) : Ran.answering(answer, words);
     }
 
-    private void dead(String source, String id) {
+    private void failed(String source, String id) {
         Begin.Proceed begun = (Begin.Proceed) inbox.begin(source, id);
         inbox.markDead(begun.attempt(), "cannot\nbe read");
     }
 
     @Test
-    void deadListsTheLatestFirstInOneLineEach() {
-        dead("orders", "1");
-        dead("payments", "2");
-        Ran ran = inbox("dead");
-        assertThat(ran.exitCode()).isZero();
-        assertThat(ran.out().lines())
-                .satisfiesExactly(
-                        head -> assertThat(head).matches("SOURCE +ID +TOPIC +BEGUN AT +ENDED AT +FAILED +LOST +ERROR"),
-                        second -> assertThat(second).matches("payments +2 +- +\\S+Z +\\S+Z +0 +0 +cannot be read"),
-                        first -> assertThat(first).startsWith("orders "));
-        assertThat(inbox("dead", "--source", "orders").out()).contains("orders").doesNotContain("payments");
-        assertThat(inbox("dead", "--topic", "t").out().strip()).isEqualTo("no dead messages");
-        assertThat(inbox("dead", "--json").out().lines()).hasSize(2).allMatch(line -> line.startsWith("{"));
-    }
-
-    @Test
     void listFindsMessagesByStateSourceTopicAndTimeWithoutTheirPayloads() {
-        dead("orders", "1");
+        failed("orders", "1");
         inbox.enqueue(InboxEntry.of("payments", "2", "a.topic", "my secret"));
         Ran all = inbox("list");
         assertThat(all.out().lines())
                 .satisfiesExactly(
-                        head -> assertThat(head).matches("SOURCE +ID +STATE +TOPIC +FIRST SEEN +FAILED +LOST +ERROR"),
-                        first -> assertThat(first).matches("orders +1 +dead +- +\\S+Z +0 +0 +cannot be read"),
-                        second -> assertThat(second).matches("payments +2 +ready +a.topic +\\S+Z +0 +0 +-"));
-        assertThat(inbox("list", "--state", "dead").out()).contains("orders ").doesNotContain("payments");
+                        head -> assertThat(head).matches("SOURCE +ID +STATE +TOPIC +TIME +FAILED +LOST +ERROR"),
+                        first -> assertThat(first).matches("payments +2 +ready +a.topic +\\S+Z +0 +0 +-"),
+                        second -> assertThat(second).matches("orders +1 +failed +- +\\S+Z +0 +0 +cannot be read"));
+        assertThat(inbox("list", "--state", "failed").out()).contains("orders ").doesNotContain("payments");
         assertThat(inbox("list", "--source", "payments").out())
                 .contains("payments")
                 .doesNotContain("orders");
         assertThat(inbox("list", "--topic", "a.topic", "--from", "1h").out()).contains("payments");
         assertThat(inbox("list", "--until", "1h").out().strip()).isEqualTo("no messages");
+        assertThat(inbox("list", "--json").out().lines()).hasSize(2).allMatch(line -> line.startsWith("{"));
         assertThat(all.out() + inbox("list", "--json").out()).doesNotContain("secret");
-        List<String> page = inbox("list", "--limit", "1").out().lines().toList();
-        assertThat(page.get(2)).startsWith("next page: windlass inbox list ").endsWith("Z orders 1");
-        String time = page.get(2).replaceFirst(".* --after (\\S+) .*", "$1");
-        assertThat(inbox("list", "--after", time, "orders", "1").out())
-                .contains("payments")
-                .doesNotContain("orders");
     }
 
     @Test
     void theLineBelowAFullPageIsTheCommandForTheNext() {
-        dead("it's", "1");
-        dead("it's", "2");
-        List<String> lines = inbox("dead", "--limit", "1").out().lines().toList();
-        assertThat(lines.get(2))
-                .startsWith("next page: windlass inbox dead ")
-                .endsWith(" --limit 1 --after 'it'\\''s' 2");
-        assertThat(inbox("dead", "--limit", "5", "--after", "it's", "2").out())
-                .contains("it's    1")
-                .doesNotContain("it's    2");
-        Ran gone = inbox("dead", "--after", "it's", "9");
-        assertThat(gone.exitCode()).isEqualTo(1);
-        assertThat(gone.err()).contains("expected a dead message to begin after, but 9 of source it's is none");
+        failed("it's", "1");
+        failed("it's", "2");
+        inbox.enqueue(InboxEntry.of("payments", "3", "a.topic", "x"));
+        List<String> lines = inbox("list", "--limit", "1").out().lines().toList();
+        assertThat(lines.get(2)).startsWith("next page: windlass inbox list ").endsWith(" payments 3");
+        String place = lines.get(2).replaceFirst(".* --after (\\S+) .*", "$1");
+        assertThat(place).contains("Z/ready/");
+        assertThat(inbox("list", "--after", place, "payments", "3").out())
+                .contains("it's")
+                .doesNotContain("payments");
+        List<String> failed = inbox("list", "--state", "failed", "--limit", "1")
+                .out()
+                .lines()
+                .toList();
+        assertThat(failed.get(2)).contains(" --state failed --limit 1 --after ").endsWith("Z/failed 'it'\\''s' 2");
+        String last = failed.get(2).replaceFirst(".* --after (\\S+) .*", "$1");
+        assertThat(inbox("list", "--state", "failed", "--after", last, "it's", "2").out())
+                .containsPattern("it's +1 ")
+                .doesNotContainPattern("it's +2 ");
     }
 
     @Test
@@ -128,29 +114,29 @@ final class InboxCommandTest {
     }
 
     @Test
-    void reviveTakesIdsOrAFilterOrAll() {
-        dead("orders", "1");
-        dead("orders", "2");
-        dead("payments", "3");
-        dead("payments", "4");
-        assertThat(inbox("revive", "orders", "1", "9").out().strip()).isEqualTo("revived 1 dead message");
-        assertThat(inbox("revive", "--source", "orders").out().strip()).isEqualTo("revived 1 dead message");
-        assertThat(inbox("revive", "--all").out().strip()).isEqualTo("revived 2 dead messages");
-        Ran none = inbox("revive", "orders", "9");
+    void requeueTakesIdsOrAFilterOrAll() {
+        failed("orders", "1");
+        failed("orders", "2");
+        failed("payments", "3");
+        failed("payments", "4");
+        assertThat(inbox("requeue", "orders", "1", "9").out().strip()).isEqualTo("requeued 1 failed message");
+        assertThat(inbox("requeue", "--source", "orders").out().strip()).isEqualTo("requeued 1 failed message");
+        assertThat(inbox("requeue", "--all").out().strip()).isEqualTo("requeued 2 failed messages");
+        Ran none = inbox("requeue", "orders", "9");
         assertThat(none.exitCode()).isEqualTo(1);
-        assertThat(none.err()).contains("revived none of 1 dead message: each is unknown, or not dead");
+        assertThat(none.err()).contains("requeued none of 1 failed message: each is unknown, or not failed");
     }
 
     @Test
     void purgeAsksUnlessEachIsNamed() {
-        dead("orders", "1");
-        dead("orders", "2");
-        dead("orders", "3");
-        assertThat(inbox("purge", "orders", "1").out().strip()).isEqualTo("purged 1 dead message");
+        failed("orders", "1");
+        failed("orders", "2");
+        failed("orders", "3");
+        assertThat(inbox("purge", "orders", "1").out().strip()).isEqualTo("purged 1 failed message");
         assertThat(inbox("purge", "--all").err()).contains("expected --yes");
         assertThat(inbox(() -> false, "purge", "--all").err()).contains("nothing was purged");
-        assertThat(inbox(() -> true, "purge", "--all").out().strip()).isEqualTo("purged 2 dead messages");
-        assertThat(inbox("purge", "--all", "--yes").out().strip()).isEqualTo("purged 0 dead messages");
+        assertThat(inbox(() -> true, "purge", "--all").out().strip()).isEqualTo("purged 2 failed messages");
+        assertThat(inbox("purge", "--all", "--yes").out().strip()).isEqualTo("purged 0 failed messages");
     }
 
     @Test
@@ -159,7 +145,7 @@ final class InboxCommandTest {
         assertThat(inbox("stuck").out().strip()).isEqualTo("no stuck messages");
         Sql.execute(
                 SERVER.dataSource(),
-                "update inbox_command_test.inbox set claimed_at = claimed_at - interval '2 hours'");
+                "update inbox_command_test.inbox_seen set claimed_at = claimed_at - interval '2 hours'");
         assertThat(inbox("stuck").out()).containsPattern("orders +1 ");
         assertThat(inbox("stuck", "--older", "3h").out().strip()).isEqualTo("no stuck messages");
     }
@@ -168,13 +154,13 @@ final class InboxCommandTest {
     void wrongUseIsToldApartFromFailure() {
         for (String[] wrong : new String[][] {
             {},
-            {"revive"},
-            {"revive", "orders"},
+            {"requeue"},
+            {"requeue", "orders"},
             {"purge", "orders", "1", "--all"},
             {"show", "orders"},
             {"stuck", "--older", "soon"},
-            {"dead", "--source", " "},
-            {"dead", "--inbox-table", "a$b"},
+            {"list", "--source", " "},
+            {"list", "--inbox-table", "a$b"},
             {"show", "orders", " "}
         }) {
             assertThat(inbox(wrong).exitCode()).as("%s", List.of(wrong)).isEqualTo(2);

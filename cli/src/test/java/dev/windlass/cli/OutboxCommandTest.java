@@ -151,7 +151,7 @@ final class OutboxCommandTest {
         Sql.execute(SERVER.dataSource(), "create role outbox_command_app login");
         try {
             for (String words :
-                    List.of("status", "outbox dead", "timers list", "jobs list", "inbox dead", "leases list")) {
+                    List.of("status", "outbox dead", "timers list", "jobs list", "inbox list", "leases list")) {
                 Ran ran = Ran.windlass(
                         (words + " --user outbox_command_app --schema outbox_command_test --url " + SERVER.jdbcUrl())
                                 .split(" ", -1));
@@ -212,7 +212,7 @@ final class OutboxCommandTest {
                 "outbox dead",
                 "timers list",
                 "status --inbox-table in",
-                "inbox dead --inbox-table in",
+                "inbox list --inbox-table in",
                 "leases list --lease-table locks")) {
             Ran ran = Ran.windlass((words + " --schema outbox_command_names --user postgres --url " + SERVER.jdbcUrl())
                     .split(" ", -1));

@@ -68,7 +68,7 @@ final class StatusCommandTest {
                 inbox.markProcessed(proceed.attempt());
             }
             assertThat(status().out().lines())
-                    .containsExactly("no messages in the outbox", "inbox: 1 ready, 1 in progress, 1 done, 0 dead");
+                    .containsExactly("no messages in the outbox", "inbox: 1 ready, 1 in progress, 1 done, 0 failed");
         }
     }
 
@@ -216,7 +216,7 @@ final class StatusCommandTest {
             assertThat(json.at("/topics/1/oldestDueSeconds").isNull()).isTrue();
             assertThat(json.at("/timers/pending").asLong()).isEqualTo(1);
             assertThat(json.at("/timers/nextDueInSeconds").asLong()).isBetween(10_700L, 10_800L);
-            assertThat(json.at("/inbox/dead").asLong()).isZero();
+            assertThat(json.at("/inbox/failed").asLong()).isZero();
             assertThat(json.at("/jobs/jobs").asLong()).isZero();
         }
     }

@@ -99,7 +99,7 @@ final class WrongUseTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"outbox dead,inbox", "jobs list,lease", "inbox dead,lease", "leases list,inbox", "status,lease"})
+    @CsvSource({"outbox dead,inbox", "jobs list,lease", "inbox list,lease", "leases list,inbox", "status,lease"})
     void optionsThatMeanNothingToACommandAreNotListedUnderIt(String words, String table) {
         assertThat(Ran.windlass((words + " --help").split(" ", -1)).out()).doesNotContain("--" + table + "-table");
         assertThat(Ran.windlass("serve", "--help").out()).contains("--" + table + "-table");
@@ -165,14 +165,14 @@ final class WrongUseTest {
             leases                                     | expected a command after 'windlass leases', got none; there is: list
             leases list --table a                      | --table
             outbox dead --inbox-table a                | --inbox-table
-            inbox dead --table a                       | --table
+            inbox list --table a                       | --table
             help nothing                               | expected a command of 'windlass', got 'nothing'
             help outbox nothing                        | got 'nothing'; there are: list, dead
             help status more                           | expected nothing after 'windlass status', got 'more'
             timers list                                | expected a database, got none
             outbox list --state new                    | '--state': expected one of ready, in-progress, done, failed, waiting, cancelled, got 'new'
             outbox list --after ID                     | '--after': expected a place such as
-            inbox list --state failed                  | expected one of ready, in-progress, done, dead, got 'failed'
+            inbox list --state dead                    | expected one of ready, in-progress, done, failed, waiting, cancelled, got 'dead'
             inbox list --after soon a b                | '--after': expected a time
             serve --grace soon                         | '--grace': expected a distance in time
             serve --node=                              | '--node': expected a node name

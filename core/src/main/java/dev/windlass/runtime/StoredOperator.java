@@ -42,8 +42,7 @@ public class StoredOperator<I, L> implements Operator<I, L> {
      * @param listed makes one of a list of a row; it gets the time of the state that the list is ordered by
      * @param position where one of a list stands in it
      */
-    public record Kind<I, L>(
-            String nouns, Function<I, UUID> value, Listing<L> listed, Function<L, Position> position) {
+    public record Kind<I, L>(String nouns, Function<I, UUID> value, Listing<L> listed, Function<L, Position> position) {
 
         /** One whose names and places have another form: {@link #named} and {@link #after} are overridden. */
         public Kind(String nouns, Listing<L> listed) {
@@ -208,18 +207,14 @@ public class StoredOperator<I, L> implements Operator<I, L> {
     }
 
     private Changed change(
-            String verb,
-            @Nullable List<I> ids,
-            MessageFilter filter,
-            @Nullable Long action,
-            UnaryOperator<Call> more) {
+            String verb, @Nullable List<I> ids, MessageFilter filter, @Nullable Long action, UnaryOperator<Call> more) {
         return database.retrying(
                 verb + " failed " + kind.nouns(),
-                connection -> more.apply(
-                                filtered(named(ids, call(connection, verb).text(who)), filter)
-                                        .integer(BATCH)
-                                        .number(action)
-                                        .bool(ids == null))
+                connection -> more.apply(filtered(
+                                        named(ids, call(connection, verb).text(who)), filter)
+                                .integer(BATCH)
+                                .number(action)
+                                .bool(ids == null))
                         .list(row -> new Changed(
                                 row.getLong("action"),
                                 row.getInt("messages"),

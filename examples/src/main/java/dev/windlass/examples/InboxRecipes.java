@@ -7,11 +7,13 @@ import dev.windlass.inbox.Enqueued;
 import dev.windlass.inbox.Inbox;
 import dev.windlass.inbox.InboxAttempt;
 import dev.windlass.inbox.InboxEntry;
-import dev.windlass.inbox.InboxFilter;
 import dev.windlass.inbox.InboxKey;
 import dev.windlass.inbox.InboxOperator;
 import dev.windlass.inbox.InboxOptions;
+import dev.windlass.inbox.ListedMessage;
 import dev.windlass.inbox.SeenMessage;
+import dev.windlass.operator.Attempts;
+import dev.windlass.operator.MessageFilter;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -104,16 +106,16 @@ final class InboxRecipes {
     }
 
     static int operate(Inbox inbox) {
-        // tag::dead
+        // tag::failed
         InboxOperator operator = inbox.operator("anna");
-        List<SeenMessage> dead = operator.dead(InboxFilter.all().withSource("shop"), 50);
-        int revived = operator.revive(dead.stream().map(SeenMessage::key).toList());
+        List<ListedMessage> failed = operator.list(MessageFilter.failed().withSource("shop"), 50);
+        int requeued = operator.requeue(failed.stream().map(ListedMessage::key).toList(), Attempts.RESET);
         int purged = operator.purge(List.of(new InboxKey("shop", "broken")));
-        // end::dead
+        // end::failed
         // tag::stuck
-        List<SeenMessage> stuck = operator.stuck(Duration.ofHours(1), 100);
+        List<ListedMessage> stuck = operator.stuck(Duration.ofHours(1), 100);
         // end::stuck
-        return dead.size() + revived + purged + stuck.size();
+        return failed.size() + requeued + purged + stuck.size();
     }
 
     static Optional<SeenMessage> find(Inbox inbox) {

@@ -5,9 +5,9 @@ import static org.awaitility.Awaitility.await;
 
 import dev.windlass.Windlass;
 import dev.windlass.inbox.Inbox;
-import dev.windlass.inbox.InboxFilter;
-import dev.windlass.inbox.InboxStatus;
 import dev.windlass.inbox.SeenMessage;
+import dev.windlass.WorkStatus;
+import dev.windlass.operator.MessageFilter;
 import dev.windlass.testkit.WindlassExtension;
 import java.sql.SQLException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -52,7 +52,7 @@ final class InboxRecipesTest {
         InboxRecipes.asking(inbox, "8", () -> {
             throw new IllegalArgumentException("no address");
         });
-        assertThat(inbox.find("newsletters", "8").map(SeenMessage::status)).contains(InboxStatus.DEAD);
+        assertThat(inbox.find("newsletters", "8").map(SeenMessage::status)).contains(WorkStatus.FAILED);
     }
 
     @Test
@@ -84,6 +84,6 @@ final class InboxRecipesTest {
         assertThat(inbox.alreadyProcessed("shop", "order-7")).isFalse();
         inbox.markDead("shop", "order-7", "no stock");
         assertThat(InboxRecipes.operate(inbox)).isEqualTo(2);
-        assertThat(inbox.operator("anna").dead(InboxFilter.all(), 1)).isEmpty();
+        assertThat(inbox.operator("anna").list(MessageFilter.failed(), 1)).isEmpty();
     }
 }

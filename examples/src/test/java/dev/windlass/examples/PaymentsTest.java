@@ -21,7 +21,7 @@ final class PaymentsTest {
                 .isEqualTo("p-1 10, p-2 20, p-3 30");
         assertThat(Run.text("select string_agg(message_id || status, ',' order by message_id) from windlass.inbox"))
                 .isEqualTo("p-12,p-22,p-32,p-43");
-        assertThat(Run.text("select retry_count from windlass.inbox where message_id = 'p-4'"))
+        assertThat(Run.text("select retry_count from windlass.inbox_seen where message_id = 'p-4'"))
                 .isEqualTo("3");
     }
 }
