@@ -46,11 +46,15 @@ public class StoredOperator<I, L> implements Operator<I, L> {
 
         /** One whose names and places have another form: {@link #named} and {@link #after} are overridden. */
         public Kind(String nouns, Listing<L> listed) {
-            this(nouns, Kind::hasNone, listed, Kind::hasNone);
-        }
-
-        private static <T, R> R hasNone(T named) {
-            throw new IllegalStateException("expected an id, got " + named);
+            this(
+                    nouns,
+                    id -> {
+                        throw new IllegalStateException("expected ids in the form of this queue, got " + id);
+                    },
+                    listed,
+                    last -> {
+                        throw new IllegalStateException("expected places in the form of this queue, got " + last);
+                    });
         }
     }
 

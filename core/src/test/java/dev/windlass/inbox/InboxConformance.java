@@ -93,7 +93,9 @@ abstract class InboxConformance {
         return database()
                 .value(
                         Long.class,
-                        "select count(*) from (select s.source, s.message_id, q.topic, coalesce(q.status, s.status) as status"
+                        "select count(*) from (select s.source, s.message_id, s.last_seen_at, q.topic, coalesce(q.status, s.status) as status,"
+                                + " coalesce(q.lease_expiries, s.lease_expiries) as lease_expiries, q.next_attempt_at,"
+                                + " coalesce(q.locked_until, s.locked_until) as locked_until"
                                 + " from %s.inbox_seen s left join %s.inbox q on q.id = s.id) seen where "
                                 + where);
     }

@@ -74,7 +74,7 @@ final class PostgresStrangeRowsTest {
                 each -> assertThat(inbox.find(each.key().source(), each.key().messageId()))
                         .isPresent());
         assertThat(inbox.operator("anna").requeue(MessageFilter.failed().withSource("orders"), Attempts.RESET))
-                .isEqualTo(3);
+                .isEqualTo(4);
     }
 
     @Test

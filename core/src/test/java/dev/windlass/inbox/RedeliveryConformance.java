@@ -294,7 +294,11 @@ abstract class RedeliveryConformance extends InboxConformance {
     private void finish(InboxAttempt attempt, Queue<String> done) {
         switch (ThreadLocalRandom.current().nextInt(4)) {
             case 0 -> inbox.abandon(attempt, "no", Duration.ZERO);
-            case 1 -> runOutLease(attempt.key().messageId());
+            case 1 ->
+                database()
+                        .update(
+                                "update %s.inbox_seen set locked_until = first_seen_at where status = 1 and message_id = ?",
+                                attempt.key().messageId());
             case 2 -> {}
             default -> {
                 inbox.markProcessed(attempt);

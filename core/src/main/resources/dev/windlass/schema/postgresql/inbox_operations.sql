@@ -202,6 +202,7 @@ declare
     v_until timestamptz := {schema}.windlass_action_until(p_action, p_until);
     v_ids   uuid[] := {schema}.{inbox_ids}(p_sources, p_message_ids);
     v_rows  tid[] := '{}';
+    v_count integer;
 begin
     perform {schema}.windlass_check_choice(p_by, v_ids, coalesce(p_topic, p_source, p_from::text, p_until::text, p_error) is not null,
                                            p_limit, p_all);
@@ -226,7 +227,7 @@ begin
                          limit p_limit
                            for update skip locked);
     end if;
-    messages := cardinality(v_rows);
+    v_count := cardinality(v_rows);
     if p_verb = 'requeue' then
         update {schema}.{inbox_seen} s
            set status = 0, owner_token = null, state_at = clock_timestamp(), processed_by = null, lease_expiries = 0,
@@ -247,20 +248,21 @@ begin
                              for update skip locked) w));
     end if;
     action := {schema}.windlass_record(
-        {inbox_name}, p_action, p_by, p_verb, messages, null,
+        {inbox_name}, p_action, p_by, p_verb, v_count, null,
         jsonb_build_object('topic', p_topic, 'source', p_source, 'from', p_from, 'until', p_until, 'error', p_error,
                            'reset', case p_verb when 'requeue' then p_reset end,
                            'keys', (select jsonb_agg(k.source || ' ' || k.message_id)
                                       from unnest(p_sources[1:100], p_message_ids[1:100]) as k (source, message_id))));
-    if v_ids is not null or messages < p_limit then
+    messages := v_count;
+    if v_ids is not null or v_count < p_limit then
         if p_verb = 'requeue' then
-            select messages + q.messages, q.reached into messages, reached
+            select v_count + q.messages, q.reached into messages, reached
               from {schema}.{inbox_requeue}(p_by, v_ids, p_topic, p_source, p_from, p_until, p_error,
-                                            greatest(p_limit - messages, 1), action, p_all, p_reset) q;
+                                            greatest(p_limit - v_count, 1), action, p_all, p_reset) q;
         else
-            select messages + q.messages, q.reached into messages, reached
+            select v_count + q.messages, q.reached into messages, reached
               from {schema}.{inbox_purge}(p_by, v_ids, p_topic, p_source, p_from, p_until, p_error,
-                                          greatest(p_limit - messages, 1), action, p_all) q;
+                                          greatest(p_limit - v_count, 1), action, p_all) q;
         end if;
     end if;
     return next;

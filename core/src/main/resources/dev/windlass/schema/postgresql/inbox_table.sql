@@ -6,7 +6,7 @@ alter table {schema}.{inbox}
     add column message_id varchar(255) collate "C" not null,
     add column hash       bytea, -- of a copy that waits
     alter column source set not null,
-    add constraint {inbox_status_check} check (status between 0 and 5 and awaited = (status = 4)),
+    add constraint {inbox_status_check} check (status between 0 and 5 and (status <> 4 or awaited)),
     add constraint {inbox_due_check} check (next_attempt_at >= '0001-01-01 00:00:00+00'), -- programs give it back as their bound
     add constraint {inbox_hash_check} check (length(hash) = 32),
     add constraint {inbox_key_check} check (btrim(source, {blanks}) <> '' and source = rtrim(source)
