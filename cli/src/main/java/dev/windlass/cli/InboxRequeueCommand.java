@@ -7,7 +7,9 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Gives failed messages another chance. */
-@Command(name = "requeue", description = "Make failed messages ready again; those that are not queued can be begun again.")
+@Command(
+        name = "requeue",
+        description = "Make failed messages ready again; those that are not queued can be begun again.")
 final class InboxRequeueCommand implements Callable<Integer> {
 
     @Mixin

@@ -84,13 +84,12 @@ final class InboxCommandTest {
         assertThat(inbox("list", "--after", place, "payments", "3").out())
                 .contains("it's")
                 .doesNotContain("payments");
-        List<String> failed = inbox("list", "--state", "failed", "--limit", "1")
-                .out()
-                .lines()
-                .toList();
+        List<String> failed =
+                inbox("list", "--state", "failed", "--limit", "1").out().lines().toList();
         assertThat(failed.get(2)).contains(" --state failed --limit 1 --after ").endsWith("Z/failed 'it'\\''s' 2");
         String last = failed.get(2).replaceFirst(".* --after (\\S+) .*", "$1");
-        assertThat(inbox("list", "--state", "failed", "--after", last, "it's", "2").out())
+        assertThat(inbox("list", "--state", "failed", "--after", last, "it's", "2")
+                        .out())
                 .containsPattern("it's +1 ")
                 .doesNotContainPattern("it's +2 ");
     }
