@@ -195,6 +195,9 @@ public interface Inbox {
     /** Gives messages up, with the reason, of which 2,048 characters are kept. Returns how many this owner held. */
     int fail(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids, String error);
 
+    /** The same without a text: what is known of an earlier attempt stays. */
+    int fail(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids);
+
     /**
      * Renews leases that have not run out. Returns how many; fewer than given means that the others are lost, and their
      * handling must stop.

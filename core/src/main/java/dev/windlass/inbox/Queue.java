@@ -211,6 +211,10 @@ final class Queue {
         return own.release(owner);
     }
 
+    int fail(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids) {
+        return own.fail(owner, ids);
+    }
+
     int fail(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids, String error) {
         return own.fail(owner, ids, error, FailedHead.IS_SKIPPED);
     }

@@ -210,6 +210,11 @@ final class StoredInbox implements Inbox {
     }
 
     @Override
+    public int fail(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids) {
+        return queue.fail(owner, ids);
+    }
+
+    @Override
     public int fail(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids, String error) {
         return queue.fail(owner, ids, error);
     }

@@ -117,6 +117,9 @@ public interface Outbox {
      */
     int fail(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids, String error);
 
+    /** The same without a text: what is known of an earlier attempt stays. */
+    int fail(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids);
+
     /** The same, with a choice of what becomes of those that wait behind. */
     int fail(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids, String error, FailedHead head);
 

@@ -325,6 +325,11 @@ final class StoredOutbox implements Outbox {
     }
 
     @Override
+    public int fail(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids) {
+        return own.fail(owner, ids);
+    }
+
+    @Override
     public int fail(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids, String error) {
         return fail(owner, ids, error, FailedHead.BLOCKS);
     }

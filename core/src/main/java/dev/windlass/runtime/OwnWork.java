@@ -144,9 +144,17 @@ public final class OwnWork<T, I> {
         return Completion.giveBack(database, kind.noun(), owner.value(), store);
     }
 
+    /** Without a text: what is known of an earlier attempt stays. */
+    public int fail(OwnerToken owner, Collection<I> ids) {
+        return end(owner, ids, null, FailedHead.BLOCKS);
+    }
+
     public int fail(OwnerToken owner, Collection<I> ids, String error, FailedHead head) {
         Require.present("choice for failed heads", head);
-        String text = bounded(error);
+        return end(owner, ids, bounded(error), head);
+    }
+
+    private int end(OwnerToken owner, Collection<I> ids, @Nullable String text, FailedHead head) {
         List<Ending> endings = held(owner, ids).stream()
                 .map(held -> new Ending(held, text, head))
                 .toList();

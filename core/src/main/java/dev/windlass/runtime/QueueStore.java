@@ -251,7 +251,7 @@ public abstract class QueueStore<M> implements WorkStore<M> {
     public Answer fail(Connection connection, List<Ending> endings) throws SQLException {
         List<Held> held = each(endings, Ending::held);
         return answer(calling(connection, "fail", held)
-                .texts(each(endings, Ending::error))
+                .texts(optional(endings, Ending::error))
                 .text(nodeName)
                 .bools(each(endings, ending -> ending.head() == FailedHead.BLOCKS))
                 .bool(announces(held)));

@@ -50,7 +50,7 @@ public interface WorkStore<M> {
     }
 
     /** The last attempt: why it failed, and what becomes of those that wait behind. */
-    record Ending(Held held, String error, FailedHead head) {
+    record Ending(Held held, @Nullable String error, FailedHead head) {
         public UUID id() {
             return held.id();
         }

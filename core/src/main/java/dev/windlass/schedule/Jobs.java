@@ -146,6 +146,9 @@ public interface Jobs {
     /** Ends runs as failed, with the reason, of which 2,048 characters are kept. Returns how many this owner held. */
     int failRuns(OwnerToken owner, Collection<JobRunIdentifier> ids, String error);
 
+    /** The same without a text: what is known of an earlier attempt stays. */
+    int failRuns(OwnerToken owner, Collection<JobRunIdentifier> ids);
+
     /**
      * Returns runs whose lease ran out. Returns how many. Nodes with background work do this by themselves. Nothing is reaped in
      * the first lease period after the database server started.

@@ -392,6 +392,11 @@ final class StoredJobs implements Jobs {
     }
 
     @Override
+    public int failRuns(OwnerToken owner, Collection<JobRunIdentifier> ids) {
+        return own.fail(owner, ids);
+    }
+
+    @Override
     public int failRuns(OwnerToken owner, Collection<JobRunIdentifier> ids, String error) {
         return own.fail(owner, ids, error, FailedHead.IS_SKIPPED);
     }

@@ -408,6 +408,11 @@ final class StoredTimers implements Timers {
     }
 
     @Override
+    public int fail(OwnerToken owner, Collection<TimerIdentifier> ids) {
+        return own.fail(owner, ids);
+    }
+
+    @Override
     public int fail(OwnerToken owner, Collection<TimerIdentifier> ids, String error) {
         return own.fail(owner, ids, error, FailedHead.IS_SKIPPED);
     }

@@ -128,6 +128,9 @@ public interface Timers {
      */
     int fail(OwnerToken owner, Collection<TimerIdentifier> ids, String error);
 
+    /** The same without a text: what is known of an earlier attempt stays. */
+    int fail(OwnerToken owner, Collection<TimerIdentifier> ids);
+
     /** Renews the lease, from the database's now. Returns how many this owner holds still; stop working on the others. */
     int heartbeat(OwnerToken owner, Collection<TimerIdentifier> ids, Duration lease);
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.windlass.OwnerToken;
 import dev.windlass.Shows;
 import dev.windlass.WorkStatus;
+import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -27,6 +28,20 @@ abstract class FailConformance extends OutboxConformance {
         assertThat(stored.processedAt()).isEmpty();
         assertThat(stored.processedBy()).contains("node-1");
         assertThat(count("locked_until is null and ended_at is not null")).isEqualTo(1);
+    }
+
+    @Test
+    void aMessageThatFailsWithoutATextKeepsWhatIsKnownOfItsLastAttempt() {
+        OwnerToken first = OwnerToken.fresh();
+        OutboxWorkItemIdentifier id = claimed(first);
+        outbox.abandon(first, List.of(id), Duration.ZERO, "refused");
+        OwnerToken second = OwnerToken.fresh();
+        claim(second, 1);
+
+        assertThat(outbox.fail(second, List.of(id))).isEqualTo(1);
+
+        assertThat(stored(id).status()).isEqualTo(WorkStatus.FAILED);
+        assertThat(stored(id).lastError()).contains("refused");
     }
 
     @Test

@@ -2,6 +2,8 @@ package dev.windlass.testkit;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.windlass.Deadline;
+import dev.windlass.MonotonicClock;
 import dev.windlass.PayloadCodec;
 import dev.windlass.Topic;
 import dev.windlass.Windlass;
@@ -9,6 +11,7 @@ import dev.windlass.WindlassOptions;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxOptions;
+import dev.windlass.runtime.InWords;
 import dev.windlass.runtime.Require;
 import java.time.Duration;
 import java.util.List;
@@ -52,6 +55,7 @@ public final class WindlassExtension implements BeforeAllCallback, BeforeEachCal
     private static final ExtensionContext.Namespace NAMESPACE =
             ExtensionContext.Namespace.create(WindlassExtension.class);
     private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final long BETWEEN_QUESTIONS = 100;
 
     private final Setup setup;
     private @Nullable Sandbox sandbox;
@@ -106,6 +110,35 @@ public final class WindlassExtension implements BeforeAllCallback, BeforeEachCal
     /** Starts a node, and closes it after the test, or after the class when called in {@code @BeforeAll}. */
     public Windlass start(Windlass.Builder builder) {
         return sandbox().start(Require.present("builder", builder));
+    }
+
+    /** Something that becomes true. */
+    @FunctionalInterface
+    public interface Condition {
+        boolean isMet() throws Exception;
+    }
+
+    /** {@link #waitFor(Condition, Duration)} for 30 seconds. */
+    public void waitFor(Condition condition) throws Exception {
+        waitFor(condition, PATIENCE);
+    }
+
+    /**
+     * Waits until a condition is met, and asks every tenth of a second: for what drain does not know of, such as what another
+     * program does. What the condition throws goes on to the caller.
+     *
+     * @throws AssertionError if it is not met within this time
+     */
+    public void waitFor(Condition condition, Duration timeout) throws Exception {
+        Require.present("condition", condition);
+        Deadline deadline = Deadline.in(MonotonicClock.system(), Require.positive("time-out", timeout));
+        while (!condition.isMet()) {
+            if (deadline.hasPassed()) {
+                throw new AssertionError(
+                        "expected the condition to be met within " + InWords.of(timeout) + ", it was not");
+            }
+            Thread.sleep(BETWEEN_QUESTIONS);
+        }
     }
 
     /** {@link #drain(Duration)} within 30 seconds. */
