@@ -272,8 +272,8 @@ final class RefusingTriggersTest {
     void anAttemptThatCannotBeRenewedCostsNoOther(Refusal refusal) throws SQLException {
         threeGuarded();
         refusal.in("inbox_seen");
-        database.execute("select %s.inbox_renew_all(array['s', 's', 's'], array['one', 'poison', 'three'], array["
-                + OWNER + ", " + OWNER + ", " + OWNER + "], interval '1 hour')");
+        database.execute("select %s.inbox_renew(array['s', 's', 's'], array['one', 'poison', 'three'], array[" + OWNER
+                + ", " + OWNER + ", " + OWNER + "], interval '1 hour')");
         assertThat(number("select count(*) from %s.inbox_seen where locked_until > now() + interval '1 minute'"))
                 .isEqualTo(2);
     }
@@ -283,8 +283,7 @@ final class RefusingTriggersTest {
     void aGuardThatCannotBeForgottenKeepsNoOther(Refusal refusal) throws SQLException {
         threeGuarded();
         database.execute(
-                "update %s.inbox_seen set claimed_at = now() - interval '1 hour', state_at = now() - interval '1 hour',"
-                        + " locked_until = now() - interval '1 hour'");
+                "update %s.inbox_seen set state_at = now() - interval '1 hour', locked_until = now() - interval '1 hour'");
         refusal.in("inbox_seen");
         assertThat(number("select %s.inbox_clean_guards(interval '1 minute')")).isEqualTo(2);
     }
@@ -310,7 +309,7 @@ final class RefusingTriggersTest {
         database.execute("select %s.inbox_begin('s', 'begun', " + OWNER + ", interval '1 hour', 5)");
         inbox.enqueue(InboxEntry.of("s", "begun", "a", "x"));
         database.execute("update %s.inbox set locked_until = now() - interval '1 hour' where message_id = 'queued'");
-        database.execute("select %s.inbox_mark_failed('s', 'begun', " + OWNER + ", 'no', interval '0', 5)");
+        database.execute("select %s.inbox_mark_abandoned('s', 'begun', " + OWNER + ", 'no', interval '0', 5)");
         refusal.in("inbox");
         assertThat(inbox.reapExpired()).isEqualTo(1);
         assertThat(number("select count(*) from %s.inbox where status = 0 and message_id = 'begun'"))
@@ -325,7 +324,7 @@ final class RefusingTriggersTest {
             database.execute("select %s.inbox_enqueue('s', '" + id + "', 'a', 'p')");
         }
         database.execute("update %s.inbox_seen set locked_until = now() - interval '1 s'");
-        refusal.in("inbox_seen");
+        refusal.in("inbox");
         assertThat(number("select %s.inbox_adopt(interval '0')")).isEqualTo(2);
     }
 }

@@ -165,7 +165,7 @@ end
 $sql$;
 
 -- Renews the leases of attempts that have not run out; one row for each, in the order of the arrays: whether it did; null if somebody
--- has the row locked, so that nothing is known, and it has to be asked again.
+-- has the row locked, or a trigger or a constraint of the user's refuses it, so that it has to be asked again.
 create or replace function {schema}.{inbox_renew}(
     p_sources     text[],
     p_message_ids text[],
@@ -193,7 +193,7 @@ begin
                 renewed := true;
             exception
                 when others or assert_failure then
-                    renewed := null; -- refused, as if it were locked: it costs no other its lease
+                    renewed := null;
             end;
         else
             renewed := case when exists (
