@@ -16,8 +16,10 @@
         select m.ordering_key from {schema}.{outbox} m where m.id = any (p_ids) and m.blocks_key), true);
 -- {slot:requeuing} Under a key that others hold by now a message waits, as the first in line. The run of a job is open again.
     v_waiting := {schema}.{outbox_enter_keys}(v_ids);
-    perform {schema}.{outbox_job_runs_reopened}(array(
-        select m.id from {schema}.{outbox} m where m.id = any (v_ids) and m.source = 'job'));
+    if exists (select from {schema}.{outbox} m where m.id = any (v_ids) and m.source = 'job') then
+        perform {schema}.{outbox_job_runs_reopened}(array(
+            select m.id from {schema}.{outbox} m where m.id = any (v_ids) and m.source = 'job'));
+    end if;
 -- {slot:listing} Those that wait come key by key.
     if p_status = 4 then
         return query
