@@ -55,7 +55,7 @@ final class ListCommand implements Callable<Integer> {
     @Option(
             names = "--after",
             paramLabel = "PLACE",
-            converter = PagePosition.Converter.class,
+            converter = PagePosition.PlaceConverter.class,
             description = "Begin after this place, which the page before printed.")
     private @Nullable PagePosition after;
 

@@ -62,15 +62,25 @@ record PagePosition(
     static final class Converter implements ITypeConverter<PagePosition> {
         @Override
         public PagePosition convert(String value) {
+            return value.indexOf('/') < 0
+                    ? new PagePosition(new MessageId().convert(value), null, null, null)
+                    : new PlaceConverter().convert(value);
+        }
+    }
+
+    /** Reads TIME/ID or TIME/ID/NUMBER/KEY: an id alone does not tell where it stands in a list that is not of dead letters. */
+    static final class PlaceConverter implements ITypeConverter<PagePosition> {
+        @Override
+        public PagePosition convert(String value) {
             String[] parts = value.split("/", 4);
-            if (parts.length == 3 || (parts.length == 4 && !parts[2].matches("\\d{1,18}"))) {
+            if (parts.length < 2 || parts.length == 3 || (parts.length == 4 && !parts[2].matches("\\d{1,18}"))) {
                 throw new TypeConversionException(
                         "expected a place such as 2026-08-01T10:00:00Z/0197c3a2-8f10-7abc-9def-0123456789ab, got '"
                                 + value + "'");
             }
             return new PagePosition(
-                    new MessageId().convert(parts.length == 1 ? parts[0] : parts[1]),
-                    parts.length == 1 ? null : new PointInTime().convert(parts[0]),
+                    new MessageId().convert(parts[1]),
+                    new PointInTime().convert(parts[0]),
                     parts.length < 4 ? null : Long.valueOf(parts[2]),
                     parts.length < 4 ? null : parts[3]);
         }
