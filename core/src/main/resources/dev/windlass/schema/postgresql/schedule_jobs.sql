@@ -126,8 +126,9 @@ begin
         return null;
     end if;
     v_runs := array(select r.id from {schema}.{outbox_job_run} r where r.source = p_name and r.ended_at is null);
-    v_count := {schema}.{outbox_cancel}(v_runs)
-        + {schema}.{outbox_job_run_end_unclaimed}({schema}.{outbox_job_run_lock}(v_runs, array[0]), 5::smallint, 'its job was deleted');
+    v_count := {schema}.{outbox_job_run_end_unclaimed}({schema}.{outbox_job_run_lock}(v_runs, array[0]), 5::smallint,
+                                                       'its job was deleted');
+    v_count := v_count + {schema}.{outbox_cancel}(v_runs); -- after it: a run that was just handed over is a message only now
     perform {schema}.{outbox_job_record}(p_by, 'delete job', p_name, v_count);
     return v_count;
 end
