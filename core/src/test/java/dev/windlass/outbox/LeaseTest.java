@@ -134,8 +134,8 @@ final class LeaseTest {
                     .outbox(database.shortLease())
                     .outboxHandler("a", message -> handled.add(message.payload())));
             database.execute("""
-                    insert into %s.outbox (id, created_at, next_attempt_at, owner_token, locked_until, status, topic, payload)
-                    select gen_random_uuid(), clock_timestamp(), clock_timestamp(), gen_random_uuid(),
+                    insert into %s.outbox (id, created_at, next_attempt_at, claimed_at, owner_token, locked_until, status, topic, payload)
+                    select gen_random_uuid(), clock_timestamp(), clock_timestamp(), clock_timestamp(), gen_random_uuid(),
                            clock_timestamp() - interval '1 s', 1, 'a', 'x'
                       from generate_series(1, 3)""");
             eventually().until(() -> database.count("status = 2 and lease_expiries = 1 and retry_count = 0") == 3);
