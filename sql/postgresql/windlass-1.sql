@@ -1596,8 +1596,10 @@ begin
     reached := (select max(m.ended_at) from "windlass"."outbox" m where m.id = any (v_ids));
     perform pg_current_xact_id();
     v_waiting := "windlass"."outbox_enter_keys"(v_ids);
-    perform "windlass"."outbox_job_runs_reopened"(array(
-        select m.id from "windlass"."outbox" m where m.id = any (v_ids) and m.source = 'job'));
+    if exists (select from "windlass"."outbox" m where m.id = any (v_ids) and m.source = 'job') then
+        perform "windlass"."outbox_job_runs_reopened"(array(
+            select m.id from "windlass"."outbox" m where m.id = any (v_ids) and m.source = 'job'));
+    end if;
     v_now := clock_timestamp();
     update "windlass"."outbox" m
        set status = case when m.id = any (v_waiting) then 4 else 0 end, owner_token = null,
@@ -5930,8 +5932,9 @@ begin
         return null;
     end if;
     v_runs := array(select r.id from "windlass"."outbox_job_run" r where r.source = p_name and r.ended_at is null);
-    v_count := "windlass"."outbox_cancel"(v_runs)
-        + "windlass"."outbox_job_run_end_unclaimed"("windlass"."outbox_job_run_lock"(v_runs, array[0]), 5::smallint, 'its job was deleted');
+    v_count := "windlass"."outbox_job_run_end_unclaimed"("windlass"."outbox_job_run_lock"(v_runs, array[0]), 5::smallint,
+                                                       'its job was deleted');
+    v_count := v_count + "windlass"."outbox_cancel"(v_runs); -- after it: a run that was just handed over is a message only now
     perform "windlass"."outbox_job_record"(p_by, 'delete job', p_name, v_count);
     return v_count;
 end
@@ -8192,7 +8195,7 @@ end
 $sql$;
 
 -- Renews the leases of attempts that have not run out; one row for each, in the order of the arrays: whether it did; null if somebody
--- has the row locked, so that nothing is known, and it has to be asked again.
+-- has the row locked, or a trigger or a constraint of the user's refuses it, so that it has to be asked again.
 create or replace function "windlass"."inbox_renew"(
     p_sources     text[],
     p_message_ids text[],
@@ -8223,7 +8226,7 @@ begin
                 renewed := true;
             exception
                 when others or assert_failure then
-                    renewed := null; -- refused, as if it were locked: it costs no other its lease
+                    renewed := null;
             end;
         else
             renewed := case when exists (
