@@ -291,7 +291,7 @@ final class OutboxCommandTest {
     void jsonIsEscapedAndAloneOnTheOutput() {
         dead("a", "say \"no\"\n");
         Ran ran = outbox("dead", "--json", "--limit", "1");
-        assertThat(Json.read(ran.out()).get("error").asText()).isEqualTo("say \"no\"\n");
+        assertThat(Json.read(ran.out()).get("lastError").asText()).isEqualTo("say \"no\"\n");
         assertThat(ran.out()).hasLineCount(1);
         assertThat(ran.err()).startsWith("next page: ").contains(" --json ");
     }

@@ -173,14 +173,14 @@ final class WrongUseTest {
             outbox list --state new                    | '--state': expected one of ready, in-progress, done, failed, waiting, cancelled, got 'new'
             outbox list --after ID                     | '--after': expected a place such as
             inbox list --state dead                    | expected one of ready, in-progress, done, failed, waiting, cancelled, got 'dead'
-            inbox list --after soon a b                | '--after': expected a time
+            inbox list --after soon a b                | '--after': expected a place such as
             serve --grace soon                         | '--grace': expected a distance in time
             serve --node=                              | '--node': expected a node name
             status --watch=soon                        | '--watch': expected a distance in time
             timers list a                              | expected a database, got none
             timers list a --limit 0                    | expected a number from 1 to 10,000, got '0'
-            timers list a --after 1-1-1-1-1            | '--after': expected the id of a timer
-            timers list a --after soon/ID              | '--after': expected the id of a timer
+            timers list a --after 1-1-1-1-1            | '--after': expected a place such as
+            timers list a --after soon/ID              | '--after': expected a time such as
             timers show                                | expected an id, or --topic and --key, got none of them
             timers show x                              | expected the id of a timer
             timers show --topic a                      | expected --topic and --key together, got only --topic
