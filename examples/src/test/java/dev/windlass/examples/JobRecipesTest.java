@@ -37,7 +37,7 @@ final class JobRecipesTest {
 
         assertThat(reports).hasSize(2);
         assertThat(windlass.jobs().findRun(run.id()).orElseThrow().status()).isEqualTo(WorkStatus.DONE);
-        assertThat(JobRecipes.look(windlass)).contains("last run SUCCEEDED").endsWith("2 runs");
+        assertThat(JobRecipes.look(windlass)).contains("last run DONE").endsWith("2 runs");
         JobRecipes.rest(windlass);
         assertThat(windlass.jobs().find("nightly-report").orElseThrow().isPaused())
                 .isFalse();
