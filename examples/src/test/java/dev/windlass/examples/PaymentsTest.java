@@ -19,7 +19,8 @@ final class PaymentsTest {
                 .doesNotContain("p-2: PROCESSED");
         assertThat(Run.text("select string_agg(id || ' ' || amount, ', ' order by id) from bookings"))
                 .isEqualTo("p-1 10, p-2 20, p-3 30");
-        assertThat(Run.text("select string_agg(message_id || status, ',' order by message_id) from windlass.inbox_seen"))
+        assertThat(Run.text(
+                        "select string_agg(message_id || status, ',' order by message_id) from windlass.inbox_seen"))
                 .isEqualTo("p-12,p-22,p-32,p-43");
         assertThat(Run.text("select retry_count from windlass.inbox_seen where message_id = 'p-4'"))
                 .isEqualTo("3");
