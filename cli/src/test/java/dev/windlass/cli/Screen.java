@@ -44,11 +44,14 @@ final class Screen implements AutoCloseable {
         return "'" + word.replace("'", "'\\''") + "'";
     }
 
-    /** Runs a command of the shell on a terminal with so many columns. */
+    /**
+     * Runs one command of the shell on a terminal with so many columns. The shell makes way for it: some shells die of a
+     * Ctrl-C that the command outlives, and the exit code would be theirs.
+     */
     static Screen of(Path directory, int columns, Map<String, String> environment, String command) throws IOException {
         Path shown = Files.createTempFile(directory, "screen", ".txt");
         ProcessBuilder builder = new ProcessBuilder(List.of(
-                        "/usr/bin/script", "-qefc", "stty cols " + columns + " rows 50; " + command, "/dev/null"))
+                        "/usr/bin/script", "-qefc", "stty cols " + columns + " rows 50; exec " + command, "/dev/null"))
                 .redirectOutput(shown.toFile());
         builder.environment().remove("COLUMNS");
         builder.environment().putAll(environment);

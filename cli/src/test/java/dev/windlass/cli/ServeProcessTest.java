@@ -80,7 +80,7 @@ final class ServeProcessTest {
                     .allSatisfy(line -> assertThat(line.length()).isLessThanOrEqualTo(80));
             assertPastedCommandsWork(picture);
             screen.type("\u0003");
-            assertThat(screen.exitCode()).isZero();
+            assertThat(screen.exitCode()).as(screen.text()).isZero();
             assertThat(screen.text()).contains("stopped");
         }
     }
