@@ -1,6 +1,8 @@
 package dev.windlass.cli;
 
 import dev.windlass.cli.bench.OutboxBench;
+import java.util.EnumSet;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -75,6 +77,14 @@ final class BenchCommand implements Callable<Integer> {
         @Option(names = "--open-snapshot", description = "Drain once more while another session holds a snapshot.")
         private boolean openSnapshot;
 
+        @Option(
+                names = "--only",
+                split = ",",
+                defaultValue = "drain,enqueue,latency",
+                paramLabel = "PART",
+                description = "What to measure (default ${DEFAULT-VALUE}).")
+        private Set<OutboxBench.Part> parts = EnumSet.allOf(OutboxBench.Part.class);
+
         @Override
         public Integer call() throws Exception {
             OutboxBench bench = new OutboxBench(spec.commandLine().getOut(), settings());
@@ -84,7 +94,8 @@ final class BenchCommand implements Callable<Integer> {
 
         private OutboxBench.Settings settings() {
             try {
-                return new OutboxBench.Settings(messages, payload, batch, concurrency, rounds, !delete, openSnapshot);
+                return new OutboxBench.Settings(
+                        messages, payload, batch, concurrency, rounds, !delete, openSnapshot, parts);
             } catch (IllegalArgumentException e) {
                 throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
             }

@@ -27,6 +27,7 @@ public final class Main {
         return Belongings.sorted(new CommandLine(root))
                 .setParameterExceptionHandler(Failures::wrongUse)
                 .setExecutionExceptionHandler((failure, command, parsed) -> Failures.report(failure, command, root))
+                .setCaseInsensitiveEnumValuesAllowed(true)
                 .setUsageHelpAutoWidth(true);
     }
 }

@@ -10,6 +10,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The outbox: draining, enqueuing and latency, each beside its yardstick. */
@@ -22,11 +23,19 @@ public final class OutboxBench {
     private final PrintWriter out;
     private final Settings settings;
 
+    /** What there is to measure. */
+    public enum Part {
+        DRAIN,
+        ENQUEUE,
+        LATENCY
+    }
+
     /**
      * What to measure.
      *
      * @param keep whether handled messages are kept, or deleted at once
      * @param openSnapshot whether to drain once more while another session holds a snapshot
+     * @param parts which of it
      */
     public record Settings(
             int messages,
@@ -35,7 +44,8 @@ public final class OutboxBench {
             int concurrency,
             int rounds,
             boolean keep,
-            boolean openSnapshot) {
+            boolean openSnapshot,
+            Set<Part> parts) {
 
         public Settings {
             if (messages < 1000 || payloadBytes < 0 || rounds < 1) {
@@ -70,9 +80,15 @@ public final class OutboxBench {
                     settings.keep() ? "kept" : "deleted");
             say("%s, %d processors", server(bench), Runtime.getRuntime().availableProcessors());
             say("");
-            drain(bench);
-            enqueue(bench);
-            latency(bench, url, user, password);
+            if (settings.parts().contains(Part.DRAIN)) {
+                drain(bench);
+            }
+            if (settings.parts().contains(Part.ENQUEUE)) {
+                enqueue(bench);
+            }
+            if (settings.parts().contains(Part.LATENCY)) {
+                latency(bench, url, user, password);
+            }
         }
     }
 
