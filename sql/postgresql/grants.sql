@@ -11,6 +11,7 @@ grant execute
       "windlass".windlass_new_id,
       "windlass".windlass_refuse,
       "windlass".windlass_check_lease,
+      "windlass".windlass_each,
       "windlass".windlass_delete,
       "windlass".windlass_check_lengths,
       "windlass".windlass_check_times,
@@ -254,6 +255,7 @@ grant execute
 -- What a program that uses leases needs, and no more: run this as the owner of the schema, after the migration.
 grant select, insert, update, delete on "windlass"."lease", "windlass"."lease_semaphore" to "windlass_app";
 grant usage on sequence "windlass"."lease_token" to "windlass_app";
+grant select on "windlass"."lease_listed" to "windlass_app";
 grant execute
    on function "windlass"."lease_check_text",
       "windlass"."lease_check",

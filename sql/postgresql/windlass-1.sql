@@ -51,6 +51,10 @@ create table "windlass".windlass_action (
 );
 create index windlass_action_queue on "windlass".windlass_action (queue, id);
 
+-- What a verb answers about the messages it was given: how many it changed, those that somebody else has locked, and those that the
+-- owner does not hold.
+create type "windlass".windlass_answer as (changed integer, locked uuid[], lost uuid[]);
+
 -- Records what an operator did; with p_action, as a part of what is recorded there. Returns the number of the record.
 create or replace function "windlass".windlass_record(
     p_queue    text,
@@ -126,34 +130,34 @@ begin
 end
 $sql$;
 
--- Deletes rows that the caller has locked. All at once; and if one is refused, by a trigger or a constraint of the user's, or
--- something behind one is locked, one by one: it stays, and the others go. Only what is refused for all is an error. Returns how
--- many.
-create or replace function "windlass".windlass_delete(p_table regclass, p_rows tid[]) returns integer
+-- Changes rows that the caller has locked by a statement that takes them as $1, and tells how many it changed. All at once; and if
+-- one is refused, by a trigger or a constraint of the user's, or something behind one is locked, one by one: it stays as it is, and
+-- the others are changed. Only what is refused for all is an error. Returns how many.
+create or replace function "windlass".windlass_each(p_change text, p_rows text[]) returns integer
     language plpgsql
     set lock_timeout = '5ms'
 as $sql$
 declare
-    v_delete  text := 'delete from ' || p_table::text || ' where ctid = any ($1)';
     v_count   integer;
     v_sum     integer := 0;
     v_waits   integer := 0;
-    v_refused tid;
-    v_row     tid;
+    v_refused text;
+    v_row     text;
 begin
+    if cardinality(p_rows) = 0 then
+        return 0;
+    end if;
     set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
     begin
-        execute v_delete using p_rows;
-        get diagnostics v_count = row_count;
+        execute p_change into v_count using p_rows;
         return v_count;
     exception
         when others or assert_failure then
             null;
     end;
-    foreach v_row in array p_rows loop
+    foreach v_row in array array(select r.name from unnest(p_rows) as r (name) order by random()) loop
         begin
-            execute v_delete using array[v_row];
-            get diagnostics v_count = row_count;
+            execute p_change into v_count using array[v_row];
             v_sum := v_sum + v_count;
         exception
             when others or assert_failure then
@@ -166,9 +170,20 @@ begin
         end;
     end loop;
     if v_sum = 0 and v_refused is not null then
-        execute v_delete using array[v_refused]; -- fails in the words of who refuses it
+        execute p_change into v_sum using array[v_refused]; -- fails in the words of who refuses it
     end if;
     return v_sum;
+end
+$sql$;
+
+-- Deletes rows that the caller has locked; see windlass_each. Returns how many.
+create or replace function "windlass".windlass_delete(p_table regclass, p_rows tid[]) returns integer
+    language plpgsql
+as $sql$
+begin
+    return "windlass".windlass_each(
+        'with gone as (delete from ' || p_table::text || ' where ctid = any ($1::tid[]) returning 1) select count(*) from gone',
+        p_rows::text[]);
 end
 $sql$;
 
@@ -666,17 +681,13 @@ create or replace function "windlass"."outbox_ack"(
     p_processed_by text default null,
     p_keep         boolean default true,
     p_notify       boolean default true,
-    p_again        boolean default true,
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_again        boolean default true
+) returns "windlass".windlass_answer
     language plpgsql
 as $sql$
 begin
-    select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_change_held"(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners, p_processed_by => p_processed_by,
-                                   p_notify => p_notify, p_again => p_again) s;
+    return "windlass"."outbox_change_held"(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners,
+                                        p_processed_by => p_processed_by, p_notify => p_notify, p_again => p_again);
 end
 $sql$;
 
@@ -688,18 +699,14 @@ create or replace function "windlass"."outbox_abandon"(
     p_delays       interval[] default null,
     p_errors       text[] default null,
     p_processed_by text default null,
-    p_counted      boolean[] default null,
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_counted      boolean[] default null
+) returns "windlass".windlass_answer
     language plpgsql
 as $sql$
 begin
     perform "windlass".windlass_check_lengths(cardinality(p_ids), cardinality(p_delays), cardinality(p_errors), cardinality(p_counted));
-    select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_change_held"('abandon', p_ids, p_owners, p_processed_by => p_processed_by, p_delays => p_delays,
-                                   p_errors => p_errors, p_flags => p_counted) s;
+    return "windlass"."outbox_change_held"('abandon', p_ids, p_owners, p_processed_by => p_processed_by, p_delays => p_delays,
+                                        p_errors => p_errors, p_flags => p_counted);
 end
 $sql$;
 
@@ -708,16 +715,12 @@ $sql$;
 create or replace function "windlass"."outbox_release"(
     p_ids    uuid[],
     p_owners uuid[],
-    p_delay  interval default '0 s',
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_delay  interval default '0 s'
+) returns "windlass".windlass_answer
     language plpgsql
 as $sql$
 begin
-    select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_change_held"('release', p_ids, p_owners, p_delays => array[p_delay]) s;
+    return "windlass"."outbox_change_held"('release', p_ids, p_owners, p_delays => array[p_delay]);
 end
 $sql$;
 
@@ -729,18 +732,14 @@ create or replace function "windlass"."outbox_fail"(
     p_errors       text[] default null,
     p_processed_by text default null,
     p_block        boolean[] default null,
-    p_notify       boolean default true,
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_notify       boolean default true
+) returns "windlass".windlass_answer
     language plpgsql
 as $sql$
 begin
     perform "windlass".windlass_check_lengths(cardinality(p_ids), cardinality(p_errors), cardinality(p_block));
-    select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_change_held"('fail', p_ids, p_owners, p_processed_by => p_processed_by, p_errors => p_errors,
-                                   p_flags => p_block, p_notify => p_notify) s;
+    return "windlass"."outbox_change_held"('fail', p_ids, p_owners, p_processed_by => p_processed_by, p_errors => p_errors,
+                                        p_flags => p_block, p_notify => p_notify);
 end
 $sql$;
 
@@ -748,33 +747,25 @@ $sql$;
 create or replace function "windlass"."outbox_heartbeat"(
     p_ids    uuid[],
     p_owners uuid[],
-    p_lease  interval,
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_lease  interval
+) returns "windlass".windlass_answer
     language plpgsql
 as $sql$
 begin
     perform "windlass".windlass_check_lease(p_lease);
-    select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_change_held"('heartbeat', p_ids, p_owners, p_delays => array[p_lease], p_leave => true) s;
+    return "windlass"."outbox_change_held"('heartbeat', p_ids, p_owners, p_delays => array[p_lease], p_leave => true);
 end
 $sql$;
 
 -- Writes down that the handlers of these messages start now. If their lease runs out after that, it is held against them.
 create or replace function "windlass"."outbox_start"(
     p_ids    uuid[],
-    p_owners uuid[],
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_owners uuid[]
+) returns "windlass".windlass_answer
     language plpgsql
 as $sql$
 begin
-    select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_change_held"('start', p_ids, p_owners, p_leave => true) s;
+    return "windlass"."outbox_change_held"('start', p_ids, p_owners, p_leave => true);
 end
 $sql$;
 
@@ -825,11 +816,8 @@ create or replace function "windlass"."outbox_change_held"(
     p_notify       boolean default true,
     p_again        boolean default true,
     p_pass_on      boolean default true,
-    p_leave        boolean default false,
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_leave        boolean default false
+) returns "windlass".windlass_answer
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -845,6 +833,7 @@ declare
     v_id      uuid;
     v_waits   integer := 0;
     v_refused uuid;
+    v_answer  "windlass".windlass_answer;
 begin
     if cardinality(p_ids) <> cardinality(v_owners) then
         raise exception 'expected one owner, or one for each of % messages, got %', cardinality(p_ids), cardinality(p_owners)
@@ -892,11 +881,10 @@ begin
                     end if;
             end;
     end;
-    changed := cardinality(v_done);
-    if changed < cardinality(p_ids) then
+    if cardinality(v_done) < cardinality(p_ids) then
         select count(*) filter (where e.state = 'done'), coalesce(array_agg(e.id) filter (where e.state = 'locked'), '{}'),
                coalesce(array_agg(e.id) filter (where e.state = 'lost'), '{}')
-          into changed, locked, lost
+          into v_answer.changed, v_answer.locked, v_answer.lost
           from (select distinct c.id,
                        case when c.id = any (v_done) then 'done'
                             when m.owner_token is distinct from c.owner_token then 'lost'
@@ -908,9 +896,9 @@ begin
                   from unnest(p_ids, v_owners) as c (id, owner_token)
                   left join "windlass"."outbox" m on m.id = c.id and m.id = any (p_ids)) e;
     else
-        locked := '{}';
-        lost := '{}';
+        v_answer := (cardinality(v_done), '{}', '{}');
     end if;
+    return v_answer;
 end
 $sql$;
 
@@ -1093,45 +1081,13 @@ begin
 end
 $sql$;
 
--- What has to be done to messages that the caller has locked: reap, expire or clean. All at once; and if one is refused, by a
--- trigger or a constraint of the user's, or something behind one is locked, one by one: it is left out, and the others go on. Only
--- what is refused for all is an error. Returns how many.
+-- What has to be done to messages that the caller has locked: reap, expire or clean; see windlass_each. Returns how many.
 create or replace function "windlass"."outbox_maintain"(p_verb text, p_ids uuid[]) returns integer
     language plpgsql
 as $sql$
-declare
-    v_count   integer := 0;
-    v_waits   integer := 0;
-    v_refused uuid;
-    v_id      uuid;
 begin
-    if cardinality(p_ids) = 0 then
-        return 0;
-    end if;
-    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
-    begin
-        return "windlass"."outbox_maintain_all"(p_verb, p_ids);
-    exception
-        when others or assert_failure then
-            null;
-    end;
-    foreach v_id in array array(select i.id from unnest(p_ids) as i (id) order by random()) loop
-        begin
-            v_count := v_count + "windlass"."outbox_maintain_all"(p_verb, array[v_id]);
-        exception
-            when others or assert_failure then
-                if sqlstate = '55P03' then
-                    v_waits := v_waits + 1;
-                    exit when v_waits = 100; -- for each of these it has waited for a moment
-                else
-                    v_refused := v_id;
-                end if;
-        end;
-    end loop;
-    if v_count = 0 and v_refused is not null then
-        v_count := "windlass"."outbox_maintain_all"(p_verb, array[v_refused]); -- fails in the words of who refuses it
-    end if;
-    return v_count;
+    return "windlass".windlass_each(
+        'select ' || $name$"windlass"."outbox_maintain_all"$name$ || '(' || quote_literal(p_verb) || ', $1::uuid[])', p_ids::text[]);
 end
 $sql$;
 
@@ -1141,7 +1097,6 @@ create or replace function "windlass"."outbox_maintain_all"(p_verb text, p_ids u
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '5ms'
 as $sql$
 declare
     v_count integer;
@@ -3062,17 +3017,13 @@ create or replace function "windlass"."outbox_timer_ack"(
     p_processed_by text default null,
     p_keep         boolean default false,
     p_notify       boolean default true,
-    p_again        boolean default true,
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_again        boolean default true
+) returns "windlass".windlass_answer
     language plpgsql
 as $sql$
 begin
-    select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_timer_change_held"(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners, p_processed_by => p_processed_by,
-                                   p_notify => p_notify, p_again => p_again) s;
+    return "windlass"."outbox_timer_change_held"(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners,
+                                        p_processed_by => p_processed_by, p_notify => p_notify, p_again => p_again);
 end
 $sql$;
 
@@ -3084,18 +3035,14 @@ create or replace function "windlass"."outbox_timer_abandon"(
     p_delays       interval[] default null,
     p_errors       text[] default null,
     p_processed_by text default null,
-    p_counted      boolean[] default null,
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_counted      boolean[] default null
+) returns "windlass".windlass_answer
     language plpgsql
 as $sql$
 begin
     perform "windlass".windlass_check_lengths(cardinality(p_ids), cardinality(p_delays), cardinality(p_errors), cardinality(p_counted));
-    select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_timer_change_held"('abandon', p_ids, p_owners, p_processed_by => p_processed_by, p_delays => p_delays,
-                                   p_errors => p_errors, p_flags => p_counted) s;
+    return "windlass"."outbox_timer_change_held"('abandon', p_ids, p_owners, p_processed_by => p_processed_by, p_delays => p_delays,
+                                        p_errors => p_errors, p_flags => p_counted);
 end
 $sql$;
 
@@ -3104,16 +3051,12 @@ $sql$;
 create or replace function "windlass"."outbox_timer_release"(
     p_ids    uuid[],
     p_owners uuid[],
-    p_delay  interval default '0 s',
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_delay  interval default '0 s'
+) returns "windlass".windlass_answer
     language plpgsql
 as $sql$
 begin
-    select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_timer_change_held"('release', p_ids, p_owners, p_delays => array[p_delay]) s;
+    return "windlass"."outbox_timer_change_held"('release', p_ids, p_owners, p_delays => array[p_delay]);
 end
 $sql$;
 
@@ -3125,18 +3068,14 @@ create or replace function "windlass"."outbox_timer_fail"(
     p_errors       text[] default null,
     p_processed_by text default null,
     p_block        boolean[] default null,
-    p_notify       boolean default true,
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_notify       boolean default true
+) returns "windlass".windlass_answer
     language plpgsql
 as $sql$
 begin
     perform "windlass".windlass_check_lengths(cardinality(p_ids), cardinality(p_errors), cardinality(p_block));
-    select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_timer_change_held"('fail', p_ids, p_owners, p_processed_by => p_processed_by, p_errors => p_errors,
-                                   p_flags => p_block, p_notify => p_notify) s;
+    return "windlass"."outbox_timer_change_held"('fail', p_ids, p_owners, p_processed_by => p_processed_by, p_errors => p_errors,
+                                        p_flags => p_block, p_notify => p_notify);
 end
 $sql$;
 
@@ -3144,33 +3083,25 @@ $sql$;
 create or replace function "windlass"."outbox_timer_heartbeat"(
     p_ids    uuid[],
     p_owners uuid[],
-    p_lease  interval,
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_lease  interval
+) returns "windlass".windlass_answer
     language plpgsql
 as $sql$
 begin
     perform "windlass".windlass_check_lease(p_lease);
-    select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_timer_change_held"('heartbeat', p_ids, p_owners, p_delays => array[p_lease], p_leave => true) s;
+    return "windlass"."outbox_timer_change_held"('heartbeat', p_ids, p_owners, p_delays => array[p_lease], p_leave => true);
 end
 $sql$;
 
 -- Writes down that the handlers of these messages start now. If their lease runs out after that, it is held against them.
 create or replace function "windlass"."outbox_timer_start"(
     p_ids    uuid[],
-    p_owners uuid[],
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_owners uuid[]
+) returns "windlass".windlass_answer
     language plpgsql
 as $sql$
 begin
-    select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_timer_change_held"('start', p_ids, p_owners, p_leave => true) s;
+    return "windlass"."outbox_timer_change_held"('start', p_ids, p_owners, p_leave => true);
 end
 $sql$;
 
@@ -3221,11 +3152,8 @@ create or replace function "windlass"."outbox_timer_change_held"(
     p_notify       boolean default true,
     p_again        boolean default true,
     p_pass_on      boolean default true,
-    p_leave        boolean default false,
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_leave        boolean default false
+) returns "windlass".windlass_answer
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -3241,6 +3169,7 @@ declare
     v_id      uuid;
     v_waits   integer := 0;
     v_refused uuid;
+    v_answer  "windlass".windlass_answer;
 begin
     if cardinality(p_ids) <> cardinality(v_owners) then
         raise exception 'expected one owner, or one for each of % messages, got %', cardinality(p_ids), cardinality(p_owners)
@@ -3288,11 +3217,10 @@ begin
                     end if;
             end;
     end;
-    changed := cardinality(v_done);
-    if changed < cardinality(p_ids) then
+    if cardinality(v_done) < cardinality(p_ids) then
         select count(*) filter (where e.state = 'done'), coalesce(array_agg(e.id) filter (where e.state = 'locked'), '{}'),
                coalesce(array_agg(e.id) filter (where e.state = 'lost'), '{}')
-          into changed, locked, lost
+          into v_answer.changed, v_answer.locked, v_answer.lost
           from (select distinct c.id,
                        case when c.id = any (v_done) then 'done'
                             when m.owner_token is distinct from c.owner_token then 'lost'
@@ -3304,9 +3232,9 @@ begin
                   from unnest(p_ids, v_owners) as c (id, owner_token)
                   left join "windlass"."outbox_timer" m on m.id = c.id and m.id = any (p_ids)) e;
     else
-        locked := '{}';
-        lost := '{}';
+        v_answer := (cardinality(v_done), '{}', '{}');
     end if;
+    return v_answer;
 end
 $sql$;
 
@@ -3489,45 +3417,13 @@ begin
 end
 $sql$;
 
--- What has to be done to messages that the caller has locked: reap, expire or clean. All at once; and if one is refused, by a
--- trigger or a constraint of the user's, or something behind one is locked, one by one: it is left out, and the others go on. Only
--- what is refused for all is an error. Returns how many.
+-- What has to be done to messages that the caller has locked: reap, expire or clean; see windlass_each. Returns how many.
 create or replace function "windlass"."outbox_timer_maintain"(p_verb text, p_ids uuid[]) returns integer
     language plpgsql
 as $sql$
-declare
-    v_count   integer := 0;
-    v_waits   integer := 0;
-    v_refused uuid;
-    v_id      uuid;
 begin
-    if cardinality(p_ids) = 0 then
-        return 0;
-    end if;
-    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
-    begin
-        return "windlass"."outbox_timer_maintain_all"(p_verb, p_ids);
-    exception
-        when others or assert_failure then
-            null;
-    end;
-    foreach v_id in array array(select i.id from unnest(p_ids) as i (id) order by random()) loop
-        begin
-            v_count := v_count + "windlass"."outbox_timer_maintain_all"(p_verb, array[v_id]);
-        exception
-            when others or assert_failure then
-                if sqlstate = '55P03' then
-                    v_waits := v_waits + 1;
-                    exit when v_waits = 100; -- for each of these it has waited for a moment
-                else
-                    v_refused := v_id;
-                end if;
-        end;
-    end loop;
-    if v_count = 0 and v_refused is not null then
-        v_count := "windlass"."outbox_timer_maintain_all"(p_verb, array[v_refused]); -- fails in the words of who refuses it
-    end if;
-    return v_count;
+    return "windlass".windlass_each(
+        'select ' || $name$"windlass"."outbox_timer_maintain_all"$name$ || '(' || quote_literal(p_verb) || ', $1::uuid[])', p_ids::text[]);
 end
 $sql$;
 
@@ -3537,7 +3433,6 @@ create or replace function "windlass"."outbox_timer_maintain_all"(p_verb text, p
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '5ms'
 as $sql$
 declare
     v_count integer;
@@ -4395,17 +4290,13 @@ create or replace function "windlass"."outbox_job_run_ack"(
     p_processed_by text default null,
     p_keep         boolean default true,
     p_notify       boolean default true,
-    p_again        boolean default true,
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_again        boolean default true
+) returns "windlass".windlass_answer
     language plpgsql
 as $sql$
 begin
-    select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_job_run_change_held"(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners, p_processed_by => p_processed_by,
-                                   p_notify => p_notify, p_again => p_again) s;
+    return "windlass"."outbox_job_run_change_held"(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners,
+                                        p_processed_by => p_processed_by, p_notify => p_notify, p_again => p_again);
 end
 $sql$;
 
@@ -4417,18 +4308,14 @@ create or replace function "windlass"."outbox_job_run_abandon"(
     p_delays       interval[] default null,
     p_errors       text[] default null,
     p_processed_by text default null,
-    p_counted      boolean[] default null,
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_counted      boolean[] default null
+) returns "windlass".windlass_answer
     language plpgsql
 as $sql$
 begin
     perform "windlass".windlass_check_lengths(cardinality(p_ids), cardinality(p_delays), cardinality(p_errors), cardinality(p_counted));
-    select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_job_run_change_held"('abandon', p_ids, p_owners, p_processed_by => p_processed_by, p_delays => p_delays,
-                                   p_errors => p_errors, p_flags => p_counted) s;
+    return "windlass"."outbox_job_run_change_held"('abandon', p_ids, p_owners, p_processed_by => p_processed_by, p_delays => p_delays,
+                                        p_errors => p_errors, p_flags => p_counted);
 end
 $sql$;
 
@@ -4437,16 +4324,12 @@ $sql$;
 create or replace function "windlass"."outbox_job_run_release"(
     p_ids    uuid[],
     p_owners uuid[],
-    p_delay  interval default '0 s',
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_delay  interval default '0 s'
+) returns "windlass".windlass_answer
     language plpgsql
 as $sql$
 begin
-    select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_job_run_change_held"('release', p_ids, p_owners, p_delays => array[p_delay]) s;
+    return "windlass"."outbox_job_run_change_held"('release', p_ids, p_owners, p_delays => array[p_delay]);
 end
 $sql$;
 
@@ -4458,18 +4341,14 @@ create or replace function "windlass"."outbox_job_run_fail"(
     p_errors       text[] default null,
     p_processed_by text default null,
     p_block        boolean[] default null,
-    p_notify       boolean default true,
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_notify       boolean default true
+) returns "windlass".windlass_answer
     language plpgsql
 as $sql$
 begin
     perform "windlass".windlass_check_lengths(cardinality(p_ids), cardinality(p_errors), cardinality(p_block));
-    select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_job_run_change_held"('fail', p_ids, p_owners, p_processed_by => p_processed_by, p_errors => p_errors,
-                                   p_flags => p_block, p_notify => p_notify) s;
+    return "windlass"."outbox_job_run_change_held"('fail', p_ids, p_owners, p_processed_by => p_processed_by, p_errors => p_errors,
+                                        p_flags => p_block, p_notify => p_notify);
 end
 $sql$;
 
@@ -4477,33 +4356,25 @@ $sql$;
 create or replace function "windlass"."outbox_job_run_heartbeat"(
     p_ids    uuid[],
     p_owners uuid[],
-    p_lease  interval,
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_lease  interval
+) returns "windlass".windlass_answer
     language plpgsql
 as $sql$
 begin
     perform "windlass".windlass_check_lease(p_lease);
-    select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_job_run_change_held"('heartbeat', p_ids, p_owners, p_delays => array[p_lease], p_leave => true) s;
+    return "windlass"."outbox_job_run_change_held"('heartbeat', p_ids, p_owners, p_delays => array[p_lease], p_leave => true);
 end
 $sql$;
 
 -- Writes down that the handlers of these messages start now. If their lease runs out after that, it is held against them.
 create or replace function "windlass"."outbox_job_run_start"(
     p_ids    uuid[],
-    p_owners uuid[],
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_owners uuid[]
+) returns "windlass".windlass_answer
     language plpgsql
 as $sql$
 begin
-    select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."outbox_job_run_change_held"('start', p_ids, p_owners, p_leave => true) s;
+    return "windlass"."outbox_job_run_change_held"('start', p_ids, p_owners, p_leave => true);
 end
 $sql$;
 
@@ -4554,11 +4425,8 @@ create or replace function "windlass"."outbox_job_run_change_held"(
     p_notify       boolean default true,
     p_again        boolean default true,
     p_pass_on      boolean default true,
-    p_leave        boolean default false,
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_leave        boolean default false
+) returns "windlass".windlass_answer
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -4574,6 +4442,7 @@ declare
     v_id      uuid;
     v_waits   integer := 0;
     v_refused uuid;
+    v_answer  "windlass".windlass_answer;
 begin
     if cardinality(p_ids) <> cardinality(v_owners) then
         raise exception 'expected one owner, or one for each of % messages, got %', cardinality(p_ids), cardinality(p_owners)
@@ -4621,11 +4490,10 @@ begin
                     end if;
             end;
     end;
-    changed := cardinality(v_done);
-    if changed < cardinality(p_ids) then
+    if cardinality(v_done) < cardinality(p_ids) then
         select count(*) filter (where e.state = 'done'), coalesce(array_agg(e.id) filter (where e.state = 'locked'), '{}'),
                coalesce(array_agg(e.id) filter (where e.state = 'lost'), '{}')
-          into changed, locked, lost
+          into v_answer.changed, v_answer.locked, v_answer.lost
           from (select distinct c.id,
                        case when c.id = any (v_done) then 'done'
                             when m.owner_token is distinct from c.owner_token then 'lost'
@@ -4637,9 +4505,9 @@ begin
                   from unnest(p_ids, v_owners) as c (id, owner_token)
                   left join "windlass"."outbox_job_run" m on m.id = c.id and m.id = any (p_ids)) e;
     else
-        locked := '{}';
-        lost := '{}';
+        v_answer := (cardinality(v_done), '{}', '{}');
     end if;
+    return v_answer;
 end
 $sql$;
 
@@ -4822,45 +4690,13 @@ begin
 end
 $sql$;
 
--- What has to be done to messages that the caller has locked: reap, expire or clean. All at once; and if one is refused, by a
--- trigger or a constraint of the user's, or something behind one is locked, one by one: it is left out, and the others go on. Only
--- what is refused for all is an error. Returns how many.
+-- What has to be done to messages that the caller has locked: reap, expire or clean; see windlass_each. Returns how many.
 create or replace function "windlass"."outbox_job_run_maintain"(p_verb text, p_ids uuid[]) returns integer
     language plpgsql
 as $sql$
-declare
-    v_count   integer := 0;
-    v_waits   integer := 0;
-    v_refused uuid;
-    v_id      uuid;
 begin
-    if cardinality(p_ids) = 0 then
-        return 0;
-    end if;
-    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
-    begin
-        return "windlass"."outbox_job_run_maintain_all"(p_verb, p_ids);
-    exception
-        when others or assert_failure then
-            null;
-    end;
-    foreach v_id in array array(select i.id from unnest(p_ids) as i (id) order by random()) loop
-        begin
-            v_count := v_count + "windlass"."outbox_job_run_maintain_all"(p_verb, array[v_id]);
-        exception
-            when others or assert_failure then
-                if sqlstate = '55P03' then
-                    v_waits := v_waits + 1;
-                    exit when v_waits = 100; -- for each of these it has waited for a moment
-                else
-                    v_refused := v_id;
-                end if;
-        end;
-    end loop;
-    if v_count = 0 and v_refused is not null then
-        v_count := "windlass"."outbox_job_run_maintain_all"(p_verb, array[v_refused]); -- fails in the words of who refuses it
-    end if;
-    return v_count;
+    return "windlass".windlass_each(
+        'select ' || $name$"windlass"."outbox_job_run_maintain_all"$name$ || '(' || quote_literal(p_verb) || ', $1::uuid[])', p_ids::text[]);
 end
 $sql$;
 
@@ -4870,7 +4706,6 @@ create or replace function "windlass"."outbox_job_run_maintain_all"(p_verb text,
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '5ms'
 as $sql$
 declare
     v_count integer;
@@ -5647,7 +5482,7 @@ create or replace function "windlass"."outbox_timer_hand_off"(
     out topics        text[],
     out last_at       timestamptz,
     out last_id       uuid,
-    out claim_xid     bigint,
+    out claim_number  bigint,
     out snapshot_xmin bigint,
     out next_due      bigint,
     out server_time   timestamptz
@@ -5676,7 +5511,7 @@ begin
              limit p_limit
                for update skip locked) d;
     handed := cardinality(v_ids);
-    claim_xid := pg_current_xact_id()::text::bigint; -- also without any: who looks again learns what has been open since
+    claim_number := pg_current_xact_id()::text::bigint; -- also without any: who looks again learns what has been open since
     if handed > 0 then
         last_id := v_ids[handed];
         set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
@@ -6962,17 +6797,13 @@ create or replace function "windlass"."inbox_ack"(
     p_processed_by text default null,
     p_keep         boolean default true,
     p_notify       boolean default true,
-    p_again        boolean default true,
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_again        boolean default true
+) returns "windlass".windlass_answer
     language plpgsql
 as $sql$
 begin
-    select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."inbox_change_held"(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners, p_processed_by => p_processed_by,
-                                   p_notify => p_notify, p_again => p_again) s;
+    return "windlass"."inbox_change_held"(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners,
+                                        p_processed_by => p_processed_by, p_notify => p_notify, p_again => p_again);
 end
 $sql$;
 
@@ -6984,18 +6815,14 @@ create or replace function "windlass"."inbox_abandon"(
     p_delays       interval[] default null,
     p_errors       text[] default null,
     p_processed_by text default null,
-    p_counted      boolean[] default null,
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_counted      boolean[] default null
+) returns "windlass".windlass_answer
     language plpgsql
 as $sql$
 begin
     perform "windlass".windlass_check_lengths(cardinality(p_ids), cardinality(p_delays), cardinality(p_errors), cardinality(p_counted));
-    select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."inbox_change_held"('abandon', p_ids, p_owners, p_processed_by => p_processed_by, p_delays => p_delays,
-                                   p_errors => p_errors, p_flags => p_counted) s;
+    return "windlass"."inbox_change_held"('abandon', p_ids, p_owners, p_processed_by => p_processed_by, p_delays => p_delays,
+                                        p_errors => p_errors, p_flags => p_counted);
 end
 $sql$;
 
@@ -7004,16 +6831,12 @@ $sql$;
 create or replace function "windlass"."inbox_release"(
     p_ids    uuid[],
     p_owners uuid[],
-    p_delay  interval default '0 s',
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_delay  interval default '0 s'
+) returns "windlass".windlass_answer
     language plpgsql
 as $sql$
 begin
-    select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."inbox_change_held"('release', p_ids, p_owners, p_delays => array[p_delay]) s;
+    return "windlass"."inbox_change_held"('release', p_ids, p_owners, p_delays => array[p_delay]);
 end
 $sql$;
 
@@ -7025,18 +6848,14 @@ create or replace function "windlass"."inbox_fail"(
     p_errors       text[] default null,
     p_processed_by text default null,
     p_block        boolean[] default null,
-    p_notify       boolean default true,
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_notify       boolean default true
+) returns "windlass".windlass_answer
     language plpgsql
 as $sql$
 begin
     perform "windlass".windlass_check_lengths(cardinality(p_ids), cardinality(p_errors), cardinality(p_block));
-    select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."inbox_change_held"('fail', p_ids, p_owners, p_processed_by => p_processed_by, p_errors => p_errors,
-                                   p_flags => p_block, p_notify => p_notify) s;
+    return "windlass"."inbox_change_held"('fail', p_ids, p_owners, p_processed_by => p_processed_by, p_errors => p_errors,
+                                        p_flags => p_block, p_notify => p_notify);
 end
 $sql$;
 
@@ -7044,33 +6863,25 @@ $sql$;
 create or replace function "windlass"."inbox_heartbeat"(
     p_ids    uuid[],
     p_owners uuid[],
-    p_lease  interval,
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_lease  interval
+) returns "windlass".windlass_answer
     language plpgsql
 as $sql$
 begin
     perform "windlass".windlass_check_lease(p_lease);
-    select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."inbox_change_held"('heartbeat', p_ids, p_owners, p_delays => array[p_lease], p_leave => true) s;
+    return "windlass"."inbox_change_held"('heartbeat', p_ids, p_owners, p_delays => array[p_lease], p_leave => true);
 end
 $sql$;
 
 -- Writes down that the handlers of these messages start now. If their lease runs out after that, it is held against them.
 create or replace function "windlass"."inbox_start"(
     p_ids    uuid[],
-    p_owners uuid[],
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_owners uuid[]
+) returns "windlass".windlass_answer
     language plpgsql
 as $sql$
 begin
-    select s.changed, s.locked, s.lost into changed, locked, lost
-      from "windlass"."inbox_change_held"('start', p_ids, p_owners, p_leave => true) s;
+    return "windlass"."inbox_change_held"('start', p_ids, p_owners, p_leave => true);
 end
 $sql$;
 
@@ -7121,11 +6932,8 @@ create or replace function "windlass"."inbox_change_held"(
     p_notify       boolean default true,
     p_again        boolean default true,
     p_pass_on      boolean default true,
-    p_leave        boolean default false,
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_leave        boolean default false
+) returns "windlass".windlass_answer
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -7141,6 +6949,7 @@ declare
     v_id      uuid;
     v_waits   integer := 0;
     v_refused uuid;
+    v_answer  "windlass".windlass_answer;
 begin
     if cardinality(p_ids) <> cardinality(v_owners) then
         raise exception 'expected one owner, or one for each of % messages, got %', cardinality(p_ids), cardinality(p_owners)
@@ -7188,11 +6997,10 @@ begin
                     end if;
             end;
     end;
-    changed := cardinality(v_done);
-    if changed < cardinality(p_ids) then
+    if cardinality(v_done) < cardinality(p_ids) then
         select count(*) filter (where e.state = 'done'), coalesce(array_agg(e.id) filter (where e.state = 'locked'), '{}'),
                coalesce(array_agg(e.id) filter (where e.state = 'lost'), '{}')
-          into changed, locked, lost
+          into v_answer.changed, v_answer.locked, v_answer.lost
           from (select distinct c.id,
                        case when c.id = any (v_done) then 'done'
                             when m.owner_token is distinct from c.owner_token then 'lost'
@@ -7204,9 +7012,9 @@ begin
                   from unnest(p_ids, v_owners) as c (id, owner_token)
                   left join "windlass"."inbox" m on m.id = c.id and m.id = any (p_ids)) e;
     else
-        locked := '{}';
-        lost := '{}';
+        v_answer := (cardinality(v_done), '{}', '{}');
     end if;
+    return v_answer;
 end
 $sql$;
 
@@ -7389,45 +7197,13 @@ begin
 end
 $sql$;
 
--- What has to be done to messages that the caller has locked: reap, expire or clean. All at once; and if one is refused, by a
--- trigger or a constraint of the user's, or something behind one is locked, one by one: it is left out, and the others go on. Only
--- what is refused for all is an error. Returns how many.
+-- What has to be done to messages that the caller has locked: reap, expire or clean; see windlass_each. Returns how many.
 create or replace function "windlass"."inbox_maintain"(p_verb text, p_ids uuid[]) returns integer
     language plpgsql
 as $sql$
-declare
-    v_count   integer := 0;
-    v_waits   integer := 0;
-    v_refused uuid;
-    v_id      uuid;
 begin
-    if cardinality(p_ids) = 0 then
-        return 0;
-    end if;
-    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
-    begin
-        return "windlass"."inbox_maintain_all"(p_verb, p_ids);
-    exception
-        when others or assert_failure then
-            null;
-    end;
-    foreach v_id in array array(select i.id from unnest(p_ids) as i (id) order by random()) loop
-        begin
-            v_count := v_count + "windlass"."inbox_maintain_all"(p_verb, array[v_id]);
-        exception
-            when others or assert_failure then
-                if sqlstate = '55P03' then
-                    v_waits := v_waits + 1;
-                    exit when v_waits = 100; -- for each of these it has waited for a moment
-                else
-                    v_refused := v_id;
-                end if;
-        end;
-    end loop;
-    if v_count = 0 and v_refused is not null then
-        v_count := "windlass"."inbox_maintain_all"(p_verb, array[v_refused]); -- fails in the words of who refuses it
-    end if;
-    return v_count;
+    return "windlass".windlass_each(
+        'select ' || $name$"windlass"."inbox_maintain_all"$name$ || '(' || quote_literal(p_verb) || ', $1::uuid[])', p_ids::text[]);
 end
 $sql$;
 
@@ -7437,7 +7213,6 @@ create or replace function "windlass"."inbox_maintain_all"(p_verb text, p_ids uu
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '5ms'
 as $sql$
 declare
     v_count integer;
@@ -9071,6 +8846,12 @@ create table "windlass"."lease_semaphore" (
     constraint "lease_semaphore_count_check" check (permits > 0)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1);
 
+-- Leases as they are listed.
+create view "windlass"."lease_listed" with (security_invoker = true) as
+select l.name, l.slot, l.owner, l.fencing_token, l.acquired_at, l.expires_at,
+       l.holder is not null and l.expires_at > clock_timestamp() as held
+  from "windlass"."lease" l;
+
 -- The verbs of leases and of the permits of semaphores.
 --
 -- What they have in common:
@@ -9475,46 +9256,20 @@ end
 $sql$;
 
 -- What is known of the lease of a name: who holds it, or held it last.
-create or replace function "windlass"."lease_find"(p_name text) returns table (
-    name          varchar,
-    slot          integer,
-    owner         varchar,
-    fencing_token bigint,
-    acquired_at   timestamptz,
-    expires_at    timestamptz,
-    held          boolean
-)
+create or replace function "windlass"."lease_find"(p_name text) returns setof "windlass"."lease_listed"
     language plpgsql
 as $sql$
-declare
-    v_now timestamptz := clock_timestamp();
 begin
-    return query
-    select l.name, l.slot, l.owner, l.fencing_token, l.acquired_at, l.expires_at, l.holder is not null and l.expires_at > v_now
-      from "windlass"."lease" l
-     where l.name = p_name and l.slot = 0;
+    return query select l.* from "windlass"."lease_listed" l where l.name = p_name and l.slot = 0;
 end
 $sql$;
 
 -- The same for all names, permits of semaphores among them, in the order of the names.
-create or replace function "windlass"."lease_list"() returns table (
-    name          varchar,
-    slot          integer,
-    owner         varchar,
-    fencing_token bigint,
-    acquired_at   timestamptz,
-    expires_at    timestamptz,
-    held          boolean
-)
+create or replace function "windlass"."lease_list"() returns setof "windlass"."lease_listed"
     language plpgsql
 as $sql$
-declare
-    v_now timestamptz := clock_timestamp();
 begin
-    return query
-    select l.name, l.slot, l.owner, l.fencing_token, l.acquired_at, l.expires_at, l.holder is not null and l.expires_at > v_now
-      from "windlass"."lease" l
-     order by l.name, l.slot;
+    return query select l.* from "windlass"."lease_listed" l order by l.name, l.slot;
 end
 $sql$;
 

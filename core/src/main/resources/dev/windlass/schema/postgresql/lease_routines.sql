@@ -402,46 +402,20 @@ end
 $sql$;
 
 -- What is known of the lease of a name: who holds it, or held it last.
-create or replace function {schema}.{lease_find}(p_name text) returns table (
-    name          varchar,
-    slot          integer,
-    owner         varchar,
-    fencing_token bigint,
-    acquired_at   timestamptz,
-    expires_at    timestamptz,
-    held          boolean
-)
+create or replace function {schema}.{lease_find}(p_name text) returns setof {schema}.{lease_listed}
     language plpgsql
 as $sql$
-declare
-    v_now timestamptz := clock_timestamp();
 begin
-    return query
-    select l.name, l.slot, l.owner, l.fencing_token, l.acquired_at, l.expires_at, l.holder is not null and l.expires_at > v_now
-      from {schema}.{lease} l
-     where l.name = p_name and l.slot = 0;
+    return query select l.* from {schema}.{lease_listed} l where l.name = p_name and l.slot = 0;
 end
 $sql$;
 
 -- The same for all names, permits of semaphores among them, in the order of the names.
-create or replace function {schema}.{lease_list}() returns table (
-    name          varchar,
-    slot          integer,
-    owner         varchar,
-    fencing_token bigint,
-    acquired_at   timestamptz,
-    expires_at    timestamptz,
-    held          boolean
-)
+create or replace function {schema}.{lease_list}() returns setof {schema}.{lease_listed}
     language plpgsql
 as $sql$
-declare
-    v_now timestamptz := clock_timestamp();
 begin
-    return query
-    select l.name, l.slot, l.owner, l.fencing_token, l.acquired_at, l.expires_at, l.holder is not null and l.expires_at > v_now
-      from {schema}.{lease} l
-     order by l.name, l.slot;
+    return query select l.* from {schema}.{lease_listed} l order by l.name, l.slot;
 end
 $sql$;
 

@@ -46,3 +46,9 @@ create table {schema}.{lease_semaphore} (
         name ~ '[^\t-\r\u001c-\u0020\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]' and right(name, 1) <> ' '),
     constraint {lease_semaphore_count_check} check (permits > 0)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1);
+
+-- Leases as they are listed.
+create view {schema}.{lease_listed} with (security_invoker = true) as
+select l.name, l.slot, l.owner, l.fencing_token, l.acquired_at, l.expires_at,
+       l.holder is not null and l.expires_at > clock_timestamp() as held
+  from {schema}.{lease} l;

@@ -22,17 +22,13 @@ create or replace function {schema}.{queue_ack}(
     p_processed_by text default null,
     p_keep         boolean default {keeps},
     p_notify       boolean default true,
-    p_again        boolean default true,
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_again        boolean default true
+) returns {schema}.windlass_answer
     language plpgsql
 as $sql$
 begin
-    select s.changed, s.locked, s.lost into changed, locked, lost
-      from {schema}.{queue_change_held}(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners, p_processed_by => p_processed_by,
-                                   p_notify => p_notify, p_again => p_again) s;
+    return {schema}.{queue_change_held}(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners,
+                                        p_processed_by => p_processed_by, p_notify => p_notify, p_again => p_again);
 end
 $sql$;
 
@@ -44,18 +40,14 @@ create or replace function {schema}.{queue_abandon}(
     p_delays       interval[] default null,
     p_errors       text[] default null,
     p_processed_by text default null,
-    p_counted      boolean[] default null,
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_counted      boolean[] default null
+) returns {schema}.windlass_answer
     language plpgsql
 as $sql$
 begin
     perform {schema}.windlass_check_lengths(cardinality(p_ids), cardinality(p_delays), cardinality(p_errors), cardinality(p_counted));
-    select s.changed, s.locked, s.lost into changed, locked, lost
-      from {schema}.{queue_change_held}('abandon', p_ids, p_owners, p_processed_by => p_processed_by, p_delays => p_delays,
-                                   p_errors => p_errors, p_flags => p_counted) s;
+    return {schema}.{queue_change_held}('abandon', p_ids, p_owners, p_processed_by => p_processed_by, p_delays => p_delays,
+                                        p_errors => p_errors, p_flags => p_counted);
 end
 $sql$;
 
@@ -64,16 +56,12 @@ $sql$;
 create or replace function {schema}.{queue_release}(
     p_ids    uuid[],
     p_owners uuid[],
-    p_delay  interval default '0 s',
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_delay  interval default '0 s'
+) returns {schema}.windlass_answer
     language plpgsql
 as $sql$
 begin
-    select s.changed, s.locked, s.lost into changed, locked, lost
-      from {schema}.{queue_change_held}('release', p_ids, p_owners, p_delays => array[p_delay]) s;
+    return {schema}.{queue_change_held}('release', p_ids, p_owners, p_delays => array[p_delay]);
 end
 $sql$;
 
@@ -85,18 +73,14 @@ create or replace function {schema}.{queue_fail}(
     p_errors       text[] default null,
     p_processed_by text default null,
     p_block        boolean[] default null,
-    p_notify       boolean default true,
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_notify       boolean default true
+) returns {schema}.windlass_answer
     language plpgsql
 as $sql$
 begin
     perform {schema}.windlass_check_lengths(cardinality(p_ids), cardinality(p_errors), cardinality(p_block));
-    select s.changed, s.locked, s.lost into changed, locked, lost
-      from {schema}.{queue_change_held}('fail', p_ids, p_owners, p_processed_by => p_processed_by, p_errors => p_errors,
-                                   p_flags => p_block, p_notify => p_notify) s;
+    return {schema}.{queue_change_held}('fail', p_ids, p_owners, p_processed_by => p_processed_by, p_errors => p_errors,
+                                        p_flags => p_block, p_notify => p_notify);
 end
 $sql$;
 
@@ -104,33 +88,25 @@ $sql$;
 create or replace function {schema}.{queue_heartbeat}(
     p_ids    uuid[],
     p_owners uuid[],
-    p_lease  interval,
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_lease  interval
+) returns {schema}.windlass_answer
     language plpgsql
 as $sql$
 begin
     perform {schema}.windlass_check_lease(p_lease);
-    select s.changed, s.locked, s.lost into changed, locked, lost
-      from {schema}.{queue_change_held}('heartbeat', p_ids, p_owners, p_delays => array[p_lease], p_leave => true) s;
+    return {schema}.{queue_change_held}('heartbeat', p_ids, p_owners, p_delays => array[p_lease], p_leave => true);
 end
 $sql$;
 
 -- Writes down that the handlers of these messages start now. If their lease runs out after that, it is held against them.
 create or replace function {schema}.{queue_start}(
     p_ids    uuid[],
-    p_owners uuid[],
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_owners uuid[]
+) returns {schema}.windlass_answer
     language plpgsql
 as $sql$
 begin
-    select s.changed, s.locked, s.lost into changed, locked, lost
-      from {schema}.{queue_change_held}('start', p_ids, p_owners, p_leave => true) s;
+    return {schema}.{queue_change_held}('start', p_ids, p_owners, p_leave => true);
 end
 $sql$;
 
@@ -178,11 +154,8 @@ create or replace function {schema}.{queue_change_held}(
     p_notify       boolean default true,
     p_again        boolean default true,
     p_pass_on      boolean default true,
-    p_leave        boolean default false,
-    out changed integer,
-    out locked  uuid[],
-    out lost    uuid[]
-)
+    p_leave        boolean default false
+) returns {schema}.windlass_answer
     language plpgsql
 {plan:ids}
 as $sql$
@@ -193,6 +166,7 @@ declare
     v_id      uuid;
     v_waits   integer := 0;
     v_refused uuid;
+    v_answer  {schema}.windlass_answer;
 begin
     if cardinality(p_ids) <> cardinality(v_owners) then
         raise exception 'expected one owner, or one for each of % messages, got %', cardinality(p_ids), cardinality(p_owners)
@@ -240,11 +214,10 @@ begin
                     end if;
             end;
     end;
-    changed := cardinality(v_done);
-    if changed < cardinality(p_ids) then
+    if cardinality(v_done) < cardinality(p_ids) then
         select count(*) filter (where e.state = 'done'), coalesce(array_agg(e.id) filter (where e.state = 'locked'), '{}'),
                coalesce(array_agg(e.id) filter (where e.state = 'lost'), '{}')
-          into changed, locked, lost
+          into v_answer.changed, v_answer.locked, v_answer.lost
           from (select distinct c.id,
                        case when c.id = any (v_done) then 'done'
                             when m.owner_token is distinct from c.owner_token then 'lost'
@@ -256,9 +229,9 @@ begin
                   from unnest(p_ids, v_owners) as c (id, owner_token)
                   left join {schema}.{queue} m on m.id = c.id and m.id = any (p_ids)) e;
     else
-        locked := '{}';
-        lost := '{}';
+        v_answer := (cardinality(v_done), '{}', '{}');
     end if;
+    return v_answer;
 end
 $sql$;
 
@@ -433,52 +406,19 @@ begin
 end
 $sql$;
 
--- What has to be done to messages that the caller has locked: reap, expire or clean. All at once; and if one is refused, by a
--- trigger or a constraint of the user's, or something behind one is locked, one by one: it is left out, and the others go on. Only
--- what is refused for all is an error. Returns how many.
+-- What has to be done to messages that the caller has locked: reap, expire or clean; see windlass_each. Returns how many.
 create or replace function {schema}.{queue_maintain}(p_verb text, p_ids uuid[]) returns integer
     language plpgsql
 as $sql$
-declare
-    v_count   integer := 0;
-    v_waits   integer := 0;
-    v_refused uuid;
-    v_id      uuid;
 begin
-    if cardinality(p_ids) = 0 then
-        return 0;
-    end if;
-    set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
-    begin
-        return {schema}.{queue_maintain_all}(p_verb, p_ids);
-    exception
-        when others or assert_failure then
-            null;
-    end;
-    foreach v_id in array array(select i.id from unnest(p_ids) as i (id) order by random()) loop
-        begin
-            v_count := v_count + {schema}.{queue_maintain_all}(p_verb, array[v_id]);
-        exception
-            when others or assert_failure then
-                if sqlstate = '55P03' then
-                    v_waits := v_waits + 1;
-                    exit when v_waits = 100; -- for each of these it has waited for a moment
-                else
-                    v_refused := v_id;
-                end if;
-        end;
-    end loop;
-    if v_count = 0 and v_refused is not null then
-        v_count := {schema}.{queue_maintain_all}(p_verb, array[v_refused]); -- fails in the words of who refuses it
-    end if;
-    return v_count;
+    return {schema}.windlass_each(
+        'select ' || $name${schema}.{queue_maintain_all}$name$ || '(' || quote_literal(p_verb) || ', $1::uuid[])', p_ids::text[]);
 end
 $sql$;
 
 create or replace function {schema}.{queue_maintain_all}(p_verb text, p_ids uuid[]) returns integer
     language plpgsql
 {plan:index}
-    set lock_timeout = '5ms'
 as $sql$
 declare
     v_count integer;

@@ -187,7 +187,7 @@ create or replace function {schema}.{outbox_timer_hand_off}(
     out topics        text[],
     out last_at       timestamptz,
     out last_id       uuid,
-    out claim_xid     bigint,
+    out claim_number  bigint,
     out snapshot_xmin bigint,
     out next_due      bigint,
     out server_time   timestamptz
@@ -213,7 +213,7 @@ begin
              limit p_limit
                for update skip locked) d;
     handed := cardinality(v_ids);
-    claim_xid := pg_current_xact_id()::text::bigint; -- also without any: who looks again learns what has been open since
+    claim_number := pg_current_xact_id()::text::bigint; -- also without any: who looks again learns what has been open since
     if handed > 0 then
         last_id := v_ids[handed];
         set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit

@@ -50,6 +50,10 @@ create table {schema}.windlass_action (
 );
 create index windlass_action_queue on {schema}.windlass_action (queue, id);
 
+-- What a verb answers about the messages it was given: how many it changed, those that somebody else has locked, and those that the
+-- owner does not hold.
+create type {schema}.windlass_answer as (changed integer, locked uuid[], lost uuid[]);
+
 -- Records what an operator did; with p_action, as a part of what is recorded there. Returns the number of the record.
 create or replace function {schema}.windlass_record(
     p_queue    text,
@@ -125,34 +129,34 @@ begin
 end
 $sql$;
 
--- Deletes rows that the caller has locked. All at once; and if one is refused, by a trigger or a constraint of the user's, or
--- something behind one is locked, one by one: it stays, and the others go. Only what is refused for all is an error. Returns how
--- many.
-create or replace function {schema}.windlass_delete(p_table regclass, p_rows tid[]) returns integer
+-- Changes rows that the caller has locked by a statement that takes them as $1, and tells how many it changed. All at once; and if
+-- one is refused, by a trigger or a constraint of the user's, or something behind one is locked, one by one: it stays as it is, and
+-- the others are changed. Only what is refused for all is an error. Returns how many.
+create or replace function {schema}.windlass_each(p_change text, p_rows text[]) returns integer
     language plpgsql
     set lock_timeout = '5ms'
 as $sql$
 declare
-    v_delete  text := 'delete from ' || p_table::text || ' where ctid = any ($1)';
     v_count   integer;
     v_sum     integer := 0;
     v_waits   integer := 0;
-    v_refused tid;
-    v_row     tid;
+    v_refused text;
+    v_row     text;
 begin
+    if cardinality(p_rows) = 0 then
+        return 0;
+    end if;
     set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
     begin
-        execute v_delete using p_rows;
-        get diagnostics v_count = row_count;
+        execute p_change into v_count using p_rows;
         return v_count;
     exception
         when others or assert_failure then
             null;
     end;
-    foreach v_row in array p_rows loop
+    foreach v_row in array array(select r.name from unnest(p_rows) as r (name) order by random()) loop
         begin
-            execute v_delete using array[v_row];
-            get diagnostics v_count = row_count;
+            execute p_change into v_count using array[v_row];
             v_sum := v_sum + v_count;
         exception
             when others or assert_failure then
@@ -165,9 +169,20 @@ begin
         end;
     end loop;
     if v_sum = 0 and v_refused is not null then
-        execute v_delete using array[v_refused]; -- fails in the words of who refuses it
+        execute p_change into v_sum using array[v_refused]; -- fails in the words of who refuses it
     end if;
     return v_sum;
+end
+$sql$;
+
+-- Deletes rows that the caller has locked; see windlass_each. Returns how many.
+create or replace function {schema}.windlass_delete(p_table regclass, p_rows tid[]) returns integer
+    language plpgsql
+as $sql$
+begin
+    return {schema}.windlass_each(
+        'with gone as (delete from ' || p_table::text || ' where ctid = any ($1::tid[]) returning 1) select count(*) from gone',
+        p_rows::text[]);
 end
 $sql$;
 
