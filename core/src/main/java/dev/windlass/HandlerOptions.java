@@ -12,7 +12,6 @@ import org.jspecify.annotations.Nullable;
  * @param overtime what becomes of the message if the handler does not stop then; by default it goes on without the handler, and
  *     may be handled again while that is still at work
  * @param retry what happens after a failed attempt
- * @param failedHead what becomes of the messages behind one that has failed, under the same ordering key
  * @param circuit when the topic rests because its handler fails throughout; null means never
  */
 public record HandlerOptions(
@@ -20,7 +19,6 @@ public record HandlerOptions(
         Duration timeout,
         Overtime overtime,
         RetryPolicy retry,
-        FailedHead failedHead,
         @Nullable Circuit circuit) {
 
     public HandlerOptions {
@@ -28,39 +26,32 @@ public record HandlerOptions(
         Require.positive("time-out", timeout);
         Require.present("choice for overtime", overtime);
         Require.present("retry policy", retry);
-        Require.present("choice for failed heads", failedHead);
     }
 
     /**
-     * Sixteen at once, ten minutes each, given up after that, {@linkplain RetryPolicy#defaults() ten attempts}, failed heads
-     * block their key, no circuit.
+     * Sixteen at once, ten minutes each, given up after that, {@linkplain RetryPolicy#defaults() ten attempts}, no circuit.
      */
     public static HandlerOptions defaults() {
-        return new HandlerOptions(
-                16, Duration.ofMinutes(10), Overtime.GIVE_UP, RetryPolicy.defaults(), FailedHead.BLOCKS, null);
+        return new HandlerOptions(16, Duration.ofMinutes(10), Overtime.GIVE_UP, RetryPolicy.defaults(), null);
     }
 
     public HandlerOptions withConcurrency(int concurrency) {
-        return new HandlerOptions(concurrency, timeout, overtime, retry, failedHead, circuit);
+        return new HandlerOptions(concurrency, timeout, overtime, retry, circuit);
     }
 
     public HandlerOptions withTimeout(Duration timeout) {
-        return new HandlerOptions(concurrency, timeout, overtime, retry, failedHead, circuit);
+        return new HandlerOptions(concurrency, timeout, overtime, retry, circuit);
     }
 
     public HandlerOptions withOvertime(Overtime overtime) {
-        return new HandlerOptions(concurrency, timeout, overtime, retry, failedHead, circuit);
+        return new HandlerOptions(concurrency, timeout, overtime, retry, circuit);
     }
 
     public HandlerOptions withRetry(RetryPolicy retry) {
-        return new HandlerOptions(concurrency, timeout, overtime, retry, failedHead, circuit);
-    }
-
-    public HandlerOptions withFailedHead(FailedHead failedHead) {
-        return new HandlerOptions(concurrency, timeout, overtime, retry, failedHead, circuit);
+        return new HandlerOptions(concurrency, timeout, overtime, retry, circuit);
     }
 
     public HandlerOptions withCircuit(@Nullable Circuit circuit) {
-        return new HandlerOptions(concurrency, timeout, overtime, retry, failedHead, circuit);
+        return new HandlerOptions(concurrency, timeout, overtime, retry, circuit);
     }
 }

@@ -106,7 +106,7 @@ public final class Windlass implements AutoCloseable {
                 background,
                 options,
                 builder.outbox,
-                builder.outboxHandlers.handlings(builder.outbox.handlers(), handler -> handler::handle),
+                builder.outboxHandlers.handlings(builder.outbox.queue().handlers(), handler -> handler::handle),
                 builder.codec,
                 builder.telemetry,
                 workers);
@@ -510,13 +510,13 @@ public final class Windlass implements AutoCloseable {
             Require.present("job", job);
             @SuppressWarnings("unchecked") // what it is an instance of
             Class<T> type = (Class<T>) Require.present("payload", payload).getClass();
-            return outboxHandler(add(job.payload(codec.encode(payload))), type, handler);
+            return outboxHandler(add(job.withPayload(codec.encode(payload))), type, handler);
         }
 
         /** Returns the topic of its runs. */
         private String add(Job job) {
             Require.present("job", job);
-            Job complete = job.topic() == null ? job.topic(job.name()) : job;
+            Job complete = job.topic() == null ? job.withTopic(job.name()) : job;
             if (ownJobs.putIfAbsent(complete.name(), complete) != null) {
                 throw new IllegalArgumentException(
                         "expected jobs with different names, got two with \"" + complete.name() + "\"");

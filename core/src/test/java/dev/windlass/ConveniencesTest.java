@@ -47,7 +47,7 @@ final class ConveniencesTest {
 
     @Test
     void theLogTellsHowOftenAJobRunsInWords() {
-        assertThat(Job.every("poll", Duration.ofSeconds(90)).topic("a"))
+        assertThat(Job.every("poll", Duration.ofSeconds(90)).withTopic("a"))
                 .hasToString("Job[poll, every 1 min 30 s, topic=a]");
     }
 

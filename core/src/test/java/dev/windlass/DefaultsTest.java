@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.inbox.InboxOptions;
 import dev.windlass.lease.LeaseOptions;
+import dev.windlass.outbox.FailedHead;
 import dev.windlass.outbox.OutboxOptions;
 import dev.windlass.schedule.ScheduleOptions;
 import java.time.Duration;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -21,13 +23,16 @@ final class DefaultsTest {
         assertThat(OutboxOptions.defaults())
                 .isEqualTo(new OutboxOptions(
                         "outbox",
-                        Duration.ofMillis(250),
-                        50,
-                        Duration.ofSeconds(30),
-                        16,
-                        Duration.ofDays(7),
-                        5,
-                        HandlerOptions.defaults()));
+                        new QueueOptions(
+                                Duration.ofMillis(250),
+                                50,
+                                Duration.ofSeconds(30),
+                                16,
+                                Duration.ofDays(7),
+                                5,
+                                HandlerOptions.defaults()),
+                        FailedHead.BLOCKS,
+                        Map.of()));
     }
 
     @Test
@@ -57,7 +62,6 @@ final class DefaultsTest {
                         Duration.ofMinutes(10),
                         Overtime.GIVE_UP,
                         new RetryPolicy(10, Duration.ofSeconds(1), Duration.ofMinutes(1), 0.2),
-                        FailedHead.BLOCKS,
                         null));
     }
 
@@ -66,17 +70,18 @@ final class DefaultsTest {
         assertThat(InboxOptions.defaults())
                 .isEqualTo(new InboxOptions(
                         "inbox",
-                        Duration.ofMillis(250),
-                        20,
-                        Duration.ofSeconds(30),
+                        new QueueOptions(
+                                Duration.ofMillis(250),
+                                20,
+                                Duration.ofSeconds(30),
+                                16,
+                                Duration.ofDays(30),
+                                5,
+                                HandlerOptions.defaults()),
                         Duration.ofMinutes(5),
                         Duration.ofHours(1),
                         Duration.ofSeconds(30),
-                        5,
-                        16,
-                        Duration.ofDays(30),
-                        5,
-                        HandlerOptions.defaults()));
+                        5));
     }
 
     @Test

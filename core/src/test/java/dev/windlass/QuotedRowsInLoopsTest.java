@@ -148,7 +148,9 @@ final class QuotedRowsInLoopsTest {
         for (String name : new String[] {"one", "other"}) { // what is refused for one alone is not the loop's trouble
             windlass.timers().schedule(TimerEntry.of("quick", PAYLOAD, Duration.ZERO));
             windlass.jobs()
-                    .save(Job.every(name, Duration.ofSeconds(1)).topic("quick").payload(PAYLOAD));
+                    .save(Job.every(name, Duration.ofSeconds(1))
+                            .withTopic("quick")
+                            .withPayload(PAYLOAD));
         }
         database.execute("""
                 insert into %s.outbox (id, created_at, next_attempt_at, topic, payload, status, ended_at, owner_token,

@@ -251,14 +251,14 @@ final class QuotedRowsTest {
     }
 
     private static Job job(String name) {
-        return Job.every(name, Duration.ofDays(1)).topic("a").payload(PAYLOAD);
+        return Job.every(name, Duration.ofDays(1)).withTopic("a").withPayload(PAYLOAD);
     }
 
     private Runnable jobCalls(Windlass windlass) {
         Jobs jobs = windlass.jobs();
         jobs.save(job("saved"));
         jobs.trigger("saved");
-        List<JobRunIdentifier> held = jobs.claimRuns(owner, MINUTE, 10).stream()
+        List<JobRunIdentifier> held = jobs.runClaims().claim(owner, MINUTE, 10).stream()
                 .map(ClaimedJobRun::id)
                 .toList();
         return () -> {
@@ -267,17 +267,17 @@ final class QuotedRowsTest {
                 return jobs;
             });
             call(() -> windlass.inTransaction(connection -> {
-                jobs.save(connection, job("saved").payload("other " + SECRET));
+                jobs.save(connection, job("saved").withPayload("other " + SECRET));
                 return jobs;
             }));
             call(() -> jobs.trigger("saved"));
             call(() -> jobs.pause("saved"));
             call(() -> jobs.resume("saved"));
-            call(() -> jobs.abandonRuns(owner, held, MOMENT, "broken " + SECRET));
-            call(() -> jobs.failRuns(owner, held, "broken " + SECRET));
-            call(() -> jobs.ackRuns(owner, held));
-            call(jobs::reapExpiredRuns);
-            call(() -> jobs.claimRuns(OwnerToken.fresh(), MINUTE, 10));
+            call(() -> jobs.runClaims().abandon(owner, held, MOMENT, "broken " + SECRET));
+            call(() -> jobs.runClaims().fail(owner, held, "broken " + SECRET));
+            call(() -> jobs.runClaims().ack(owner, held));
+            call(jobs.runClaims()::reapExpired);
+            call(() -> jobs.runClaims().claim(OwnerToken.fresh(), MINUTE, 10));
             call(() -> {
                 jobs.delete("saved");
                 return jobs;

@@ -182,7 +182,7 @@ final class RefusingTriggersTest {
         threeJobs();
         database.execute("select %s.outbox_job_trigger(n) from unnest(array['poison', 'one', 'three']) n");
         refusal.in("outbox_job_run");
-        assertThat(database.passive().jobs().claimRuns(OwnerToken.fresh(), LEASE, 2))
+        assertThat(database.passive().jobs().runClaims().claim(OwnerToken.fresh(), LEASE, 2))
                 .hasSize(2);
     }
 

@@ -30,7 +30,7 @@ final class TransactionsTest {
     private static final OutboxEntry ENTRY = OutboxEntry.of("a", "x");
     private static final TimerEntry TIMER = TimerEntry.of("a", "x", Duration.ofHours(1));
     private static final InboxEntry ARRIVAL = InboxEntry.of("source", "1", "a", "x");
-    private static final Job JOB = Job.every("job", Duration.ofHours(1)).topic("a");
+    private static final Job JOB = Job.every("job", Duration.ofHours(1)).withTopic("a");
 
     @RegisterExtension
     static final TestDatabase database = new TestDatabase();

@@ -32,8 +32,8 @@ final class JobsCommandTest {
     private static final EmbeddedPostgres SERVER = EmbeddedPostgres.shared();
     private static final String NOBODY = "0197c3a2-8f10-7abc-9def-0123456789ab";
     private static final Job NIGHTLY =
-            Job.cron("nightly", "0 2 * * *", ZoneId.of("Europe/Berlin")).topic("report.run");
-    private static final Job OFTEN = Job.every("often", Duration.ofMinutes(5)).topic("poll");
+            Job.cron("nightly", "0 2 * * *", ZoneId.of("Europe/Berlin")).withTopic("report.run");
+    private static final Job OFTEN = Job.every("often", Duration.ofMinutes(5)).withTopic("poll");
 
     private final Windlass windlass = passive().start();
     private final Jobs jobs = windlass.jobs();
@@ -98,7 +98,7 @@ final class JobsCommandTest {
     void listShowsWhenJobsRunAndRanAndWhatIsWrong() throws SQLException {
         jobs.save(NIGHTLY);
         jobs.save(OFTEN);
-        jobs.save(NIGHTLY.topic("other").payload("secret"));
+        jobs.save(NIGHTLY.withTopic("other").withPayload("secret"));
         doneRun("nightly");
         jobs.pause("often");
         sql("update jobs_command_test.outbox_job set skipped_ticks = 3, problem = E'cannot\\nbe' where name = 'often'");
@@ -142,8 +142,8 @@ final class JobsCommandTest {
 
     @Test
     void jsonHasOneObjectForEach() {
-        jobs.save(NIGHTLY.misfire(Misfire.skip()).overlap(Overlap.SKIP));
-        jobs.save(OFTEN.misfire(Misfire.all(7)).jitter(Duration.ofSeconds(30)));
+        jobs.save(NIGHTLY.withMisfire(Misfire.skip()).withOverlap(Overlap.SKIP));
+        jobs.save(OFTEN.withMisfire(Misfire.all(7)).withJitter(Duration.ofSeconds(30)));
         JobRun run = failedRun("often", "say \"no\"\n");
         Ran ran = jobs("list", "--json");
         assertThat(ran.out()).hasLineCount(2);
@@ -169,10 +169,10 @@ final class JobsCommandTest {
 
     @Test
     void showTellsAllButThePayloadUnlessAsked() {
-        jobs.save(NIGHTLY.payload("my\npayload")
-                .misfire(Misfire.all(1000))
-                .overlap(Overlap.SKIP)
-                .jitter(Duration.ofMillis(90_500)));
+        jobs.save(NIGHTLY.withPayload("my\npayload")
+                .withMisfire(Misfire.all(1000))
+                .withOverlap(Overlap.SKIP)
+                .withJitter(Duration.ofMillis(90_500)));
         JobRun run = failedRun("nightly", "first\nsecond");
         Ran ran = jobs("show", "nightly");
         assertThat(ran.exitCode()).isZero();
@@ -283,7 +283,7 @@ final class JobsCommandTest {
 
     @Test
     void triggerRefusesAnOverlapThatTheJobDoesNotAllow() {
-        jobs.save(OFTEN.overlap(Overlap.SKIP));
+        jobs.save(OFTEN.withOverlap(Overlap.SKIP));
         JobRun run = jobs.trigger("often");
         Ran ran = jobs("trigger", "often");
         assertThat(ran.exitCode()).isEqualTo(1);
@@ -297,7 +297,7 @@ final class JobsCommandTest {
 
     @Test
     void aRunThatIsNoMessageYetIsNotSaidToBeOne() {
-        jobs.save(OFTEN.overlap(Overlap.SKIP));
+        jobs.save(OFTEN.withOverlap(Overlap.SKIP));
         jobs("trigger", "often");
         JobRun run = jobs.runs("often", 1).get(0);
         assertThat(jobs("trigger", "often").err())

@@ -130,7 +130,7 @@ final class OutboxCommandTest {
         outbox.enqueue(OutboxEntry.of("ready", ""));
         dead("dead", "no");
         windlass.timers().schedule(TimerEntry.of("timer", "", Duration.ofHours(1)));
-        windlass.jobs().save(Job.every("job", Duration.ofHours(1)).topic("jobs"));
+        windlass.jobs().save(Job.every("job", Duration.ofHours(1)).withTopic("jobs"));
         for (String known : List.of("ready", "dead", "timer", "jobs")) {
             assertThat(outbox("pause", known).err()).isEmpty();
         }

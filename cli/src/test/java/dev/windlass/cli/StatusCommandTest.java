@@ -111,9 +111,9 @@ final class StatusCommandTest {
     void jobsAreOneLineOnceThereAreAny() throws SQLException {
         try (Windlass windlass = passive()) {
             Jobs jobs = windlass.jobs();
-            jobs.save(Job.every("a", Duration.ofHours(3)).topic("t"));
-            jobs.save(Job.every("b", Duration.ofHours(5)).topic("t"));
-            jobs.save(Job.every("c", Duration.ofHours(1)).topic("t"));
+            jobs.save(Job.every("a", Duration.ofHours(3)).withTopic("t"));
+            jobs.save(Job.every("b", Duration.ofHours(5)).withTopic("t"));
+            jobs.save(Job.every("c", Duration.ofHours(1)).withTopic("t"));
             jobs.pause("c");
             assertThat(status().out().lines())
                     .last()

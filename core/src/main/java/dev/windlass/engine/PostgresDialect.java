@@ -1,7 +1,9 @@
 package dev.windlass.engine;
 
+import dev.windlass.runtime.Call;
 import dev.windlass.runtime.Dialect;
 import dev.windlass.runtime.PoolTimeout;
+import dev.windlass.runtime.Proof;
 import dev.windlass.runtime.SqlError;
 import dev.windlass.runtime.SqlType;
 import java.sql.Connection;
@@ -102,6 +104,26 @@ public final class PostgresDialect implements Dialect {
         return "select c.*, (select pg_current_xact_id_if_assigned()::text::bigint) as claim_number,"
                 + " (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint) as snapshot_xmin from "
                 + invocation(schema, routine, types) + " c";
+    }
+
+    @Override
+    public Call.RowMapper<Proof> proofs(ResultSet rows) throws SQLException {
+        int number = rows.findColumn("claim_number");
+        int xmin = rows.findColumn("snapshot_xmin");
+        return row -> new Snapshot(row.getLong(number), row.getLong(xmin));
+    }
+
+    /**
+     * A look at the database.
+     *
+     * @param number that of its transaction
+     * @param xmin the oldest transaction that was running in its snapshot
+     */
+    private record Snapshot(long number, long xmin) implements Proof {
+        @Override
+        public boolean covers(Proof earlier) {
+            return earlier instanceof Snapshot before && xmin > before.number;
+        }
     }
 
     /** Without a FROM, which would cost a function scan. */

@@ -1,5 +1,6 @@
 package dev.windlass.inbox;
 
+import dev.windlass.Claims;
 import dev.windlass.OwnerToken;
 import dev.windlass.Topic;
 import dev.windlass.WindlassException;
@@ -26,7 +27,7 @@ import java.util.Optional;
  * arguments are refused with an {@link IllegalArgumentException} before any SQL; what the database refuses arrives as
  * {@link WindlassException}. A mark of an attempt that has been lost is an {@link AttemptLostException}.
  */
-public interface Inbox {
+public interface Inbox extends Claims<InboxMessage, InboxWorkItemIdentifier> {
 
     /**
      * Processes a message once: begins it, runs the work in a transaction that also marks it as processed, and commits.
@@ -151,63 +152,17 @@ public interface Inbox {
     List<Enqueued> enqueueAll(Connection connection, Collection<InboxEntry> entries);
 
     /**
-     * Takes up to {@code batchSize} queued messages that are ready and due, of whatever topic, the oldest of each first.
-     *
-     * <p>Nobody else gets them until the lease has run out. Take a fresh token for each claim, and {@link #heartbeat} well
-     * before the lease ends when the work takes longer.
-     *
-     * <p>If this call fails, it may have taken some all the same: call {@link #release(OwnerToken)}.
-     */
-    List<InboxMessage> claim(OwnerToken owner, Duration lease, int batchSize);
-
-    /**
-     * Ends messages as done. Ids that this owner does not hold are ignored. Returns how many this owner has ended, with this
-     * call or before: an ack that is repeated because its answer was lost counts the same.
-     */
-    int ack(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids);
-
-    /**
-     * The same in the caller's transaction, so that the business change and the end of the messages are one. Counts only what
-     * this call has ended: if that is fewer than given, roll back, since the work of the others has been done or is somebody
+     * Ends claimed messages as done in the caller's transaction, so that the business change and their end are one. Counts only
+     * what this call has ended: if that is fewer than given, roll back, since the work of the others has been done or is somebody
      * else's.
      */
     int ack(Connection connection, OwnerToken owner, Collection<InboxWorkItemIdentifier> ids);
 
     /**
-     * Returns messages to ready after a failed attempt; they can be claimed again after min(2<sup>retryCount</sup> s, 60 s).
-     * Returns how many this owner held.
+     * {@inheritDoc}
+     *
+     * <p>Also what was enqueued while an attempt without the queue was going on that has failed or was not heard of again.
      */
-    int abandon(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids);
-
-    /** The same, with a pause and an error text to remember, of which 2,048 characters are kept. */
-    int abandon(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids, Duration delay, String error);
-
-    /** Returns messages to ready at once, without a counted attempt, as when the worker stops. Returns how many it held. */
-    int release(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids);
-
-    /**
-     * Returns all messages that this owner holds to ready at once, without a counted attempt: for when {@link #claim} has failed,
-     * and may have taken some all the same. Returns how many. If the answer of the claim is still on its way, it may be none;
-     * call it again a little later.
-     */
-    int release(OwnerToken owner);
-
-    /** Gives messages up, with the reason, of which 2,048 characters are kept. Returns how many this owner held. */
-    int fail(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids, String error);
-
-    /** The same without a text: what is known of an earlier attempt stays. */
-    int fail(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids);
-
-    /**
-     * Renews leases that have not run out. Returns how many; fewer than given means that the others are lost, and their
-     * handling must stop.
-     */
-    int heartbeat(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids, Duration lease);
-
-    /**
-     * Returns queued messages whose lease ran out to ready, and so what was enqueued while an attempt without the queue was going
-     * on that has failed or was not heard of again. Returns how many. Nodes with background work do this by themselves.
-     * Nothing is reaped in the first lease period after the database server started.
-     */
+    @Override
     int reapExpired();
 }

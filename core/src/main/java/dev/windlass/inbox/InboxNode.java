@@ -38,10 +38,14 @@ public final class InboxNode {
             Workers workers) {
         String channel = Channel.of(windlass.schemaName(), options.tableName());
         InboxStore store = new InboxStore(
-                database, options.tableName(), windlass.nodeName(), options.retention(), options.guardLease());
+                database,
+                options.tableName(),
+                windlass.nodeName(),
+                options.queue().retention(),
+                options.guardLease());
         Waiters waiters = new Waiters();
         Map<String, Handling<Delivery>> handlings = windlass.backgroundWorkers()
-                ? handlers.handlings(options.handlers(), new HandlerTransactions(transactions, store, waiters))
+                ? handlers.handlings(options.queue().handlers(), new HandlerTransactions(transactions, store, waiters))
                 : Map.of();
         wanted = !handlings.isEmpty();
         dispatcher = new Dispatcher<>(
@@ -50,16 +54,7 @@ public final class InboxNode {
                 store,
                 channel,
                 handlings,
-                new DispatcherOptions(
-                                options.pollingInterval(),
-                                windlass.maxPollingInterval(),
-                                options.batchSize(),
-                                options.lease(),
-                                options.concurrency(),
-                                options.maxLeaseExpiries(),
-                                windlass.wakeUp(),
-                                windlass.shutdownGrace())
-                        .withRetriesAsWarnings(windlass.retriesAsWarnings()),
+                new DispatcherOptions(options.queue(), windlass),
                 telemetry,
                 workers);
         ContentChanges contentChanges = new ContentChanges(database.name(), telemetry);
@@ -70,7 +65,8 @@ public final class InboxNode {
         inbox = new StoredInbox(
                 codec,
                 guard,
-                new Queue(database, store, dispatcher, announcer, options.lease(), contentChanges),
+                new Queue(
+                        database, store, dispatcher, announcer, options.queue().lease(), contentChanges),
                 who -> new StoredInboxOperator(
                         database,
                         options.tableName(),

@@ -1,6 +1,6 @@
 package dev.windlass.inbox;
 
-import dev.windlass.FailedHead;
+import dev.windlass.Claims;
 import dev.windlass.OwnerToken;
 import dev.windlass.operator.FailedAttempt;
 import dev.windlass.runtime.Announcer;
@@ -30,7 +30,7 @@ final class Queue {
     private final InboxStore store;
     private final Dispatcher<Delivery> dispatcher;
     private final Announcer announcer;
-    private final OwnWork<Delivery, InboxWorkItemIdentifier> own;
+    private final OwnWork<InboxMessage, InboxWorkItemIdentifier> own;
     private final ContentChanges contentChanges;
     private final TimeOrderedIds ids = new TimeOrderedIds();
 
@@ -47,6 +47,7 @@ final class Queue {
         this.announcer = announcer;
         own = new OwnWork<>(
                 store,
+                Delivery::message,
                 new OwnWork.Kind<>("message", "work item identifiers", InboxWorkItemIdentifier::value, false),
                 lease);
         this.contentChanges = contentChanges;
@@ -179,14 +180,8 @@ final class Queue {
         return changed;
     }
 
-    List<InboxMessage> claim(OwnerToken owner, Duration lease, int batchSize) {
-        return own.claim(owner, lease, batchSize).stream()
-                .map(Delivery::message)
-                .toList();
-    }
-
-    int ack(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids) {
-        return own.ack(owner, ids);
+    Claims<InboxMessage, InboxWorkItemIdentifier> claims() {
+        return own;
     }
 
     int ack(Connection connection, OwnerToken owner, Collection<InboxWorkItemIdentifier> ids) {
@@ -195,39 +190,9 @@ final class Queue {
                 connection, "ack " + held.size() + " messages", callers -> store.ackWithWork(callers, held));
     }
 
-    int abandon(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids) {
-        return own.abandon(owner, ids);
-    }
-
-    int abandon(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids, Duration delay, String error) {
-        return own.abandon(owner, ids, delay, error);
-    }
-
-    int release(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids) {
-        return own.release(owner, ids);
-    }
-
-    int release(OwnerToken owner) {
-        return own.release(owner);
-    }
-
-    int fail(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids) {
-        return own.fail(owner, ids);
-    }
-
-    int fail(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids, String error) {
-        return own.fail(owner, ids, error, FailedHead.IS_SKIPPED);
-    }
-
-    int heartbeat(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids, Duration lease) {
-        return own.heartbeat(owner, ids, lease);
-    }
-
-    int reapExpired() {
-        int reaped = own.reapExpired();
-        if (reaped > 0) {
+    void reaped(int count) {
+        if (count > 0) {
             dispatcher.committed();
         }
-        return reaped;
     }
 }

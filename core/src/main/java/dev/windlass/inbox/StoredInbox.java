@@ -4,6 +4,7 @@ import dev.windlass.OwnerToken;
 import dev.windlass.PayloadCodec;
 import dev.windlass.Topic;
 import dev.windlass.operator.FailedAttempt;
+import dev.windlass.runtime.ForwardedClaims;
 import dev.windlass.runtime.Require;
 import java.sql.Connection;
 import java.time.Duration;
@@ -14,13 +15,14 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /** The inbox in the database: a guard and a queue that share what has been seen. */
-final class StoredInbox implements Inbox {
+final class StoredInbox extends ForwardedClaims<InboxMessage, InboxWorkItemIdentifier> implements Inbox {
     private final PayloadCodec codec;
     private final Guard guard;
     private final Queue queue;
     private final Function<String, InboxOperator> operators;
 
     StoredInbox(PayloadCodec codec, Guard guard, Queue queue, Function<String, InboxOperator> operators) {
+        super(queue.claims());
         this.codec = codec;
         this.guard = guard;
         this.queue = queue;
@@ -175,57 +177,14 @@ final class StoredInbox implements Inbox {
     }
 
     @Override
-    public List<InboxMessage> claim(OwnerToken owner, Duration lease, int batchSize) {
-        return queue.claim(owner, lease, batchSize);
-    }
-
-    @Override
-    public int ack(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids) {
-        return queue.ack(owner, ids);
-    }
-
-    @Override
     public int ack(Connection connection, OwnerToken owner, Collection<InboxWorkItemIdentifier> ids) {
         return queue.ack(connection, owner, ids);
     }
 
     @Override
-    public int abandon(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids) {
-        return queue.abandon(owner, ids);
-    }
-
-    @Override
-    public int abandon(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids, Duration delay, String error) {
-        return queue.abandon(owner, ids, delay, error);
-    }
-
-    @Override
-    public int release(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids) {
-        return queue.release(owner, ids);
-    }
-
-    @Override
-    public int release(OwnerToken owner) {
-        return queue.release(owner);
-    }
-
-    @Override
-    public int fail(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids) {
-        return queue.fail(owner, ids);
-    }
-
-    @Override
-    public int fail(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids, String error) {
-        return queue.fail(owner, ids, error);
-    }
-
-    @Override
-    public int heartbeat(OwnerToken owner, Collection<InboxWorkItemIdentifier> ids, Duration lease) {
-        return queue.heartbeat(owner, ids, lease);
-    }
-
-    @Override
     public int reapExpired() {
-        return queue.reapExpired();
+        int reaped = super.reapExpired();
+        queue.reaped(reaped);
+        return reaped;
     }
 }

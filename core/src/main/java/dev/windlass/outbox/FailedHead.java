@@ -1,4 +1,4 @@
-package dev.windlass;
+package dev.windlass.outbox;
 
 /** What becomes of the messages that wait behind a failed one of the same ordering key. */
 public enum FailedHead {

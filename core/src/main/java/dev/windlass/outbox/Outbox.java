@@ -1,12 +1,11 @@
 package dev.windlass.outbox;
 
-import dev.windlass.FailedHead;
+import dev.windlass.Claims;
 import dev.windlass.OwnerToken;
 import dev.windlass.Topic;
 import dev.windlass.WindlassException;
 import dev.windlass.operator.FailedAttempt;
 import java.sql.Connection;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
@@ -23,7 +22,7 @@ import java.util.Optional;
  * refused with an {@link IllegalArgumentException} before any SQL; what the database refuses arrives as
  * {@link WindlassException}.
  */
-public interface Outbox {
+public interface Outbox extends Claims<OutboxMessage, OutboxWorkItemIdentifier> {
 
     /**
      * Writes a message in a transaction of its own; it is committed when this returns.
@@ -78,60 +77,8 @@ public interface Outbox {
     OutboxOperator operator(String name);
 
     /**
-     * Takes up to {@code batchSize} messages that are ready and due, of whatever topic is not paused, the oldest of each first.
-     *
-     * <p>Nobody else gets them until the lease has run out. Take a fresh token for each claim, and {@link #heartbeat} well
-     * before the lease ends when the work takes longer.
-     *
-     * <p>If this call fails, it may have taken some all the same: call {@link #release(OwnerToken)}.
-     *
-     * @return what was claimed; empty when nothing is ready
+     * Ends claimed messages as failed, with a choice of what becomes of those that wait behind under an ordering key; without, they
+     * wait on. Returns how many this owner held.
      */
-    List<OutboxMessage> claim(OwnerToken owner, Duration lease, int batchSize);
-
-    /** Ends messages as done. Ids that this owner does not hold are ignored. Returns how many it held. */
-    int ack(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids);
-
-    /**
-     * Returns messages to ready after a failed attempt; they can be claimed again after min(2<sup>retryCount</sup> s, 60 s).
-     * Returns how many this owner held.
-     */
-    int abandon(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids);
-
-    /** The same, with a pause and an error text to remember, of which 2,048 characters are kept. */
-    int abandon(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids, Duration delay, String error);
-
-    /** Returns messages to ready at once, without a counted attempt, as when the worker stops. Returns how many it held. */
-    int release(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids);
-
-    /**
-     * Returns all messages that this owner holds to ready at once, without a counted attempt: for when {@link #claim} has failed,
-     * and may have taken some all the same. Returns how many. If the answer of the claim is still on its way, it may be none;
-     * call it again a little later.
-     */
-    int release(OwnerToken owner);
-
-    /**
-     * Ends messages as failed, with the reason, of which 2,048 characters are kept. What waits behind them under an ordering key
-     * waits on. Returns how many this owner held.
-     */
-    int fail(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids, String error);
-
-    /** The same without a text: what is known of an earlier attempt stays. */
-    int fail(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids);
-
-    /** The same, with a choice of what becomes of those that wait behind. */
     int fail(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids, String error, FailedHead head);
-
-    /**
-     * Renews leases that have not run out. Returns how many; fewer than given means that the others are lost, and their
-     * handling must stop.
-     */
-    int heartbeat(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids, Duration lease);
-
-    /**
-     * Returns messages whose lease ran out to ready. Returns how many. Nodes with background work do this by themselves.
-     * Nothing is reaped in the first lease period after the database server started.
-     */
-    int reapExpired();
 }

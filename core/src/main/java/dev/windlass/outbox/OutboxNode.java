@@ -7,6 +7,7 @@ import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Dispatcher;
 import dev.windlass.runtime.DispatcherOptions;
 import dev.windlass.runtime.Handling;
+import dev.windlass.runtime.OwnWork;
 import dev.windlass.runtime.StoredOperator;
 import dev.windlass.runtime.Telemetry;
 import dev.windlass.runtime.Workers;
@@ -30,24 +31,14 @@ public final class OutboxNode {
             Workers workers) {
         String channel = Channel.of(windlass.schemaName(), options.tableName());
         Announcer announcer = new Announcer(database, channel, "", workers, windlass.wakeUp());
-        OutboxStore store = new OutboxStore(
-                database, options.tableName(), windlass.nodeName(), options.retention(), announcer::announce);
+        OutboxStore store = new OutboxStore(database, options, windlass.nodeName(), announcer::announce);
         dispatcher = new Dispatcher<>(
                 database,
                 background,
                 store,
                 channel,
                 windlass.backgroundWorkers() ? handlings : Map.of(),
-                new DispatcherOptions(
-                                options.pollingInterval(),
-                                windlass.maxPollingInterval(),
-                                options.batchSize(),
-                                options.lease(),
-                                options.concurrency(),
-                                options.maxLeaseExpiries(),
-                                windlass.wakeUp(),
-                                windlass.shutdownGrace())
-                        .withRetriesAsWarnings(windlass.retriesAsWarnings()),
+                new DispatcherOptions(options.queue(), windlass),
                 telemetry,
                 workers);
         outbox = new StoredOutbox(
@@ -56,7 +47,10 @@ public final class OutboxNode {
                 dispatcher,
                 announcer,
                 codec,
-                options.lease(),
+                new OwnWork<>(
+                        store,
+                        new OwnWork.Kind<>("message", "work item identifiers", OutboxWorkItemIdentifier::value, true),
+                        options.queue().lease()),
                 who -> new StoredOutboxOperator(
                         database,
                         options.tableName(),

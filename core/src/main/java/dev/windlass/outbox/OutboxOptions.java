@@ -1,92 +1,84 @@
 package dev.windlass.outbox;
 
 import dev.windlass.HandlerOptions;
+import dev.windlass.QueueOptions;
 import dev.windlass.runtime.Require;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How the outbox of one table works.
  *
  * @param tableName the table; its indexes, join tables and routines have names that start with it
- * @param pollingInterval the pause after an empty look, doubled after each further one
- * @param batchSize how many messages one claim takes at most
- * @param lease how long a claimed message stays claimed without a heartbeat
- * @param concurrency how many handlers run at once on this node, over all topics
- * @param retention how long handled messages are kept; zero deletes them at once, which is faster
- * @param maxLeaseExpiries after how many leases that ran out while its handler was at work a message is given up; the first that
- *     ran out, for whatever reason, does not count
- * @param handlers what holds for handlers that bring no options of their own
+ * @param queue how a node works on it; a retention of zero deletes handled messages at once, which is faster
+ * @param failedHead what becomes of the messages behind one that has failed, under the same ordering key
+ * @param failedHeads the same for topics that differ
  */
 public record OutboxOptions(
-        String tableName,
-        Duration pollingInterval,
-        int batchSize,
-        Duration lease,
-        int concurrency,
-        Duration retention,
-        int maxLeaseExpiries,
-        HandlerOptions handlers) {
+        String tableName, QueueOptions queue, FailedHead failedHead, Map<String, FailedHead> failedHeads) {
 
     public OutboxOptions {
         Require.identifier("table name", tableName);
-        Require.positive("polling interval", pollingInterval);
-        Require.positive("batch size", batchSize);
-        Require.positive("lease", lease);
-        Require.positive("concurrency", concurrency);
-        Require.notNegative("retention", retention);
-        Require.positive("number of lease expiries", maxLeaseExpiries);
-        Require.present("set of handler options", handlers);
+        Require.present("set of queue options", queue);
+        Require.present("choice for failed heads", failedHead);
+        failedHeads = Map.copyOf(Require.present("map of choices for failed heads", failedHeads));
     }
 
     public static OutboxOptions defaults() {
-        return new OutboxOptions(
-                "outbox",
-                Duration.ofMillis(250),
-                50,
-                Duration.ofSeconds(30),
-                16,
-                Duration.ofDays(7),
-                5,
-                HandlerOptions.defaults());
+        return new OutboxOptions("outbox", QueueOptions.defaults(), FailedHead.BLOCKS, Map.of());
     }
 
     public OutboxOptions withTableName(String tableName) {
-        return new OutboxOptions(
-                tableName, pollingInterval, batchSize, lease, concurrency, retention, maxLeaseExpiries, handlers);
+        return new OutboxOptions(tableName, queue, failedHead, failedHeads);
+    }
+
+    public OutboxOptions withQueue(QueueOptions queue) {
+        return new OutboxOptions(tableName, queue, failedHead, failedHeads);
+    }
+
+    public OutboxOptions withFailedHead(FailedHead failedHead) {
+        return new OutboxOptions(tableName, queue, failedHead, failedHeads);
+    }
+
+    public OutboxOptions withFailedHead(String topic, FailedHead failedHead) {
+        Require.text("topic", topic, 255);
+        Require.present("choice for failed heads", failedHead);
+        Map<String, FailedHead> changed = new HashMap<>(failedHeads);
+        changed.put(topic, failedHead);
+        return new OutboxOptions(tableName, queue, this.failedHead, changed);
     }
 
     public OutboxOptions withPollingInterval(Duration pollingInterval) {
-        return new OutboxOptions(
-                tableName, pollingInterval, batchSize, lease, concurrency, retention, maxLeaseExpiries, handlers);
+        return withQueue(queue.withPollingInterval(pollingInterval));
     }
 
     public OutboxOptions withBatchSize(int batchSize) {
-        return new OutboxOptions(
-                tableName, pollingInterval, batchSize, lease, concurrency, retention, maxLeaseExpiries, handlers);
+        return withQueue(queue.withBatchSize(batchSize));
     }
 
     public OutboxOptions withLease(Duration lease) {
-        return new OutboxOptions(
-                tableName, pollingInterval, batchSize, lease, concurrency, retention, maxLeaseExpiries, handlers);
+        return withQueue(queue.withLease(lease));
     }
 
     public OutboxOptions withConcurrency(int concurrency) {
-        return new OutboxOptions(
-                tableName, pollingInterval, batchSize, lease, concurrency, retention, maxLeaseExpiries, handlers);
+        return withQueue(queue.withConcurrency(concurrency));
     }
 
     public OutboxOptions withRetention(Duration retention) {
-        return new OutboxOptions(
-                tableName, pollingInterval, batchSize, lease, concurrency, retention, maxLeaseExpiries, handlers);
+        return withQueue(queue.withRetention(retention));
     }
 
     public OutboxOptions withMaxLeaseExpiries(int maxLeaseExpiries) {
-        return new OutboxOptions(
-                tableName, pollingInterval, batchSize, lease, concurrency, retention, maxLeaseExpiries, handlers);
+        return withQueue(queue.withMaxLeaseExpiries(maxLeaseExpiries));
     }
 
     public OutboxOptions withHandlers(HandlerOptions handlers) {
-        return new OutboxOptions(
-                tableName, pollingInterval, batchSize, lease, concurrency, retention, maxLeaseExpiries, handlers);
+        return withQueue(queue.withHandlers(handlers));
+    }
+
+    FailedHead failedHeadOf(@Nullable String topic) {
+        return topic == null ? failedHead : failedHeads.getOrDefault(topic, failedHead);
     }
 }

@@ -10,6 +10,7 @@ import dev.windlass.runtime.Claimed;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Headers;
 import dev.windlass.runtime.Instants;
+import dev.windlass.runtime.OrderedStore;
 import dev.windlass.runtime.QueueStore;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -19,6 +20,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
@@ -26,11 +28,13 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** The outbox's routines, called by name. */
-final class OutboxStore extends QueueStore<OutboxMessage> {
+final class OutboxStore extends QueueStore<OutboxMessage> implements OrderedStore<OutboxMessage> {
+    private final OutboxOptions options;
     private final BooleanSupplier announce;
 
-    OutboxStore(Database database, String table, String nodeName, Duration retention, BooleanSupplier announce) {
-        super(database, table, nodeName, retention);
+    OutboxStore(Database database, OutboxOptions options, String nodeName, BooleanSupplier announce) {
+        super(database, options.tableName(), nodeName, options.queue().retention());
+        this.options = options;
         this.announce = announce;
     }
 
@@ -193,8 +197,24 @@ final class OutboxStore extends QueueStore<OutboxMessage> {
         return ended.stream().anyMatch(Held::ordered) && announce.getAsBoolean();
     }
 
+    /** A topic's own choice counts for messages that a node has handled; programs say themselves what they want. */
     @Override
-    public int forget(Connection connection, int limit) throws SQLException {
-        return call(connection, "clean_dedup").integer(limit).count();
+    public Answer fail(Connection connection, List<Ending> endings) throws SQLException {
+        return fail(
+                connection,
+                endings,
+                each(endings, ending -> options.failedHeadOf(ending.topic()) == FailedHead.BLOCKS));
+    }
+
+    Answer fail(Connection connection, List<Ending> endings, FailedHead head) throws SQLException {
+        return fail(connection, endings, each(endings, ending -> head == FailedHead.BLOCKS));
+    }
+
+    @Override
+    public Map<String, Upkeep> upkeep() {
+        return Map.of(
+                "forgetting deduplication keys",
+                (connection, limit) ->
+                        call(connection, "clean_dedup").integer(limit).count());
     }
 }

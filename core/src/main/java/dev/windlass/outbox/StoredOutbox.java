@@ -1,6 +1,5 @@
 package dev.windlass.outbox;
 
-import dev.windlass.FailedHead;
 import dev.windlass.OwnerToken;
 import dev.windlass.PayloadCodec;
 import dev.windlass.Topic;
@@ -9,12 +8,12 @@ import dev.windlass.operator.FailedAttempt;
 import dev.windlass.runtime.Announcer;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Dispatcher;
+import dev.windlass.runtime.ForwardedClaims;
 import dev.windlass.runtime.OwnWork;
 import dev.windlass.runtime.Require;
 import dev.windlass.runtime.TimeOrderedIds;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -26,7 +25,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The outbox in the database: checks arguments, calls the store, and wakes whoever waits for the work. */
-final class StoredOutbox implements Outbox {
+final class StoredOutbox extends ForwardedClaims<OutboxMessage, OutboxWorkItemIdentifier> implements Outbox {
     private final Database database;
     private final OutboxStore store;
     private final Dispatcher<OutboxMessage> dispatcher;
@@ -43,8 +42,10 @@ final class StoredOutbox implements Outbox {
             Dispatcher<OutboxMessage> dispatcher,
             Announcer announcer,
             PayloadCodec codec,
-            Duration lease,
+            OwnWork<OutboxMessage, OutboxWorkItemIdentifier> own,
             Function<String, OutboxOperator> operators) {
+        super(own);
+        this.own = own;
         this.operators = operators;
         this.database = database;
         this.enqueueLog = new EnqueueLog(database.name());
@@ -52,10 +53,6 @@ final class StoredOutbox implements Outbox {
         this.dispatcher = dispatcher;
         this.announcer = announcer;
         this.codec = codec;
-        own = new OwnWork<>(
-                store,
-                new OwnWork.Kind<>("message", "work item identifiers", OutboxWorkItemIdentifier::value, true),
-                lease);
     }
 
     @Override
@@ -295,58 +292,14 @@ final class StoredOutbox implements Outbox {
     }
 
     @Override
-    public List<OutboxMessage> claim(OwnerToken owner, Duration lease, int batchSize) {
-        return own.claim(owner, lease, batchSize);
-    }
-
-    @Override
-    public int ack(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids) {
-        return own.ack(owner, ids);
-    }
-
-    @Override
-    public int abandon(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids) {
-        return own.abandon(owner, ids);
-    }
-
-    @Override
-    public int abandon(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids, Duration delay, String error) {
-        return own.abandon(owner, ids, delay, error);
-    }
-
-    @Override
-    public int release(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids) {
-        return own.release(owner, ids);
-    }
-
-    @Override
-    public int release(OwnerToken owner) {
-        return own.release(owner);
-    }
-
-    @Override
-    public int fail(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids) {
-        return own.fail(owner, ids);
-    }
-
-    @Override
-    public int fail(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids, String error) {
-        return fail(owner, ids, error, FailedHead.BLOCKS);
-    }
-
-    @Override
     public int fail(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids, String error, FailedHead head) {
-        return own.fail(owner, ids, error, head);
-    }
-
-    @Override
-    public int heartbeat(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids, Duration lease) {
-        return own.heartbeat(owner, ids, lease);
+        Require.present("choice for failed heads", head);
+        return own.fail(owner, ids, error, (connection, endings) -> store.fail(connection, endings, head));
     }
 
     @Override
     public int reapExpired() {
-        int reaped = own.reapExpired();
+        int reaped = super.reapExpired();
         changed(reaped > 0);
         return reaped;
     }

@@ -6,15 +6,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * Up to where it is known that no ready work is left in a topic, so that a claim need not step over dead index entries.
  *
- * <p>A position that a claim reached becomes the bound once a later claim from the old bound has reached past it in a
- * snapshot that sees the end of every transaction older than the first claim. The proof is with the claim routine. What can
- * still appear behind a bound (a claim that was rolled back, a database clock that was set back) waits for the next sweep.
+ * <p>A position that a claim reached becomes the bound once a later claim from the old bound has reached past it, and saw the end
+ * of every transaction that was open at the first claim: its {@link Proof} covers that of the first. What can still appear behind
+ * a bound (a claim that was rolled back, a database clock that was set back) waits for the next sweep.
  */
 public final class Bound {
     private Position confirmed = Position.START;
     private @Nullable Candidate candidate;
 
-    private record Candidate(Position position, long claimNumber) {}
+    private record Candidate(Position position, Proof proof) {}
 
     public Position position() {
         return confirmed;
@@ -34,7 +34,7 @@ public final class Bound {
         for (Claimed<?> each : claimed) {
             last = each.position().compareTo(last.position()) > 0 ? each : last;
         }
-        advance(last.position(), last.claimNumber(), last.snapshotXmin(), exhausted);
+        advance(last.position(), last.proof(), exhausted);
     }
 
     /**
@@ -43,15 +43,15 @@ public final class Bound {
      * @param last the last position it took
      * @param exhausted whether it saw all that was due
      */
-    public void advance(Position last, long claimNumber, long snapshotXmin, boolean exhausted) {
+    public void advance(Position last, Proof proof, boolean exhausted) {
         if (candidate != null
-                && snapshotXmin > candidate.claimNumber
+                && proof.covers(candidate.proof)
                 && (exhausted || last.compareTo(candidate.position) > 0)) {
             confirmed = candidate.position;
             candidate = null;
         }
         if (candidate == null && last.compareTo(confirmed) > 0) {
-            candidate = new Candidate(last, claimNumber);
+            candidate = new Candidate(last, proof);
         }
     }
 

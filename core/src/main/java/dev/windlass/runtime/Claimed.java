@@ -13,8 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param ordered whether it has an ordering key: others may wait for its end
  * @param size of its payload, in characters
  * @param position where it stood among the ready
- * @param claimNumber the number of the claim's transaction
- * @param snapshotXmin the oldest transaction that was running in the claim's snapshot
+ * @param proof what the claim tells of earlier ones
  * @param message null if it cannot be read
  * @param problem why it cannot be read, without any of its content
  */
@@ -29,8 +28,7 @@ public record Claimed<M>(
         boolean ordered,
         int size,
         Position position,
-        long claimNumber,
-        long snapshotXmin,
+        Proof proof,
         @Nullable M message,
         @Nullable String problem) {
 
@@ -52,8 +50,7 @@ public record Claimed<M>(
                 ordered,
                 size,
                 position,
-                claimNumber,
-                snapshotXmin,
+                proof,
                 null,
                 problem);
     }

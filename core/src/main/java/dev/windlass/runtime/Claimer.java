@@ -83,7 +83,7 @@ final class Claimer<M> {
         this.lostClaims = lostClaims;
         this.options = options;
         this.telemetry = telemetry;
-        this.pace = new Pace(options.pollingInterval(), options.maxPollingInterval());
+        this.pace = new Pace(options.queue().pollingInterval(), options.common().maxPollingInterval());
         this.taken = taken;
         this.decided = decided;
         this.loop = new Loop("[" + database.name() + "] claiming", workers, this::claim);
@@ -214,7 +214,7 @@ final class Claimer<M> {
             answeredInVain = 0;
             hand.advanceBounds(demands, claimed, isCut(claimed, limit, bytes));
             if (!claimed.isEmpty()) {
-                accept(claimed, before + options.lease().toNanos());
+                accept(claimed, before + options.queue().lease().toNanos());
                 mostRows = (int) Math.min(Integer.MAX_VALUE, 2L * mostRows);
             }
             lostClaims.arrived(claim);
@@ -237,8 +237,9 @@ final class Claimer<M> {
                 began[0] = System.nanoTime();
                 claim.sent();
                 return oneByOne
-                        ? store.claimEach(connection, claim.owner, options.lease(), limit, bytes, demands)
-                        : store.claim(connection, claim.owner, options.lease(), limit, bytes, demands);
+                        ? store.claimEach(
+                                connection, claim.owner, options.queue().lease(), limit, bytes, demands)
+                        : store.claim(connection, claim.owner, options.queue().lease(), limit, bytes, demands);
             });
         } catch (SQLException e) {
             if (database.dialect().isOutage(e)) {
@@ -290,7 +291,7 @@ final class Claimer<M> {
     private Duration whileDue(int taken) {
         boolean still = blocked;
         blocked |= taken == 0;
-        return still ? options.pollingInterval() : Pace.QUICK;
+        return still ? options.queue().pollingInterval() : Pace.QUICK;
     }
 
     /** Also for what the end of others took. If it throws, nothing of it is in hand. */
@@ -331,7 +332,7 @@ final class Claimer<M> {
         if (claimed.problem() != null) {
             return Optional.of(claimed.problem());
         }
-        if (claimed.crashes() >= options.maxLeaseExpiries()) {
+        if (claimed.crashes() >= options.queue().maxLeaseExpiries()) {
             return Optional.of("its lease ran out " + claimed.crashes()
                     + " times after its handler had been started: that may have ended the process");
         }
@@ -344,7 +345,7 @@ final class Claimer<M> {
     private Outcome failed(Attempt<M> attempt, String reason) {
         Claimed<M> claimed = attempt.claimed;
         log.error("[{}] message {} of topic {} has failed: {}", database.name(), claimed.id(), claimed.topic(), reason);
-        return new Outcome.Fail(reason, attempt.lane.handling.options().failedHead());
+        return new Outcome.Fail(reason);
     }
 
     Loop loop() {

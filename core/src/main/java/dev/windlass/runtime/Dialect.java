@@ -3,6 +3,7 @@ package dev.windlass.runtime;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -30,8 +31,11 @@ public interface Dialect {
     /** The text of a call of a routine that answers with rows. */
     String call(String schema, String routine, List<SqlType> types);
 
-    /** The text of a call of a claim, whose rows also tell {@code claim_number} and {@code snapshot_xmin}. */
+    /** The text of a call of a claim, whose rows also tell what it proves; see {@link #proofs}. */
     String callOfClaim(String schema, String routine, List<SqlType> types);
+
+    /** Reads what a look proves from its rows. */
+    Call.RowMapper<Proof> proofs(ResultSet rows) throws SQLException;
 
     /** The text of a call of a routine that answers with one value. */
     String callForValue(String schema, String routine, List<SqlType> types);

@@ -67,24 +67,30 @@ public final class Dispatcher<M> {
         this.telemetry = telemetry;
         this.workers = workers;
         hand = new Hand<>(
-                handlings, options.concurrency(), options.batchSize(), options.lease(), options.maxBytesInHand());
-        lostClaims = new LostClaims<>(answering, store, options.lease(), workers);
+                handlings,
+                options.queue().concurrency(),
+                options.queue().batchSize(),
+                options.queue().lease(),
+                options.maxBytesInHand());
+        lostClaims = new LostClaims<>(answering, store, options.queue().lease(), workers);
         completer = new Completer<>(
                 database.name(),
-                late -> new OutcomeWriter<>(answering, store, telemetry, options.lease(), lostClaims, results(late)),
+                late -> new OutcomeWriter<>(
+                        answering, store, telemetry, options.queue().lease(), lostClaims, results(late)),
                 workers,
-                Math.max(options.batchSize(), 100));
+                Math.max(options.queue().batchSize(), 100));
         listener = new Listener(background, channel, workers, this::heard, this::listening);
-        heartBeat = new HeartBeat<>(background, store, hand, workers, options.lease(), listener);
+        heartBeat = new HeartBeat<>(
+                background, store, hand, workers, options.queue().lease(), listener);
         watchdog = new Watchdog<>(
                 database.name(),
                 hand,
                 workers,
-                options.lease(),
+                options.queue().lease(),
                 shortestTimeout(handlings),
                 this::giveUp,
                 this::giveBack);
-        handlerLog = new HandlerLog(database.name(), telemetry, options.retriesAsWarnings());
+        handlerLog = new HandlerLog(database.name(), telemetry, options.common().retriesAsWarnings());
         claimer = new Claimer<>(
                 answering,
                 store,
@@ -97,8 +103,14 @@ public final class Dispatcher<M> {
                 this::taken,
                 completer::add,
                 this::giveBack);
-        maintenance =
-                new Maintenance<>(answering, store, hand.topics(), telemetry, workers, options.lease(), claimer::wake);
+        maintenance = new Maintenance<>(
+                answering,
+                store,
+                hand.topics(),
+                telemetry,
+                workers,
+                options.queue().lease(),
+                claimer::wake);
     }
 
     private static <M> Duration shortestTimeout(Map<String, Handling<M>> handlings) {
@@ -125,7 +137,7 @@ public final class Dispatcher<M> {
         } else if (companion == Companion.NONE) {
             return;
         }
-        if (options.wakeUp()) {
+        if (options.common().wakeUp()) {
             listener.start();
         } else {
             listening(false);
@@ -183,7 +195,7 @@ public final class Dispatcher<M> {
         listening = works;
         companion.listening(works);
         claimer.pausesChanged();
-        Duration longest = options.maxPollingInterval();
+        Duration longest = options.common().maxPollingInterval();
         boolean cap = !works && longest.compareTo(MAX_POLLING_WHEN_DEAF) > 0;
         claimer.limitPause(cap ? MAX_POLLING_WHEN_DEAF : longest);
     }
@@ -403,7 +415,7 @@ public final class Dispatcher<M> {
     /** How many connections are kept: for heartbeats where there are handlers, and for notifications where anybody heeds them. */
     public int keptConnections() {
         boolean handles = !hand.topics().isEmpty();
-        boolean listens = options.wakeUp() && (handles || companion != Companion.NONE);
+        boolean listens = options.common().wakeUp() && (handles || companion != Companion.NONE);
         return (handles ? 1 : 0) + (listens ? 1 : 0);
     }
 

@@ -30,7 +30,7 @@ final class Ended<M> {
     }
 
     WorkStore.Ending ending(Outcome.Fail fail) {
-        return new WorkStore.Ending(held(), fail.error(), fail.head());
+        return new WorkStore.Ending(held(), attempt.claimed.topic(), fail.error());
     }
 
     /** A try got no answer, so that it may have been written. */

@@ -47,7 +47,7 @@ public record Handling<M>(Handler<M> handler, HandlerOptions options) {
     private Outcome afterFailure(Throwable failure, String error, int retryCount) {
         if (failure instanceof PermanentFailure
                 || retryCount + 1 >= options.retry().maxAttempts()) {
-            return new Outcome.Fail(error, options.failedHead());
+            return new Outcome.Fail(error);
         }
         Duration delay = failure instanceof RetryAfter after
                 ? after.delay()

@@ -2,6 +2,7 @@ package dev.windlass.runtime;
 
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -52,9 +53,10 @@ final class Maintenance<M> {
         leases = List.of(
                 new Chore(name + "reaping", this::reap, this::reaped),
                 new Chore(name + "expiring", this::expire, this::expired));
-        leftovers = List.of(
-                new Chore(name + "cleaning", this::clean, this::cleaned),
-                new Chore(name + "forgetting deduplication keys", this::forget, forgotten -> {}),
+        leftovers = new ArrayList<>();
+        leftovers.add(new Chore(name + "cleaning", this::clean, this::cleaned));
+        store.upkeep().forEach((what, work) -> leftovers.add(upkeep(name + what, work)));
+        leftovers.add(
                 new Chore(name + "looking for topics without handler", batch -> warnOfUnknownTopics(), warnings -> {}));
         unfinished = leftovers;
         reaping = new Loop(name + "maintenance of leases", workers, this::lookAfterLeases);
@@ -122,8 +124,8 @@ final class Maintenance<M> {
         telemetry.cleaned(database.name(), count);
     }
 
-    private int forget(int batch) throws SQLException {
-        return database.once(connection -> store.forget(connection, batch));
+    private Chore upkeep(String name, WorkStore.Upkeep work) {
+        return new Chore(name, batch -> database.once(connection -> work.run(connection, batch)), done -> {});
     }
 
     private int warnOfUnknownTopics() throws SQLException {

@@ -1,6 +1,5 @@
 package dev.windlass.runtime;
 
-import dev.windlass.FailedHead;
 import java.time.Duration;
 
 /** What is to be written about an attempt that has ended. */
@@ -11,7 +10,7 @@ public sealed interface Outcome {
     /** Back to ready for another attempt; {@code counted} says whether this one was used up. */
     record Retry(Duration delay, String error, boolean counted) implements Outcome {}
 
-    record Fail(String error, FailedHead head) implements Outcome {}
+    record Fail(String error) implements Outcome {}
 
     /** Back to ready without a counted attempt. */
     record Release() implements Outcome {}

@@ -220,21 +220,26 @@ final class OutcomeWriter<M> {
     private Written ack(List<Ended<M>> done) throws SQLException {
         List<WorkStore.Held> held = held(done);
         int ordered = (int) held.stream().filter(WorkStore.Held::ordered).count();
-        boolean alone = ordered == 0 || done.stream().anyMatch(Ended::isDoubtful);
-        Set<String> topics = alone ? Set.of() : results.takes(ordered);
-        return topics.isEmpty()
-                ? new Written(database.once(connection -> store.ack(connection, held)), ordered > 0)
-                : ackAndTake(held, topics);
+        if (ordered > 0
+                && store instanceof OrderedStore<M> keys
+                && done.stream().noneMatch(Ended::isDoubtful)) {
+            Set<String> topics = results.takes(ordered);
+            if (!topics.isEmpty()) {
+                return ackAndTake(keys, held, topics);
+            }
+        }
+        return new Written(database.once(connection -> store.ack(connection, held)), ordered > 0);
     }
 
-    private Written ackAndTake(List<WorkStore.Held> held, Set<String> topics) throws SQLException {
+    private Written ackAndTake(OrderedStore<M> keys, List<WorkStore.Held> held, Set<String> topics)
+            throws SQLException {
         LostClaims.Claim claim = lostClaims.begin();
         try {
             long before = System.nanoTime();
-            WorkStore.Taker taker = new WorkStore.Taker(claim.owner, lease, topics, results.bytesLeft());
-            WorkStore.Acked<M> acked = database.once(connection -> {
+            OrderedStore.Taker taker = new OrderedStore.Taker(claim.owner, lease, topics, results.bytesLeft());
+            OrderedStore.Acked<M> acked = database.once(connection -> {
                 claim.sent();
-                return store.ackAndTake(connection, held, taker);
+                return keys.ackAndTake(connection, held, taker);
             });
             if (!acked.taken().isEmpty()) {
                 results.taken(acked.taken(), before + lease.toNanos());

@@ -1,11 +1,12 @@
 package dev.windlass.runtime;
 
-import dev.windlass.FailedHead;
+import dev.windlass.Claims;
 import dev.windlass.OwnerToken;
 import dev.windlass.WindlassException;
 import dev.windlass.runtime.WorkStore.Ending;
 import dev.windlass.runtime.WorkStore.Failure;
 import dev.windlass.runtime.WorkStore.Held;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
@@ -23,11 +24,12 @@ import org.slf4j.LoggerFactory;
  * @param <T> what is claimed
  * @param <I> what names it
  */
-public final class OwnWork<T, I> {
+public final class OwnWork<T, I> implements Claims<T, I> {
     private static final Logger log = LoggerFactory.getLogger(OwnWork.class);
 
     private final Database database;
-    private final QueueStore<T> store;
+    private final QueueStore<?> store;
+    private final Take<T> take;
     private final Kind<I> kind;
     private final Duration lease;
 
@@ -38,7 +40,17 @@ public final class OwnWork<T, I> {
      * @param problem why it cannot be read, without any of its content
      */
     public record Taken<T>(
-            UUID id, @Nullable T value, @Nullable String problem) {}
+            UUID id, @Nullable T value, @Nullable String problem) {
+        private <S> Taken<S> as(Function<? super T, S> shown) {
+            return new Taken<>(id, value == null ? null : shown.apply(value), problem);
+        }
+    }
+
+    @FunctionalInterface
+    private interface Take<T> {
+        List<Taken<T>> of(Connection connection, UUID owner, Duration lease, int limit, boolean each)
+                throws SQLException;
+    }
 
     /**
      * What sort of work it is.
@@ -53,8 +65,27 @@ public final class OwnWork<T, I> {
      * @param lease how long after an interruption nothing is reaped
      */
     public OwnWork(QueueStore<T> store, Kind<I> kind, Duration lease) {
+        this(store, store::claimAny, kind, lease);
+    }
+
+    /**
+     * @param shown what a program sees of what is stored
+     */
+    public <S> OwnWork(QueueStore<S> store, Function<S, T> shown, Kind<I> kind, Duration lease) {
+        this(
+                store,
+                (connection, owner, length, limit, each) ->
+                        store.claimAny(connection, owner, length, limit, each).stream()
+                                .map(taken -> taken.as(shown))
+                                .toList(),
+                kind,
+                lease);
+    }
+
+    private OwnWork(QueueStore<?> store, Take<T> take, Kind<I> kind, Duration lease) {
         this.database = store.database;
         this.store = store;
+        this.take = take;
         this.kind = kind;
         this.lease = lease;
     }
@@ -63,6 +94,7 @@ public final class OwnWork<T, I> {
      * Takes what is ready; what cannot be read is set aside, and the rest returned. Not repeated: what a lost answer spoke of
      * would stay claimed, and the caller would not know. It can be found by its token.
      */
+    @Override
     public List<T> claim(OwnerToken owner, Duration lease, int batchSize) {
         Require.present("owner token", owner);
         Require.positive("lease", lease);
@@ -80,7 +112,7 @@ public final class OwnWork<T, I> {
     /** If the database refuses it, one may be at fault, as when a constraint or a trigger of the user's own refuses its change. */
     private List<Taken<T>> take(OwnerToken owner, Duration lease, int batchSize) throws SQLException {
         try {
-            return database.once(connection -> store.claimAny(connection, owner.value(), lease, batchSize, false));
+            return database.once(connection -> take.of(connection, owner.value(), lease, batchSize, false));
         } catch (SQLException e) {
             Dialect dialect = database.dialect();
             if (!dialect.isAnswer(e) || dialect.isTransient(e) || dialect.isLackOfMemory(e)) {
@@ -91,7 +123,7 @@ public final class OwnWork<T, I> {
                     database.name(),
                     database.describe(e),
                     kind.noun());
-            return database.once(connection -> store.claimAny(connection, owner.value(), lease, batchSize, true));
+            return database.once(connection -> take.of(connection, owner.value(), lease, batchSize, true));
         }
     }
 
@@ -99,8 +131,7 @@ public final class OwnWork<T, I> {
     private void setAside(OwnerToken owner, List<Taken<T>> taken) {
         List<Ending> unreadable = taken.stream()
                 .filter(each -> each.problem() != null)
-                .map(each ->
-                        new Ending(held(owner, each.id()), Objects.requireNonNull(each.problem()), FailedHead.BLOCKS))
+                .map(each -> new Ending(held(owner, each.id()), null, each.problem()))
                 .toList();
         if (unreadable.isEmpty()) {
             return;
@@ -115,14 +146,17 @@ public final class OwnWork<T, I> {
         }
     }
 
+    @Override
     public int ack(OwnerToken owner, Collection<I> ids) {
         return complete("ack", held(owner, ids), Held::id, store::ack);
     }
 
+    @Override
     public int abandon(OwnerToken owner, Collection<I> ids) {
         return abandon(held(owner, ids), null, null);
     }
 
+    @Override
     public int abandon(OwnerToken owner, Collection<I> ids, Duration delay, String error) {
         Require.notNegative("delay", delay);
         return abandon(held(owner, ids), delay, bounded(error));
@@ -134,33 +168,48 @@ public final class OwnWork<T, I> {
         return complete("abandon", failures, Failure::id, store::abandon);
     }
 
+    @Override
     public int release(OwnerToken owner, Collection<I> ids) {
         return complete("release", held(owner, ids), Held::id, store::release);
     }
 
     /** All that this owner holds, as after a claim whose answer was lost. */
+    @Override
     public int release(OwnerToken owner) {
         Require.present("owner token", owner);
         return Completion.giveBack(database, kind.noun(), owner.value(), store);
     }
 
     /** Without a text: what is known of an earlier attempt stays. */
+    @Override
     public int fail(OwnerToken owner, Collection<I> ids) {
-        return end(owner, ids, null, FailedHead.BLOCKS);
+        return end(owner, ids, null, store::fail);
     }
 
-    public int fail(OwnerToken owner, Collection<I> ids, String error, FailedHead head) {
-        Require.present("choice for failed heads", head);
-        return end(owner, ids, bounded(error), head);
+    @Override
+    public int fail(OwnerToken owner, Collection<I> ids, String error) {
+        return fail(owner, ids, error, store::fail);
     }
 
-    private int end(OwnerToken owner, Collection<I> ids, @Nullable String text, FailedHead head) {
+    /** In a way of the feature's own. */
+    public int fail(OwnerToken owner, Collection<I> ids, String error, Fail fail) {
+        return end(owner, ids, bounded(error), fail);
+    }
+
+    /** Ends messages as failed. */
+    @FunctionalInterface
+    public interface Fail {
+        WorkStore.Answer run(Connection connection, List<Ending> endings) throws SQLException;
+    }
+
+    private int end(OwnerToken owner, Collection<I> ids, @Nullable String text, Fail fail) {
         List<Ending> endings = held(owner, ids).stream()
-                .map(held -> new Ending(held, text, head))
+                .map(held -> new Ending(held, null, text))
                 .toList();
-        return complete("fail", endings, Ending::id, store::fail);
+        return complete("fail", endings, Ending::id, fail::run);
     }
 
+    @Override
     public int heartbeat(OwnerToken owner, Collection<I> ids, Duration lease) {
         Require.positive("lease", lease);
         return complete(
@@ -188,6 +237,7 @@ public final class OwnWork<T, I> {
     }
 
     /** All there is, in batches. It fails only if none can be reaped. */
+    @Override
     public int reapExpired() {
         int reaped = 0;
         for (int changed = reapBatch(); changed > 0; changed = reapFurther()) {

@@ -3,7 +3,6 @@ package dev.windlass.runtime;
 import static dev.windlass.runtime.Columns.each;
 import static dev.windlass.runtime.Columns.optional;
 
-import dev.windlass.FailedHead;
 import dev.windlass.operator.FailedAttempt;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -142,8 +141,7 @@ public abstract class QueueStore<M> implements WorkStore<M> {
         int requeues = rows.findColumn("requeues");
         int nextAttempt = rows.findColumn("next_attempt_at");
         int key = hasKeys() ? rows.findColumn("ordering_key") : 0;
-        int number = proved ? rows.findColumn("claim_number") : 0;
-        int xmin = proved ? rows.findColumn("snapshot_xmin") : 0;
+        Call.RowMapper<Proof> proof = proved ? database.dialect().proofs(rows) : row -> Proof.NONE;
         return row -> {
             UUID value = row.getObject(id, UUID.class);
             M message = null;
@@ -166,8 +164,7 @@ public abstract class QueueStore<M> implements WorkStore<M> {
                     key > 0 && row.getString(key) != null,
                     size,
                     new Position(Instants.instant(row, nextAttempt), value),
-                    number == 0 ? 0 : row.getLong(number),
-                    xmin == 0 ? 0 : row.getLong(xmin),
+                    proof.map(row),
                     message,
                     problem);
         };
@@ -249,11 +246,21 @@ public abstract class QueueStore<M> implements WorkStore<M> {
 
     @Override
     public Answer fail(Connection connection, List<Ending> endings) throws SQLException {
+        return fail(connection, endings, null);
+    }
+
+    /**
+     * Ends messages as failed.
+     *
+     * @param blocks whether those that wait behind each go on waiting; null if nothing does
+     */
+    protected final Answer fail(Connection connection, List<Ending> endings, @Nullable List<Boolean> blocks)
+            throws SQLException {
         List<Held> held = each(endings, Ending::held);
         return answer(calling(connection, "fail", held)
                 .texts(optional(endings, Ending::error))
                 .text(nodeName)
-                .bools(each(endings, ending -> ending.head() == FailedHead.BLOCKS))
+                .bools(blocks)
                 .bool(announces(held)));
     }
 

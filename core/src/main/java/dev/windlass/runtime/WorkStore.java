@@ -1,10 +1,10 @@
 package dev.windlass.runtime;
 
-import dev.windlass.FailedHead;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -49,8 +49,9 @@ public interface WorkStore<M> {
         }
     }
 
-    /** The last attempt: why it failed, and what becomes of those that wait behind. */
-    record Ending(Held held, @Nullable String error, FailedHead head) {
+    /** The last attempt: of which topic, if that is known, and why it failed. */
+    record Ending(
+            Held held, @Nullable String topic, @Nullable String error) {
         public UUID id() {
             return held.id();
         }
@@ -67,11 +68,9 @@ public interface WorkStore<M> {
             throws SQLException;
 
     /** The same one by one: those that the database refuses are left. It fails if all are refused. */
-    default List<Claimed<M>> claimEach(
+    List<Claimed<M>> claimEach(
             Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
-            throws SQLException {
-        return claim(connection, owner, lease, limit, bytes, demands);
-    }
+            throws SQLException;
 
     /**
      * Gives back all that a claim took whose answer was lost or could not be read: to ready, without blame.
@@ -97,22 +96,6 @@ public interface WorkStore<M> {
 
     Answer ack(Connection connection, List<Held> held) throws SQLException;
 
-    /** For whom to take the next message of each key, which topics there is room for, and for how much payload. */
-    record Taker(UUID owner, Duration lease, Set<String> topics, long bytes) {}
-
-    /**
-     * What an ack came to.
-     *
-     * @param taken the next messages of their keys
-     * @param anyReady whether others may have become ready
-     */
-    record Acked<M>(Answer answer, List<Claimed<M>> taken, boolean anyReady) {}
-
-    /** Acks, and takes the next message of each key with it, where there is order among messages. */
-    default Acked<M> ackAndTake(Connection connection, List<Held> held, Taker taker) throws SQLException {
-        return new Acked<>(ack(connection, held), List.of(), held.stream().anyMatch(Held::ordered));
-    }
-
     Answer abandon(Connection connection, List<Failure> failures) throws SQLException;
 
     Answer fail(Connection connection, List<Ending> endings) throws SQLException;
@@ -134,17 +117,21 @@ public interface WorkStore<M> {
 
     int clean(Connection connection, int limit) throws SQLException;
 
-    /** Deletes deduplication keys whose window is over, in stores that have them beside their messages. */
-    default int forget(Connection connection, int limit) throws SQLException {
-        return 0;
+    /** What else is to be done now and then, by name; only for what a queue has besides its messages. */
+    default Map<String, Upkeep> upkeep() {
+        return Map.of();
+    }
+
+    /** Deletes up to so many rows that nobody needs any more. Returns how many. */
+    @FunctionalInterface
+    interface Upkeep {
+        int run(Connection connection, int limit) throws SQLException;
     }
 
     Optional<Duration> nextDue(Connection connection, List<Demand> demands) throws SQLException;
 
     /** The topics that nobody is to claim. */
-    default Set<String> pausedTopics(Connection connection) throws SQLException {
-        return Set.of();
-    }
+    Set<String> pausedTopics(Connection connection) throws SQLException;
 
     Set<String> readyTopics(Connection connection) throws SQLException;
 }

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * Work that is done again and again: at each of its ticks, a run becomes a message for the handler of its topic.
  *
  * <pre>{@code
- * Job.cron("nightly-report", "0 2 * * *", ZoneId.of("Europe/Berlin")).topic("report.run")
+ * Job.cron("nightly-report", "0 2 * * *", ZoneId.of("Europe/Berlin")).withTopic("report.run")
  * }</pre>
  *
  * @param name what it is known by; up to 255 characters
@@ -74,23 +74,23 @@ public record Job(
         return new Job(name, schedule, null, "{}", Misfire.once(), Overlap.ALLOW, Duration.ZERO);
     }
 
-    public Job topic(String topic) {
+    public Job withTopic(String topic) {
         return new Job(name, schedule, Require.present("topic", topic), payload, misfire, overlap, jitter);
     }
 
-    public Job payload(String payload) {
+    public Job withPayload(String payload) {
         return new Job(name, schedule, topic, payload, misfire, overlap, jitter);
     }
 
-    public Job misfire(Misfire misfire) {
+    public Job withMisfire(Misfire misfire) {
         return new Job(name, schedule, topic, payload, misfire, overlap, jitter);
     }
 
-    public Job overlap(Overlap overlap) {
+    public Job withOverlap(Overlap overlap) {
         return new Job(name, schedule, topic, payload, misfire, overlap, jitter);
     }
 
-    public Job jitter(Duration jitter) {
+    public Job withJitter(Duration jitter) {
         return new Job(name, schedule, topic, payload, misfire, overlap, jitter);
     }
 
@@ -98,7 +98,7 @@ public record Job(
     Job complete() {
         if (topic == null) {
             throw new IllegalArgumentException(
-                    "expected job \"" + name + "\" to have a topic, got none; say which with topic(...)");
+                    "expected job \"" + name + "\" to have a topic, got none; say which with withTopic(...)");
         }
         if (schedule instanceof Schedule.Unreadable unreadable) {
             throw new IllegalArgumentException("expected job \"" + name + "\" to have readable times, got " + unreadable

@@ -1,12 +1,10 @@
 package dev.windlass.schedule;
 
-import dev.windlass.OwnerToken;
+import dev.windlass.Claims;
 import dev.windlass.Topic;
 import dev.windlass.WindlassException;
 import dev.windlass.operator.FailedAttempt;
 import java.sql.Connection;
-import java.time.Duration;
-import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 
@@ -108,50 +106,8 @@ public interface Jobs {
     JobOperator operator(String name);
 
     /**
-     * Takes up to {@code batchSize} ready runs, of whatever topic is not paused, the oldest of each first, for programs that handle
-     * runs themselves.
-     *
-     * <p>Only where no node hands runs to the outbox ({@link ScheduleOptions#handOff}): others would take them first. Nobody
-     * else gets them until the lease has run out. Take a fresh token for each claim.
-     *
-     * <p>If this call fails, it may have taken some all the same: call {@link #releaseRuns(OwnerToken)}.
+     * The runs that are ready, for programs that handle them themselves: only where no node hands runs to the outbox
+     * ({@link ScheduleOptions#handOff}), since others would take them first.
      */
-    List<ClaimedJobRun> claimRuns(OwnerToken owner, Duration lease, int batchSize);
-
-    /** Ends runs as done. Runs that this owner does not hold are ignored. Returns how many it held. */
-    int ackRuns(OwnerToken owner, Collection<JobRunIdentifier> ids);
-
-    /**
-     * Returns runs after a failed attempt; they can be claimed again after min(2<sup>retryCount</sup> s, 60 s). Returns how many
-     * this owner held.
-     */
-    int abandonRuns(OwnerToken owner, Collection<JobRunIdentifier> ids);
-
-    /** The same, with a pause and an error text to remember, of which 2,048 characters are kept. */
-    int abandonRuns(OwnerToken owner, Collection<JobRunIdentifier> ids, Duration delay, String error);
-
-    /** Returns runs that were not tried; they can be claimed again at once. Returns how many this owner held. */
-    int releaseRuns(OwnerToken owner, Collection<JobRunIdentifier> ids);
-
-    /**
-     * Returns all runs that this owner holds to ready at once, without a counted attempt: for when {@link #claimRuns} has failed,
-     * and may have taken some all the same. Returns how many. If the answer of the claim is still on its way, it may be none;
-     * call it again a little later.
-     */
-    int releaseRuns(OwnerToken owner);
-
-    /** Renews the lease, from the database's now. Returns how many this owner holds still; stop working on the others. */
-    int heartbeatRuns(OwnerToken owner, Collection<JobRunIdentifier> ids, Duration lease);
-
-    /** Ends runs as failed, with the reason, of which 2,048 characters are kept. Returns how many this owner held. */
-    int failRuns(OwnerToken owner, Collection<JobRunIdentifier> ids, String error);
-
-    /** The same without a text: what is known of an earlier attempt stays. */
-    int failRuns(OwnerToken owner, Collection<JobRunIdentifier> ids);
-
-    /**
-     * Returns runs whose lease ran out. Returns how many. Nodes with background work do this by themselves. Nothing is reaped in
-     * the first lease period after the database server started.
-     */
-    int reapExpiredRuns();
+    Claims<ClaimedJobRun, JobRunIdentifier> runClaims();
 }

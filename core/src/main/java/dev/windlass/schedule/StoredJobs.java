@@ -1,7 +1,6 @@
 package dev.windlass.schedule;
 
-import dev.windlass.FailedHead;
-import dev.windlass.OwnerToken;
+import dev.windlass.Claims;
 import dev.windlass.PayloadCodec;
 import dev.windlass.Topic;
 import dev.windlass.WindlassException;
@@ -14,7 +13,6 @@ import dev.windlass.schedule.JobRows.Stored;
 import dev.windlass.schedule.JobStore.Triggered;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
@@ -316,8 +314,8 @@ final class StoredJobs implements Jobs {
     @Override
     public <T> Job job(Job job, Topic<T> topic, T payload) {
         return Require.present("job", job)
-                .topic(Require.present("topic", topic).name())
-                .payload(codec.encode(Require.present("payload", payload)));
+                .withTopic(Require.present("topic", topic).name())
+                .withPayload(codec.encode(Require.present("payload", payload)));
     }
 
     @Override
@@ -357,52 +355,7 @@ final class StoredJobs implements Jobs {
     }
 
     @Override
-    public List<ClaimedJobRun> claimRuns(OwnerToken owner, Duration lease, int batchSize) {
-        return own.claim(owner, lease, batchSize);
-    }
-
-    @Override
-    public int ackRuns(OwnerToken owner, Collection<JobRunIdentifier> ids) {
-        return own.ack(owner, ids);
-    }
-
-    @Override
-    public int abandonRuns(OwnerToken owner, Collection<JobRunIdentifier> ids) {
-        return own.abandon(owner, ids);
-    }
-
-    @Override
-    public int abandonRuns(OwnerToken owner, Collection<JobRunIdentifier> ids, Duration delay, String error) {
-        return own.abandon(owner, ids, delay, error);
-    }
-
-    @Override
-    public int releaseRuns(OwnerToken owner, Collection<JobRunIdentifier> ids) {
-        return own.release(owner, ids);
-    }
-
-    @Override
-    public int releaseRuns(OwnerToken owner) {
-        return own.release(owner);
-    }
-
-    @Override
-    public int heartbeatRuns(OwnerToken owner, Collection<JobRunIdentifier> ids, Duration lease) {
-        return own.heartbeat(owner, ids, lease);
-    }
-
-    @Override
-    public int failRuns(OwnerToken owner, Collection<JobRunIdentifier> ids) {
-        return own.fail(owner, ids);
-    }
-
-    @Override
-    public int failRuns(OwnerToken owner, Collection<JobRunIdentifier> ids, String error) {
-        return own.fail(owner, ids, error, FailedHead.IS_SKIPPED);
-    }
-
-    @Override
-    public int reapExpiredRuns() {
-        return own.reapExpired();
+    public Claims<ClaimedJobRun, JobRunIdentifier> runClaims() {
+        return own;
     }
 }

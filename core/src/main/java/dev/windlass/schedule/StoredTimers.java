@@ -1,13 +1,12 @@
 package dev.windlass.schedule;
 
-import dev.windlass.FailedHead;
-import dev.windlass.OwnerToken;
 import dev.windlass.PayloadCodec;
 import dev.windlass.Topic;
 import dev.windlass.WindlassException;
 import dev.windlass.operator.FailedAttempt;
 import dev.windlass.runtime.Announcer;
 import dev.windlass.runtime.Database;
+import dev.windlass.runtime.ForwardedClaims;
 import dev.windlass.runtime.OwnWork;
 import dev.windlass.runtime.Require;
 import dev.windlass.runtime.TimeOrderedIds;
@@ -28,7 +27,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Timers in the database: checks arguments, calls the store, and wakes whoever waits for the next due one. */
-final class StoredTimers implements Timers {
+final class StoredTimers extends ForwardedClaims<Timer, TimerIdentifier> implements Timers {
     private static final Logger log = LoggerFactory.getLogger(Timers.class);
     private static final int MAX_TEXT = 255;
 
@@ -37,7 +36,6 @@ final class StoredTimers implements Timers {
     private final TimerHandOff handOff;
     private final Announcer announcer;
     private final PayloadCodec codec;
-    private final OwnWork<Timer, TimerIdentifier> own;
     private final Function<String, TimerOperator> operators;
     private final TimeOrderedIds ids = new TimeOrderedIds();
     private volatile boolean written;
@@ -50,12 +48,12 @@ final class StoredTimers implements Timers {
             PayloadCodec codec,
             OwnWork<Timer, TimerIdentifier> own,
             Function<String, TimerOperator> operators) {
+        super(own);
         this.database = database;
         this.store = store;
         this.handOff = handOff;
         this.announcer = announcer;
         this.codec = codec;
-        this.own = own;
         this.operators = operators;
     }
 
@@ -375,55 +373,5 @@ final class StoredTimers implements Timers {
     @Override
     public TimerOperator operator(String name) {
         return operators.apply(Require.text("name of the operator", name, MAX_TEXT));
-    }
-
-    @Override
-    public List<Timer> claim(OwnerToken owner, Duration lease, int batchSize) {
-        return own.claim(owner, lease, batchSize);
-    }
-
-    @Override
-    public int ack(OwnerToken owner, Collection<TimerIdentifier> ids) {
-        return own.ack(owner, ids);
-    }
-
-    @Override
-    public int abandon(OwnerToken owner, Collection<TimerIdentifier> ids) {
-        return own.abandon(owner, ids);
-    }
-
-    @Override
-    public int abandon(OwnerToken owner, Collection<TimerIdentifier> ids, Duration delay, String error) {
-        return own.abandon(owner, ids, delay, error);
-    }
-
-    @Override
-    public int release(OwnerToken owner, Collection<TimerIdentifier> ids) {
-        return own.release(owner, ids);
-    }
-
-    @Override
-    public int release(OwnerToken owner) {
-        return own.release(owner);
-    }
-
-    @Override
-    public int fail(OwnerToken owner, Collection<TimerIdentifier> ids) {
-        return own.fail(owner, ids);
-    }
-
-    @Override
-    public int fail(OwnerToken owner, Collection<TimerIdentifier> ids, String error) {
-        return own.fail(owner, ids, error, FailedHead.IS_SKIPPED);
-    }
-
-    @Override
-    public int heartbeat(OwnerToken owner, Collection<TimerIdentifier> ids, Duration lease) {
-        return own.heartbeat(owner, ids, lease);
-    }
-
-    @Override
-    public int reapExpired() {
-        return own.reapExpired();
     }
 }

@@ -5,6 +5,7 @@ import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Loop;
 import dev.windlass.runtime.Pace;
 import dev.windlass.runtime.Position;
+import dev.windlass.runtime.Proof;
 import dev.windlass.runtime.Workers;
 import dev.windlass.schedule.TimerStore.HandedOff;
 import java.sql.SQLException;
@@ -38,7 +39,7 @@ final class TimerHandOff {
     /** Whether what is due is locked by somebody: to cancel it, or to hand it off. */
     private boolean blocked;
 
-    private Look earlier = new Look(0, System.nanoTime());
+    private @Nullable Look earlier;
     private volatile @Nullable Seen seen;
     private volatile boolean running;
     private long lastSweep = System.nanoTime() - SWEEP.toNanos();
@@ -46,8 +47,8 @@ final class TimerHandOff {
     /** The clock of the database, as it was at a moment of this process. */
     private record Seen(Instant server, long nanos) {}
 
-    /** The number of a look, and when it was. */
-    private record Look(long number, long nanos) {}
+    /** What a look proves, and when it was. */
+    private record Look(Proof proof, long nanos) {}
 
     /**
      * @param longest the longest sleep
@@ -121,7 +122,7 @@ final class TimerHandOff {
         seen = new Seen(done.serverTime(), System.nanoTime());
         if (done.count() > 0) {
             log.debug("[{}] {} timers became messages", database.name(), done.count());
-            bound.advance(done.last(), done.claimNumber(), done.snapshotXmin(), done.count() < batchSize);
+            bound.advance(done.last(), done.proof(), done.count() < batchSize);
             handedOff.accept(done.topics());
         }
         return done.count() == batchSize ? Duration.ZERO : pause(done);
@@ -169,12 +170,12 @@ final class TimerHandOff {
      * anybody of, and commit it when it is nearly due, or late.
      */
     private boolean isAnyTransactionOpenSince(HandedOff done) {
-        boolean open = done.snapshotXmin() < earlier.number;
+        Look last = earlier;
         long now = System.nanoTime();
-        if (now - earlier.nanos >= LONGEST_WHEN_OPEN.toNanos()) {
-            earlier = new Look(done.claimNumber(), now);
+        if (last == null || now - last.nanos >= LONGEST_WHEN_OPEN.toNanos()) {
+            earlier = new Look(done.proof(), now);
         }
-        return open;
+        return last != null && !done.proof().covers(last.proof);
     }
 
     private static Duration min(Duration a, Duration b) {

@@ -5,9 +5,11 @@ import static dev.windlass.runtime.Columns.optional;
 import static dev.windlass.runtime.Instants.instant;
 
 import dev.windlass.WorkStatus;
+import dev.windlass.runtime.Call;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Headers;
 import dev.windlass.runtime.Position;
+import dev.windlass.runtime.Proof;
 import dev.windlass.runtime.QueueStore;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -116,8 +118,7 @@ final class TimerStore extends QueueStore<Timer> {
             int count,
             List<String> topics,
             Position last,
-            long claimNumber,
-            long snapshotXmin,
+            Proof proof,
             Optional<Duration> nextDue,
             Instant serverTime) {}
 
@@ -126,11 +127,14 @@ final class TimerStore extends QueueStore<Timer> {
                 .integer(limit)
                 .instant(after.at())
                 .uuid(after.id())
-                .list(row -> handedOff(row, after))
+                .rows(rows -> {
+                    Call.RowMapper<Proof> proof = database.dialect().proofs(rows);
+                    return row -> handedOff(row, after, proof.map(row));
+                })
                 .get(0);
     }
 
-    private static HandedOff handedOff(ResultSet row, Position after) throws SQLException {
+    private static HandedOff handedOff(ResultSet row, Position after, Proof proof) throws SQLException {
         int count = row.getInt("handed");
         long micros = row.getLong("next_due");
         Optional<Duration> nextDue = row.wasNull() ? Optional.empty() : Optional.of(Lengths.ofMicros(micros));
@@ -140,8 +144,7 @@ final class TimerStore extends QueueStore<Timer> {
                         ? List.of()
                         : List.of((String[]) row.getArray("topics").getArray()),
                 count == 0 ? after : new Position(instant(row, "last_at"), row.getObject("last_id", UUID.class)),
-                row.getLong("claim_xid"),
-                row.getLong("snapshot_xmin"),
+                proof,
                 nextDue,
                 instant(row, "server_time"));
     }

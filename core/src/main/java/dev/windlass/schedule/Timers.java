@@ -1,6 +1,6 @@
 package dev.windlass.schedule;
 
-import dev.windlass.OwnerToken;
+import dev.windlass.Claims;
 import dev.windlass.Topic;
 import dev.windlass.WindlassException;
 import dev.windlass.operator.FailedAttempt;
@@ -18,11 +18,13 @@ import java.util.Optional;
  * <p>Thread-safe. Methods with a {@link Connection} take part in the caller's transaction, and never commit, roll back or close
  * it; one with auto-commit on is refused with an {@link IllegalStateException}. The others join the transaction of
  * {@code inTransaction} if this thread is in one, or have one of their own, and repeat it after a deadlock or a lost connection.
- * Bad
- * arguments are refused with an {@link IllegalArgumentException} before any SQL; what the database refuses arrives as
+ * Bad arguments are refused with an {@link IllegalArgumentException} before any SQL; what the database refuses arrives as
  * {@link WindlassException}.
+ *
+ * <p>Programs can claim due timers themselves: only where no node hands timers to the outbox ({@link ScheduleOptions#handOff}),
+ * since others would take them first. A timer that is acked is gone.
  */
-public interface Timers {
+public interface Timers extends Claims<Timer, TimerIdentifier> {
 
     /**
      * Writes a timer in a transaction of its own; it is committed when this returns.
@@ -88,55 +90,4 @@ public interface Timers {
 
     /** Lists, failed timers, pauses: what is done by hand, and recorded with a name of at most 255 characters. */
     TimerOperator operator(String name);
-
-    /**
-     * Takes up to {@code batchSize} timers that are due, of whatever topic is not paused, the oldest of each first, for programs that
-     * handle timers themselves.
-     *
-     * <p>Only where no node hands timers to the outbox ({@link ScheduleOptions#handOff}): others would take them first. Nobody
-     * else gets them until the lease has run out. Take a fresh token for each claim.
-     *
-     * <p>If this call fails, it may have taken some all the same: call {@link #release(OwnerToken)}.
-     */
-    List<Timer> claim(OwnerToken owner, Duration lease, int batchSize);
-
-    /** Ends timers: they are done, and gone. Timers that this owner does not hold are ignored. Returns how many it held. */
-    int ack(OwnerToken owner, Collection<TimerIdentifier> ids);
-
-    /**
-     * Returns timers after a failed attempt; they can be claimed again after min(2<sup>retryCount</sup> s, 60 s). Returns how
-     * many this owner held.
-     */
-    int abandon(OwnerToken owner, Collection<TimerIdentifier> ids);
-
-    /** The same, with a pause and an error text to remember, of which 2,048 characters are kept. */
-    int abandon(OwnerToken owner, Collection<TimerIdentifier> ids, Duration delay, String error);
-
-    /** Returns timers that were not tried; they can be claimed again at once. Returns how many this owner held. */
-    int release(OwnerToken owner, Collection<TimerIdentifier> ids);
-
-    /**
-     * Returns all timers that this owner holds to ready at once, without a counted attempt: for when {@link #claim} has failed,
-     * and may have taken some all the same. Returns how many. If the answer of the claim is still on its way, it may be none;
-     * call it again a little later.
-     */
-    int release(OwnerToken owner);
-
-    /**
-     * Gives timers up. They stay, with their error, until an {@link #operator} requeues or purges them. Returns how many this owner
-     * held.
-     */
-    int fail(OwnerToken owner, Collection<TimerIdentifier> ids, String error);
-
-    /** The same without a text: what is known of an earlier attempt stays. */
-    int fail(OwnerToken owner, Collection<TimerIdentifier> ids);
-
-    /** Renews the lease, from the database's now. Returns how many this owner holds still; stop working on the others. */
-    int heartbeat(OwnerToken owner, Collection<TimerIdentifier> ids, Duration lease);
-
-    /**
-     * Returns timers whose lease ran out. Returns how many. Nodes with background work do this by themselves. Nothing is reaped
-     * in the first lease period after the database server started.
-     */
-    int reapExpired();
 }

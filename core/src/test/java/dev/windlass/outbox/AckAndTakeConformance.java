@@ -2,14 +2,13 @@ package dev.windlass.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.windlass.FailedHead;
 import dev.windlass.OwnerToken;
 import dev.windlass.WorkStatus;
 import dev.windlass.operator.Attempts;
 import dev.windlass.runtime.Claimed;
-import dev.windlass.runtime.WorkStore.Acked;
+import dev.windlass.runtime.OrderedStore.Acked;
+import dev.windlass.runtime.OrderedStore.Taker;
 import dev.windlass.runtime.WorkStore.Held;
-import dev.windlass.runtime.WorkStore.Taker;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -126,10 +126,10 @@ abstract class BadArgumentsConformance extends OutboxConformance {
         refused(() -> options.withBatchSize(0), "expected a positive batch size, got 0");
         refused(() -> options.withBatchSize(-1), "expected a positive batch size, got -1");
 
-        assertThat(options.withLease(NANO).lease()).isEqualTo(NANO);
-        assertThat(options.withLease(HUNDRED_YEARS).lease()).isEqualTo(HUNDRED_YEARS);
-        assertThat(options.withBatchSize(1).batchSize()).isEqualTo(1);
-        assertThat(options.withBatchSize(Integer.MAX_VALUE).batchSize()).isEqualTo(Integer.MAX_VALUE);
+        assertThat(options.withLease(NANO).queue().lease()).isEqualTo(NANO);
+        assertThat(options.withLease(HUNDRED_YEARS).queue().lease()).isEqualTo(HUNDRED_YEARS);
+        assertThat(options.withBatchSize(1).queue().batchSize()).isEqualTo(1);
+        assertThat(options.withBatchSize(Integer.MAX_VALUE).queue().batchSize()).isEqualTo(Integer.MAX_VALUE);
     }
 
     @Test

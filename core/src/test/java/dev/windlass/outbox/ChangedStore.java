@@ -30,6 +30,13 @@ final class ChangedStore implements WorkStore<OutboxMessage> {
     }
 
     @Override
+    public List<Claimed<OutboxMessage>> claimEach(
+            Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
+            throws SQLException {
+        return claim(connection, owner, lease, limit, bytes, demands);
+    }
+
+    @Override
     public List<Claimed<OutboxMessage>> claim(
             Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
             throws SQLException {
@@ -91,6 +98,11 @@ final class ChangedStore implements WorkStore<OutboxMessage> {
     @Override
     public Optional<Duration> nextDue(Connection connection, List<Demand> demands) throws SQLException {
         return real.nextDue(connection, demands);
+    }
+
+    @Override
+    public Set<String> pausedTopics(Connection connection) throws SQLException {
+        return real.pausedTopics(connection);
     }
 
     @Override

@@ -363,7 +363,7 @@ abstract class DeduplicationConformance extends OutboxConformance {
 
     private int forget(int limit) throws SQLException {
         try (Connection connection = database().connect()) {
-            return store(HOUR).forget(connection, limit);
+            return store(HOUR).upkeep().values().iterator().next().run(connection, limit);
         }
     }
 

@@ -3,7 +3,6 @@ package dev.windlass.outbox;
 import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.windlass.FailedHead;
 import dev.windlass.OwnerToken;
 import dev.windlass.runtime.Claimed;
 import dev.windlass.runtime.Position;
@@ -64,7 +63,7 @@ abstract class HeldRowsConformance extends OutboxConformance {
                         .fail(
                                 connection,
                                 held.stream()
-                                        .map(each -> new Ending(each, "no", FailedHead.BLOCKS))
+                                        .map(each -> new Ending(each, "topic", "no"))
                                         .toList());
             case RELEASE -> store(LEASE).release(connection, held);
             case HEARTBEAT -> store(LEASE).heartbeat(connection, held, LEASE);

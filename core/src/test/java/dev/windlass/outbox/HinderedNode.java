@@ -3,7 +3,9 @@ package dev.windlass.outbox;
 import dev.windlass.Deadline;
 import dev.windlass.HandlerOptions;
 import dev.windlass.MonotonicClock;
+import dev.windlass.QueueOptions;
 import dev.windlass.TestDatabase;
+import dev.windlass.WindlassOptions;
 import dev.windlass.runtime.Dispatcher;
 import dev.windlass.runtime.DispatcherOptions;
 import dev.windlass.runtime.Handling;
@@ -55,7 +57,16 @@ final class HinderedNode implements AutoCloseable {
                 store,
                 "hindered_" + database.schema(),
                 Map.of("a", handling),
-                new DispatcherOptions(shortest, longest, 100, lease, 16, 1000, false, Duration.ofSeconds(2)),
+                new DispatcherOptions(
+                        QueueOptions.defaults()
+                                .withPollingInterval(shortest)
+                                .withBatchSize(100)
+                                .withLease(lease)
+                                .withMaxLeaseExpiries(1000),
+                        WindlassOptions.defaults()
+                                .withMaxPollingInterval(longest)
+                                .withWakeUp(false)
+                                .withShutdownGrace(Duration.ofSeconds(2))),
                 telemetry,
                 workers);
         dispatcher.start();

@@ -4,12 +4,13 @@ import dev.windlass.TestDatabase;
 import dev.windlass.engine.PostgresDialect;
 import dev.windlass.runtime.Claimed;
 import dev.windlass.runtime.Database;
-import dev.windlass.runtime.WorkStore;
+import dev.windlass.runtime.OrderedStore;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -18,14 +19,14 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The real store, with what may go wrong on the way to it and back: lost answers, answers that cannot be read, locked rows. */
-class HinderedStore implements WorkStore<OutboxMessage> {
+class HinderedStore implements OrderedStore<OutboxMessage> {
     final OutboxStore real;
 
     /** These rows are said to be locked. */
     final Set<UUID> locked = ConcurrentHashMap.newKeySet();
 
     HinderedStore(TestDatabase database) {
-        this.real = new OutboxStore(routines(database), "outbox", "test", Duration.ofDays(7), () -> false);
+        this.real = new OutboxStore(routines(database), OutboxOptions.defaults(), "test", () -> false);
     }
 
     static Database routines(TestDatabase database) {
@@ -41,6 +42,13 @@ class HinderedStore implements WorkStore<OutboxMessage> {
             Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
             throws SQLException {
         return real.claim(connection, owner, lease, limit, bytes, demands);
+    }
+
+    @Override
+    public List<Claimed<OutboxMessage>> claimEach(
+            Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
+            throws SQLException {
+        return real.claimEach(connection, owner, lease, limit, bytes, demands);
     }
 
     @Override
@@ -114,13 +122,18 @@ class HinderedStore implements WorkStore<OutboxMessage> {
     }
 
     @Override
-    public int forget(Connection connection, int limit) throws SQLException {
-        return real.forget(connection, limit);
+    public Map<String, Upkeep> upkeep() {
+        return real.upkeep();
     }
 
     @Override
     public Optional<Duration> nextDue(Connection connection, List<Demand> demands) throws SQLException {
         return real.nextDue(connection, demands);
+    }
+
+    @Override
+    public Set<String> pausedTopics(Connection connection) throws SQLException {
+        return real.pausedTopics(connection);
     }
 
     @Override

@@ -76,11 +76,12 @@ final class LostProgramClaimTest {
 
     @Test
     void runsAreReleasedByTheirToken() {
-        windlass.jobs().save(Job.cron("job", "0 0 1 1 *", ZoneOffset.UTC).topic("a"));
+        windlass.jobs().save(Job.cron("job", "0 0 1 1 *", ZoneOffset.UTC).withTopic("a"));
         windlass.jobs().trigger("job");
-        loses(() -> windlass.jobs().claimRuns(owner, LONG, 10));
+        loses(() -> windlass.jobs().runClaims().claim(owner, LONG, 10));
 
-        assertThat(windlass.jobs().releaseRuns(owner)).isEqualTo(1);
-        assertThat(windlass.jobs().claimRuns(OwnerToken.fresh(), LONG, 10)).hasSize(1);
+        assertThat(windlass.jobs().runClaims().release(owner)).isEqualTo(1);
+        assertThat(windlass.jobs().runClaims().claim(OwnerToken.fresh(), LONG, 10))
+                .hasSize(1);
     }
 }

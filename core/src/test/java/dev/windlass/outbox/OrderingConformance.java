@@ -2,7 +2,6 @@ package dev.windlass.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.windlass.FailedHead;
 import dev.windlass.OwnerToken;
 import dev.windlass.WorkStatus;
 import dev.windlass.operator.Attempts;

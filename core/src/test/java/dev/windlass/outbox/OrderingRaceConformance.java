@@ -2,7 +2,6 @@ package dev.windlass.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.windlass.FailedHead;
 import dev.windlass.OwnerToken;
 import dev.windlass.operator.Attempts;
 import dev.windlass.runtime.Database;
@@ -225,7 +224,7 @@ abstract class OrderingRaceConformance extends OutboxConformance {
             runOutLease(List.of(message.id()));
         } else {
             FailedHead head = choice < 18 ? FailedHead.BLOCKS : FailedHead.IS_SKIPPED;
-            untilNotLocked(connection -> store.fail(connection, List.of(new Ending(held, "broken", head))));
+            untilNotLocked(connection -> store.fail(connection, List.of(new Ending(held, null, "broken")), head));
             failed.add(id);
         }
     }

@@ -42,7 +42,8 @@ abstract class OutboxConformance {
 
     /** The routines beneath the public API. */
     OutboxStore store(Duration retention) {
-        return new OutboxStore(database().routines(), "outbox", "node-1", retention, () -> true);
+        return new OutboxStore(
+                database().routines(), OutboxOptions.defaults().withRetention(retention), "node-1", () -> true);
     }
 
     OutboxMessageIdentifier enqueue(String topic) {

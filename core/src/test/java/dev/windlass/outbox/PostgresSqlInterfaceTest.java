@@ -183,7 +183,8 @@ final class PostgresSqlInterfaceTest {
 
     private static Optional<Duration> nextDue() throws SQLException {
         Database routines = new Database(database.dataSource(), new PostgresDialect(), database.schema(), "test");
-        OutboxStore store = new OutboxStore(routines, "outbox", "node", Duration.ZERO, () -> true);
+        OutboxStore store =
+                new OutboxStore(routines, OutboxOptions.defaults().withRetention(Duration.ZERO), "node", () -> true);
         return routines.once(
                 connection -> store.nextDue(connection, List.of(new WorkStore.Demand("topic", 1, Position.START))));
     }

@@ -2,7 +2,6 @@ package dev.windlass.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.windlass.FailedHead;
 import dev.windlass.OwnerToken;
 import dev.windlass.Shows;
 import dev.windlass.WorkStatus;
@@ -153,7 +152,7 @@ abstract class RaceConformance extends OutboxConformance {
                 store.fail(
                         connection,
                         held.subList(0, 2).stream()
-                                .map(each -> new WorkStore.Ending(each, "no", FailedHead.BLOCKS))
+                                .map(each -> new WorkStore.Ending(each, "topic", "no"))
                                 .toList());
             case 2 -> store.release(connection, some);
             case 3 ->

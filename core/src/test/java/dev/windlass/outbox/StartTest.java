@@ -8,9 +8,11 @@ import dev.windlass.Deadline;
 import dev.windlass.HandlerOptions;
 import dev.windlass.Logs;
 import dev.windlass.MonotonicClock;
+import dev.windlass.QueueOptions;
 import dev.windlass.RetryPolicy;
 import dev.windlass.Shows;
 import dev.windlass.TestDatabase;
+import dev.windlass.WindlassOptions;
 import dev.windlass.engine.PostgresDialect;
 import dev.windlass.runtime.Claimed;
 import dev.windlass.runtime.Database;
@@ -89,7 +91,7 @@ final class StartTest {
             Telemetry telemetry,
             int concurrency) {
         Database routines = new Database(database.dataSource(), new PostgresDialect(), database.schema(), "outbox");
-        OutboxStore store = new OutboxStore(routines, "outbox", "node", Duration.ofDays(1), () -> true);
+        OutboxStore store = new OutboxStore(routines, OutboxOptions.defaults(), "node", () -> true);
         dispatcher = new Dispatcher<>(
                 routines,
                 routines,
@@ -97,14 +99,13 @@ final class StartTest {
                 Channel.of(database.schema(), "outbox"),
                 Map.of("a", handling),
                 new DispatcherOptions(
-                        Duration.ofMillis(20),
-                        Duration.ofMillis(100),
-                        20,
-                        Duration.ofSeconds(30),
-                        concurrency,
-                        5,
-                        true,
-                        Duration.ZERO),
+                        QueueOptions.defaults()
+                                .withPollingInterval(Duration.ofMillis(20))
+                                .withBatchSize(20)
+                                .withConcurrency(concurrency),
+                        WindlassOptions.defaults()
+                                .withMaxPollingInterval(Duration.ofMillis(100))
+                                .withShutdownGrace(Duration.ZERO)),
                 telemetry,
                 workers);
         dispatcher.start();
@@ -126,8 +127,7 @@ final class StartTest {
                 claimed.ordered(),
                 claimed.size(),
                 claimed.position(),
-                claimed.claimNumber(),
-                claimed.snapshotXmin(),
+                claimed.proof(),
                 problem == null ? claimed.message() : null,
                 problem);
     }

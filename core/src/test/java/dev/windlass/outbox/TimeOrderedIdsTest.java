@@ -73,7 +73,7 @@ final class TimeOrderedIdsTest {
         long offset = Duration.ofHours(hours).toMillis();
         TimeOrderedIds ids = new TimeOrderedIds(() -> System.currentTimeMillis() + offset);
         Database routines = new Database(database.dataSource(), new PostgresDialect(), database.schema(), "test");
-        OutboxStore store = new OutboxStore(routines, "outbox", "node", Duration.ofDays(1), () -> true);
+        OutboxStore store = new OutboxStore(routines, OutboxOptions.defaults(), "node", () -> true);
         Outbox outbox = database.passive().outbox();
         OutboxMessageIdentifier before = outbox.enqueue(OutboxEntry.of("topic", "right clock"));
         UUID wrong = ids.next();

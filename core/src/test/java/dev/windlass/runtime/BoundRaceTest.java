@@ -156,27 +156,17 @@ final class BoundRaceTest {
                         .integers(List.of(BATCH))
                         .instants(List.of(bound.position().at()))
                         .uuids(List.of(bound.position().id()))
-                        .claimed(rows -> row -> {
-                            UUID id = row.getObject("id", UUID.class);
-                            Position position = new Position(
-                                    row.getObject("next_attempt_at", OffsetDateTime.class)
-                                            .toInstant(),
-                                    id);
-                            return new Claimed<>(
-                                    id,
-                                    owner,
-                                    "topic",
-                                    0,
-                                    0,
-                                    0,
-                                    0,
-                                    false,
-                                    0,
-                                    position,
-                                    row.getLong("claim_number"),
-                                    row.getLong("snapshot_xmin"),
-                                    id,
-                                    null);
+                        .claimed(rows -> {
+                            Call.RowMapper<Proof> proof = routines().dialect().proofs(rows);
+                            return row -> {
+                                UUID id = row.getObject("id", UUID.class);
+                                Position position = new Position(
+                                        row.getObject("next_attempt_at", OffsetDateTime.class)
+                                                .toInstant(),
+                                        id);
+                                return new Claimed<>(
+                                        id, owner, "topic", 0, 0, 0, 0, false, 0, position, proof.map(row), id, null);
+                            };
                         }));
         bound.advance(claimed, claimed.size() < BATCH);
         return claimed;

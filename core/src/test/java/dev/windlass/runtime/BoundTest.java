@@ -15,11 +15,30 @@ final class BoundTest {
         return new Position(Instant.ofEpochSecond(second), new UUID(0, second));
     }
 
+    private record Look(long number, long xmin) implements Proof {
+        @Override
+        public boolean covers(Proof earlier) {
+            return xmin > ((Look) earlier).number;
+        }
+    }
+
     /** A claim with this transaction number and oldest running transaction, that took messages at these positions. */
     private static List<Claimed<String>> claim(long number, long xmin, long... seconds) {
         return LongStream.of(seconds)
                 .mapToObj(s -> new Claimed<>(
-                        new UUID(0, s), new UUID(1, 1), "a", 0, 0, 0, 0, false, 1, at(s), number, xmin, "x", null))
+                        new UUID(0, s),
+                        new UUID(1, 1),
+                        "a",
+                        0,
+                        0,
+                        0,
+                        0,
+                        false,
+                        1,
+                        at(s),
+                        new Look(number, xmin),
+                        "x",
+                        null))
                 .toList();
     }
 

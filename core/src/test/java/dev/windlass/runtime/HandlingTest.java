@@ -3,7 +3,6 @@ package dev.windlass.runtime;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.Circuit;
-import dev.windlass.FailedHead;
 import dev.windlass.HandlerOptions;
 import dev.windlass.RetryPolicy;
 import dev.windlass.runtime.Breaker.Effect;
@@ -25,7 +24,7 @@ final class HandlingTest {
     @Test
     void failuresBeforeTheCircuitOpensCount() {
         assertThat(handling.outcome(FAILED, 0, Effect.NONE)).isEqualTo(new Outcome.Retry(PAUSE, ERROR, true));
-        assertThat(handling.outcome(FAILED, 1, Effect.NONE)).isEqualTo(new Outcome.Fail(ERROR, FailedHead.BLOCKS));
+        assertThat(handling.outcome(FAILED, 1, Effect.NONE)).isEqualTo(new Outcome.Fail(ERROR));
     }
 
     @Test

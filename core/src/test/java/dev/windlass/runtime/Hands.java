@@ -70,8 +70,7 @@ final class Hands {
                 false,
                 size,
                 new Position(Instant.ofEpochSecond(second), UUID.randomUUID()),
-                1,
-                1,
+                Proof.NONE,
                 "x",
                 null);
     }

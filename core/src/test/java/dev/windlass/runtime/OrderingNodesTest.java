@@ -4,12 +4,12 @@ import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.Child;
-import dev.windlass.FailedHead;
 import dev.windlass.HandlerOptions;
 import dev.windlass.PermanentFailure;
 import dev.windlass.RetryPolicy;
 import dev.windlass.TestDatabase;
 import dev.windlass.operator.Attempts;
+import dev.windlass.outbox.FailedHead;
 import dev.windlass.outbox.OrderingHistory;
 import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxEntry;
@@ -71,10 +71,9 @@ final class OrderingNodesTest {
         for (int node = 0; node < NODES; node++) {
             Random random = new Random(seed + node);
             HandlerOptions options = HandlerOptions.defaults()
-                    .withRetry(new RetryPolicy(3, Duration.ofMillis(1), Duration.ofMillis(5), 0))
-                    .withFailedHead(head);
+                    .withRetry(new RetryPolicy(3, Duration.ofMillis(1), Duration.ofMillis(5), 0));
             database.start(database.windlass()
-                    .outbox(database.shortLease())
+                    .outbox(database.shortLease().withFailedHead(head))
                     .outboxHandler("a", options, message -> handle(message, random))
                     .outboxHandler("b", options, message -> handle(message, random)));
         }

@@ -61,25 +61,25 @@ abstract class BadJobArgumentsConformance extends JobsConformance {
                         () -> Job.every("job", Duration.ofSeconds(1, 1000)),
                         "expected a period of whole milliseconds, got PT1.000001S"),
                 bad(() -> Job.every("job", Duration.ofDays(36_501)), "expected a period of at most 100 years"),
-                bad(() -> GOOD.topic(nothing()), "expected a topic, got null"),
-                bad(() -> GOOD.topic(""), "expected a topic, got blank text"),
-                bad(() -> GOOD.topic("t".repeat(256)), "expected a topic of at most 255 characters, got 256"),
-                bad(() -> GOOD.payload(nothing()), "expected a payload, got null"),
-                bad(() -> GOOD.payload("\0"), "expected a payload without NUL characters"),
-                bad(() -> GOOD.payload("\uDE00"), "expected a payload of well-formed Unicode"),
-                bad(() -> GOOD.misfire(nothing()), "expected a rule for misfires, got null"),
+                bad(() -> GOOD.withTopic(nothing()), "expected a topic, got null"),
+                bad(() -> GOOD.withTopic(""), "expected a topic, got blank text"),
+                bad(() -> GOOD.withTopic("t".repeat(256)), "expected a topic of at most 255 characters, got 256"),
+                bad(() -> GOOD.withPayload(nothing()), "expected a payload, got null"),
+                bad(() -> GOOD.withPayload("\0"), "expected a payload without NUL characters"),
+                bad(() -> GOOD.withPayload("\uDE00"), "expected a payload of well-formed Unicode"),
+                bad(() -> GOOD.withMisfire(nothing()), "expected a rule for misfires, got null"),
                 bad(() -> Misfire.all(0), "expected a positive number of runs, got 0"),
                 bad(() -> Misfire.all(10_001), "expected at most 10000 runs for missed ticks, got 10001"),
                 bad(() -> Misfire.skip(nothing()), "expected a positive tolerated lateness, got null"),
                 bad(() -> Misfire.skip(Duration.ZERO), "expected a positive tolerated lateness, got PT0S"),
                 bad(() -> Misfire.skip(Duration.ofNanos(1)), "tolerated lateness of whole milliseconds"),
-                bad(() -> GOOD.overlap(nothing()), "expected a rule for overlaps, got null"),
-                bad(() -> GOOD.overlap(Overlap.DELAY), "to have a period, which Overlap.DELAY counts from the end"),
-                bad(() -> GOOD.jitter(nothing()), "expected a jitter of zero or more, got null"),
-                bad(() -> GOOD.jitter(Duration.ofMillis(-1)), "expected a jitter of zero or more, got PT-0.001S"),
-                bad(() -> GOOD.jitter(Duration.ofNanos(1)), "expected a jitter of whole milliseconds"),
+                bad(() -> GOOD.withOverlap(nothing()), "expected a rule for overlaps, got null"),
+                bad(() -> GOOD.withOverlap(Overlap.DELAY), "to have a period, which Overlap.DELAY counts from the end"),
+                bad(() -> GOOD.withJitter(nothing()), "expected a jitter of zero or more, got null"),
+                bad(() -> GOOD.withJitter(Duration.ofMillis(-1)), "expected a jitter of zero or more, got PT-0.001S"),
+                bad(() -> GOOD.withJitter(Duration.ofNanos(1)), "expected a jitter of whole milliseconds"),
                 bad(
-                        () -> GOOD.jitter(Duration.ofDays(1).plusMillis(1)),
+                        () -> GOOD.withJitter(Duration.ofDays(1).plusMillis(1)),
                         "expected a jitter of at most a day, got PT24H0.001S"),
                 bad(() -> new JobRunIdentifier(nothing()), "expected a run identifier, got null"));
     }
@@ -99,10 +99,11 @@ abstract class BadJobArgumentsConformance extends JobsConformance {
 
     @Test
     void aJobIsShownWithoutItsPayload() {
-        assertThat(GOOD.payload("secret").toString())
+        assertThat(GOOD.withPayload("secret").toString())
                 .contains("job", RARE, "UTC", "topic")
                 .doesNotContain("secret");
-        assertThat(JobSet.of("set", 1).with(GOOD.payload("secret")).toString()).doesNotContain("secret");
+        assertThat(JobSet.of("set", 1).with(GOOD.withPayload("secret")).toString())
+                .doesNotContain("secret");
     }
 
     @Test
@@ -152,25 +153,29 @@ abstract class BadJobArgumentsConformance extends JobsConformance {
     void claimsAndTheirEndsAreChecked() {
         OwnerToken owner = OwnerToken.fresh();
         List<JobRunIdentifier> ids = List.of(ID);
-        refused(() -> jobs.claimRuns(nothing(), LEASE, 1), "expected an owner token, got null");
-        refused(() -> jobs.claimRuns(owner, nothing(), 1), "expected a positive lease, got null");
-        refused(() -> jobs.claimRuns(owner, Duration.ZERO, 1), "expected a positive lease, got PT0S");
-        refused(() -> jobs.claimRuns(owner, LEASE, 0), "expected a positive batch size, got 0");
-        refused(() -> jobs.ackRuns(nothing(), ids), "expected an owner token, got null");
-        refused(() -> jobs.abandonRuns(nothing(), ids), "expected an owner token, got null");
-        refused(() -> jobs.abandonRuns(nothing(), ids, LEASE, ""), "expected an owner token, got null");
-        refused(() -> jobs.failRuns(nothing(), ids, ""), "expected an owner token, got null");
+        refused(() -> jobs.runClaims().claim(nothing(), LEASE, 1), "expected an owner token, got null");
+        refused(() -> jobs.runClaims().claim(owner, nothing(), 1), "expected a positive lease, got null");
+        refused(() -> jobs.runClaims().claim(owner, Duration.ZERO, 1), "expected a positive lease, got PT0S");
+        refused(() -> jobs.runClaims().claim(owner, LEASE, 0), "expected a positive batch size, got 0");
+        refused(() -> jobs.runClaims().ack(nothing(), ids), "expected an owner token, got null");
+        refused(() -> jobs.runClaims().abandon(nothing(), ids), "expected an owner token, got null");
+        refused(() -> jobs.runClaims().abandon(nothing(), ids, LEASE, ""), "expected an owner token, got null");
+        refused(() -> jobs.runClaims().fail(nothing(), ids, ""), "expected an owner token, got null");
         for (List<JobRunIdentifier> bad :
                 Arrays.<List<JobRunIdentifier>>asList(nothing(), Arrays.asList(ID, nothing()))) {
-            refused(() -> jobs.ackRuns(owner, bad), "expected a collection of run identifiers, got");
-            refused(() -> jobs.abandonRuns(owner, bad), "expected a collection of run identifiers, got");
-            refused(() -> jobs.abandonRuns(owner, bad, LEASE, ""), "expected a collection of run identifiers, got");
-            refused(() -> jobs.failRuns(owner, bad, ""), "expected a collection of run identifiers, got");
+            refused(() -> jobs.runClaims().ack(owner, bad), "expected a collection of run identifiers, got");
+            refused(() -> jobs.runClaims().abandon(owner, bad), "expected a collection of run identifiers, got");
+            refused(
+                    () -> jobs.runClaims().abandon(owner, bad, LEASE, ""),
+                    "expected a collection of run identifiers, got");
+            refused(() -> jobs.runClaims().fail(owner, bad, ""), "expected a collection of run identifiers, got");
         }
-        refused(() -> jobs.abandonRuns(owner, ids, nothing(), ""), "expected a delay of zero or more, got null");
-        refused(() -> jobs.abandonRuns(owner, ids, LEASE, nothing()), "expected an error text, got null");
-        refused(() -> jobs.failRuns(owner, ids, nothing()), "expected an error text, got null");
-        refused(() -> jobs.failRuns(owner, ids, "\0"), "expected an error text without NUL characters");
+        refused(
+                () -> jobs.runClaims().abandon(owner, ids, nothing(), ""),
+                "expected a delay of zero or more, got null");
+        refused(() -> jobs.runClaims().abandon(owner, ids, LEASE, nothing()), "expected an error text, got null");
+        refused(() -> jobs.runClaims().fail(owner, ids, nothing()), "expected an error text, got null");
+        refused(() -> jobs.runClaims().fail(owner, ids, "\0"), "expected an error text without NUL characters");
     }
 
     @Test

@@ -49,7 +49,7 @@ final class CrowdedJobsTest extends JobsConformance {
     @Test
     void whatSeveralJobsHaveMissedIsMadeUpForJobByJob() throws Exception {
         for (String name : new String[] {"first", "second"}) {
-            jobs.save(Job.every(name, Duration.ofSeconds(1)).topic("topic").misfire(Misfire.all(800)));
+            jobs.save(Job.every(name, Duration.ofSeconds(1)).withTopic("topic").withMisfire(Misfire.all(800)));
             jobs.pause(name);
             database()
                     .update(

@@ -52,13 +52,13 @@ abstract class DeleteJobConformance extends JobsConformance {
         OwnerToken owner = OwnerToken.fresh();
         plain.save(rare("job"));
         JobRun held = plain.trigger("job");
-        plain.claimRuns(owner, Duration.ofMinutes(1), 1);
+        plain.runClaims().claim(owner, Duration.ofMinutes(1), 1);
         JobRun waiting = plain.trigger("job");
         plain.delete("job");
         assertThat(run(waiting).status()).isEqualTo(WorkStatus.CANCELLED);
         assertThat(run(waiting).lastError()).contains("its job was deleted");
         assertThat(run(held).status()).isEqualTo(WorkStatus.IN_PROGRESS);
-        assertThat(plain.ackRuns(owner, List.of(held.id()))).isEqualTo(1);
+        assertThat(plain.runClaims().ack(owner, List.of(held.id()))).isEqualTo(1);
         assertThat(run(held).status()).isEqualTo(WorkStatus.DONE);
     }
 
@@ -151,7 +151,7 @@ abstract class DeleteJobConformance extends JobsConformance {
         Jobs unlucky = database()
                 .start(Windlass.on(losing).options(database().options().withBackgroundWorkers(false)))
                 .jobs();
-        jobs.save(rare("job").overlap(Overlap.SKIP));
+        jobs.save(rare("job").withOverlap(Overlap.SKIP));
         losing.loseAnswers(2);
         JobRun run = unlucky.trigger("job");
         assertThat(jobs.runs("job", 10)).containsExactly(run);

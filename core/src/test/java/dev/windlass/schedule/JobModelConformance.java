@@ -68,8 +68,8 @@ abstract class JobModelConformance extends JobsConformance {
 
     private String save(String name, @Nullable Known job) {
         Job saved = rare(name)
-                .payload("p" + random.nextInt(3))
-                .overlap(random.nextBoolean() ? Overlap.SKIP : Overlap.ALLOW);
+                .withPayload("p" + random.nextInt(3))
+                .withOverlap(random.nextBoolean() ? Overlap.SKIP : Overlap.ALLOW);
         jobs.save(saved);
         if (job == null) {
             known.put(name, new Known(saved));
@@ -132,7 +132,7 @@ abstract class JobModelConformance extends JobsConformance {
                 .filter(id -> status.get(id) == WorkStatus.READY)
                 .limit(2)
                 .toList();
-        List<ClaimedJobRun> claimed = jobs.claimRuns(owner, LEASE, 2);
+        List<ClaimedJobRun> claimed = jobs.runClaims().claim(owner, LEASE, 2);
         assertThat(claimed).extracting(ClaimedJobRun::id).containsExactlyInAnyOrderElementsOf(ready);
         for (ClaimedJobRun run : claimed) {
             assertThat(run.payload()).isEqualTo(payloads.get(run.id()));
@@ -146,7 +146,10 @@ abstract class JobModelConformance extends JobsConformance {
         for (Map.Entry<JobRunIdentifier, OwnerToken> held : List.copyOf(owners.entrySet())) {
             boolean ok = random.nextBoolean();
             List<JobRunIdentifier> id = List.of(held.getKey());
-            assertThat(ok ? jobs.ackRuns(held.getValue(), id) : jobs.failRuns(held.getValue(), id, "broken"))
+            assertThat(
+                            ok
+                                    ? jobs.runClaims().ack(held.getValue(), id)
+                                    : jobs.runClaims().fail(held.getValue(), id, "broken"))
                     .isEqualTo(1);
             status.put(held.getKey(), ok ? WorkStatus.DONE : WorkStatus.FAILED);
         }

@@ -23,7 +23,7 @@ abstract class JobNodeConformance extends JobsConformance {
 
     @Test
     void aTickBecomesAMessageWithTheRunsId() {
-        jobs.save(rare("job").payload("{\"n\":1}"));
+        jobs.save(rare("job").withPayload("{\"n\":1}"));
         missed("job", Duration.ofSeconds(5));
         Instant tick = state("job").nextTick().orElseThrow();
         node();
@@ -54,7 +54,7 @@ abstract class JobNodeConformance extends JobsConformance {
                                 "topic",
                                 message -> ticks.add(
                                         Instant.parse(message.headers().get("windlass-tick")))));
-        jobs.save(Job.every("job", Duration.ofSeconds(1)).topic("topic").misfire(Misfire.all(100)));
+        jobs.save(Job.every("job", Duration.ofSeconds(1)).withTopic("topic").withMisfire(Misfire.all(100)));
         eventually().until(() -> ticks.size() >= 3);
         List<Instant> seen = List.copyOf(ticks);
         for (int i = 1; i < seen.size(); i++) {
@@ -89,7 +89,7 @@ abstract class JobNodeConformance extends JobsConformance {
 
     @Test
     void ticksThatAreTooLateMakeNoRun() {
-        jobs.save(Job.every("job", Duration.ofDays(2)).topic("topic").misfire(Misfire.skip()));
+        jobs.save(Job.every("job", Duration.ofDays(2)).withTopic("topic").withMisfire(Misfire.skip()));
         missed("job", Duration.ofHours(10));
         node();
         eventually().until(() -> state("job").skippedTicks() == 1);
@@ -99,7 +99,7 @@ abstract class JobNodeConformance extends JobsConformance {
     }
 
     private void missedTicks(Misfire rule) {
-        jobs.save(Job.cron("job", "0 * * * *", UTC).topic("topic").misfire(rule));
+        jobs.save(Job.cron("job", "0 * * * *", UTC).withTopic("topic").withMisfire(rule));
         database()
                 .update(
                         "update %s.outbox_job set next_tick_at = date_trunc('hour', clock_timestamp()) - interval '10 hours',"
@@ -109,12 +109,12 @@ abstract class JobNodeConformance extends JobsConformance {
 
     @Test
     void aPausedJobMakesNoRunsAndMissesNone() {
-        jobs.save(Job.every("job", Duration.ofSeconds(1)).topic("topic"));
+        jobs.save(Job.every("job", Duration.ofSeconds(1)).withTopic("topic"));
         assertThat(jobs.pause("job")).isTrue();
         assertThat(jobs.pause("job")).isFalse();
         assertThat(state("job").isPaused()).isTrue();
         assertThat(state("job").firesAt()).isEmpty();
-        jobs.save(Job.every("other", Duration.ofSeconds(1)).topic("topic"));
+        jobs.save(Job.every("other", Duration.ofSeconds(1)).withTopic("topic"));
         node();
         eventually().until(() -> runs("source = 'other'") >= 2);
         assertThat(runs("source = 'job'")).isZero();
@@ -132,9 +132,9 @@ abstract class JobNodeConformance extends JobsConformance {
         Duration jitter = Duration.ofSeconds(2);
         node();
         jobs.save(Job.every("job", Duration.ofSeconds(1))
-                .topic("topic")
-                .jitter(jitter)
-                .misfire(Misfire.all(100)));
+                .withTopic("topic")
+                .withJitter(jitter)
+                .withMisfire(Misfire.all(100)));
         for (int ticks = 1; ticks <= 3; ticks++) {
             int wanted = ticks;
             eventually().until(() -> runs("source = 'job'") >= wanted);
@@ -153,7 +153,7 @@ abstract class JobNodeConformance extends JobsConformance {
         jobs.save(rare("newer"));
         database().update("update %s.outbox_job set cron = 'every full moon' where name = 'newer'");
         missed("newer", Duration.ofSeconds(1));
-        jobs.save(Job.every("healthy", Duration.ofSeconds(1)).topic("topic"));
+        jobs.save(Job.every("healthy", Duration.ofSeconds(1)).withTopic("topic"));
         node();
         eventually().until(() -> runs("source = 'healthy'") >= 2);
         assertThat(state("newer").problem()).isEmpty();
@@ -168,7 +168,7 @@ abstract class JobNodeConformance extends JobsConformance {
         database().update("update %s.outbox_job set zone = 'Mars/Olympus' where name = 'lost in space'");
         missed("broken", Duration.ofMinutes(2));
         missed("lost in space", Duration.ofMinutes(2));
-        jobs.save(Job.every("healthy", Duration.ofSeconds(1)).topic("topic"));
+        jobs.save(Job.every("healthy", Duration.ofSeconds(1)).withTopic("topic"));
         try (Logs logs = Logs.collect(Level.WARN)) {
             node();
             eventually().until(() -> runs("source = 'healthy'") >= 2);
@@ -192,7 +192,7 @@ abstract class JobNodeConformance extends JobsConformance {
     void aJobWhoseMessageTheDatabaseRefusesSaysSoAndOthersGoOn() {
         database().update("alter table %s.outbox add constraint refused check (topic <> 'refused')");
         try {
-            jobs.save(rare("broken").topic("refused"));
+            jobs.save(rare("broken").withTopic("refused"));
             jobs.save(rare("healthy"));
             missed("broken", Duration.ofSeconds(30));
             missed("healthy", Duration.ofSeconds(30));
@@ -219,7 +219,7 @@ abstract class JobNodeConformance extends JobsConformance {
         missed("held", Duration.ofSeconds(1));
         jobs.save(rare("free"));
         try (Connection connection = database().transaction()) {
-            jobs.save(connection, rare("held").payload("new"));
+            jobs.save(connection, rare("held").withPayload("new"));
             missed("free", Duration.ofSeconds(1));
             node();
             eventually().until(() -> runs("source = 'free'") == 1);
@@ -255,7 +255,7 @@ abstract class JobNodeConformance extends JobsConformance {
     /** What was put off because of a problem fires later than its tick, and that is not its jitter. */
     @Test
     void aJobThatWasInTroubleCatchesUpInOneStep() {
-        jobs.save(Job.cron("job", "0 * * * *", UTC).topic("topic"));
+        jobs.save(Job.cron("job", "0 * * * *", UTC).withTopic("topic"));
         database()
                 .update(
                         "update %s.outbox_job set next_tick_at = date_trunc('hour', clock_timestamp()) - interval '10 hours',"

@@ -29,10 +29,10 @@ final class JobOutageTest {
     private static Jobs jobs() {
         Jobs jobs = database.passive().jobs();
         Misfire all = Misfire.all(1000);
-        jobs.save(Job.every("by period", Duration.ofSeconds(1)).topic("a").misfire(all));
+        jobs.save(Job.every("by period", Duration.ofSeconds(1)).withTopic("a").withMisfire(all));
         jobs.save(Job.cron("by cron", "* * * * * *", JobsConformance.UTC)
-                .topic("a")
-                .misfire(all));
+                .withTopic("a")
+                .withMisfire(all));
         return jobs;
     }
 

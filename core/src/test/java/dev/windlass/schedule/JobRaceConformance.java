@@ -23,8 +23,8 @@ abstract class JobRaceConformance extends JobsConformance {
         for (int n = 0; n < 4; n++) {
             database().start(database().windlass().outboxHandler("topic", message -> {}));
         }
-        names.forEach(name ->
-                jobs.save(Job.every(name, Duration.ofSeconds(1)).topic("topic").misfire(Misfire.all(1000))));
+        names.forEach(name -> jobs.save(
+                Job.every(name, Duration.ofSeconds(1)).withTopic("topic").withMisfire(Misfire.all(1000))));
         eventually().until(() -> runs("status = 2") >= 25);
         names.forEach(jobs::pause);
         names.forEach(this::everyTickHasOneRun);
@@ -89,7 +89,7 @@ abstract class JobRaceConformance extends JobsConformance {
                 Windlass by = passive(ScheduleOptions.defaults().withHandOff(thread % 2 == 0));
                 work.add(() -> {
                     for (int i = 0; i < 40; i++) {
-                        by.jobs().save(rare("job").payload("p" + i));
+                        by.jobs().save(rare("job").withPayload("p" + i));
                         missed("job", Duration.ofSeconds(i));
                         ignoringUnknown(() -> by.jobs().trigger("job"));
                         ignoringUnknown(() -> by.jobs().delete("job"));

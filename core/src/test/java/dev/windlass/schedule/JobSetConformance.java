@@ -40,11 +40,11 @@ abstract class JobSetConformance extends JobsConformance {
     @Test
     void jobsAreAddedChangedAndRemoved() {
         jobs.save(rare("not of the set"));
-        start(billing(1, rare("stays"), rare("changes"), rare("goes").payload("\u20AC \"quoted\" \\ \n")));
+        start(billing(1, rare("stays"), rare("changes"), rare("goes").withPayload("\u20AC \"quoted\" \\ \n")));
         assertThat(names()).containsExactly("changes", "goes", "not of the set", "stays");
         assertThat(state("stays").jobSet()).contains("billing");
         assertThat(state("not of the set").jobSet()).isEmpty();
-        assertThat(state("goes").job()).isEqualTo(rare("goes").payload("\u20AC \"quoted\" \\ \n"));
+        assertThat(state("goes").job()).isEqualTo(rare("goes").withPayload("\u20AC \"quoted\" \\ \n"));
         JobState stays = state("stays");
         Instant next = state("changes").nextTick().orElseThrow();
         JobRun pending = jobs.trigger("goes");
@@ -52,18 +52,20 @@ abstract class JobSetConformance extends JobsConformance {
         start(billing(
                 2,
                 rare("stays"),
-                rare("changes").topic("other").misfire(Misfire.all(3)).overlap(Overlap.SKIP),
-                Job.every("new", java.time.Duration.ofDays(1)).topic("t").misfire(Misfire.skip())));
+                rare("changes").withTopic("other").withMisfire(Misfire.all(3)).withOverlap(Overlap.SKIP),
+                Job.every("new", java.time.Duration.ofDays(1)).withTopic("t").withMisfire(Misfire.skip())));
         assertThat(names()).containsExactly("changes", "new", "not of the set", "stays");
         assertThat(state("stays")).isEqualTo(stays);
         assertThat(state("changes").job())
-                .isEqualTo(
-                        rare("changes").topic("other").misfire(Misfire.all(3)).overlap(Overlap.SKIP));
+                .isEqualTo(rare("changes")
+                        .withTopic("other")
+                        .withMisfire(Misfire.all(3))
+                        .withOverlap(Overlap.SKIP));
         assertThat(state("changes").nextTick()).contains(next);
         assertThat(state("new").job())
                 .isEqualTo(Job.every("new", java.time.Duration.ofDays(1))
-                        .topic("t")
-                        .misfire(Misfire.skip()));
+                        .withTopic("t")
+                        .withMisfire(Misfire.skip()));
         assertThat(jobs.findRun(pending.id()).orElseThrow().status()).isEqualTo(WorkStatus.CANCELLED);
 
         start(billing(3));
@@ -73,7 +75,7 @@ abstract class JobSetConformance extends JobsConformance {
     @Test
     void oldAndNewNodesOfARollingDeployDoNotUndoEachOther() {
         JobSet old = billing(7, rare("kept"), rare("old"));
-        JobSet newer = billing(8, rare("kept").payload("new"), rare("new"));
+        JobSet newer = billing(8, rare("kept").withPayload("new"), rare("new"));
         start(old);
         start(newer);
         List<JobState> then = jobs.list();
@@ -94,7 +96,7 @@ abstract class JobSetConformance extends JobsConformance {
         try (Logs logs = Logs.collect(Level.WARN)) {
             start(billing(1, rare("b"), rare("a")));
             assertThat(logs.lines()).isEmpty();
-            start(billing(1, rare("a"), rare("b").payload("changed")));
+            start(billing(1, rare("a"), rare("b").withPayload("changed")));
             assertThat(logs.count(Level.WARN, "increase the revision")).isEqualTo(1);
         }
         assertThat(state("b").job()).isEqualTo(rare("b"));
@@ -107,7 +109,7 @@ abstract class JobSetConformance extends JobsConformance {
         start(billing(1, rare("job")));
         assertThat(state("job").jobSet()).contains("billing");
         assertThat(state("job").nextTick()).isEqualTo(before.nextTick());
-        jobs.save(rare("job").payload("by hand"));
+        jobs.save(rare("job").withPayload("by hand"));
         assertThat(state("job").jobSet()).contains("billing");
         start(billing(2));
         assertThat(names()).isEmpty();
@@ -138,7 +140,7 @@ abstract class JobSetConformance extends JobsConformance {
     void aPausedJobOfTheSetStaysPaused() {
         start(billing(1, rare("job")));
         jobs.pause("job");
-        start(billing(2, rare("job").payload("new")));
+        start(billing(2, rare("job").withPayload("new")));
         assertThat(state("job").isPaused()).isTrue();
     }
 
@@ -172,16 +174,16 @@ abstract class JobSetConformance extends JobsConformance {
         Job job = rare("job");
         List<Job> others = List.of(
                 rare("job2"),
-                job.topic("t"),
-                job.payload("p"),
-                job.misfire(Misfire.skip()),
-                job.misfire(Misfire.all(2)),
-                job.misfire(Misfire.all(3)),
-                job.overlap(Overlap.SKIP),
-                job.jitter(java.time.Duration.ofSeconds(1)),
-                Job.cron("job", RARE, BERLIN).topic("topic"),
-                Job.cron("job", "0 0 1 2 *", UTC).topic("topic"),
-                Job.every("job", java.time.Duration.ofDays(1)).topic("topic"));
+                job.withTopic("t"),
+                job.withPayload("p"),
+                job.withMisfire(Misfire.skip()),
+                job.withMisfire(Misfire.all(2)),
+                job.withMisfire(Misfire.all(3)),
+                job.withOverlap(Overlap.SKIP),
+                job.withJitter(java.time.Duration.ofSeconds(1)),
+                Job.cron("job", RARE, BERLIN).withTopic("topic"),
+                Job.cron("job", "0 0 1 2 *", UTC).withTopic("topic"),
+                Job.every("job", java.time.Duration.ofDays(1)).withTopic("topic"));
         assertThat(others)
                 .extracting(other -> billing(1, other).digest())
                 .doesNotHaveDuplicates()

@@ -48,7 +48,7 @@ abstract class JobsConformance {
     }
 
     static Job rare(String name) {
-        return Job.cron(name, RARE, UTC).topic("topic");
+        return Job.cron(name, RARE, UTC).withTopic("topic");
     }
 
     JobState state(String name) {

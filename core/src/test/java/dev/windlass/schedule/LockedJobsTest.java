@@ -24,7 +24,7 @@ final class LockedJobsTest {
 
     private static JobSet set(int revision, String cron) {
         return JobSet.of("set", revision)
-                .with(Job.cron("job", cron, ZoneOffset.UTC).topic("a"));
+                .with(Job.cron("job", cron, ZoneOffset.UTC).withTopic("a"));
     }
 
     private static Connection holdingJobs() throws SQLException {

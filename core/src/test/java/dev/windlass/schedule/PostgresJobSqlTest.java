@@ -65,7 +65,7 @@ final class PostgresJobSqlTest {
                         "%s.outbox_job_save('hourly', 'topic', '{}', '0 * * * *', 'UTC', null, null, now(), now())"))
                 .isTrue();
         assertThat(jobs.find("hourly").orElseThrow().job())
-                .isEqualTo(Job.cron("hourly", "0 * * * *", JobsConformance.UTC).topic("topic"));
+                .isEqualTo(Job.cron("hourly", "0 * * * *", JobsConformance.UTC).withTopic("topic"));
         assertThat(call(
                         Boolean.class,
                         "%s.outbox_job_save('often', 'topic', 'x', null, null, '1 day', now(), now(), now(), p_misfire => 2,"
@@ -73,11 +73,11 @@ final class PostgresJobSqlTest {
                 .isTrue();
         assertThat(jobs.find("often").orElseThrow().job())
                 .isEqualTo(Job.every("often", Duration.ofDays(1))
-                        .topic("topic")
-                        .payload("x")
-                        .misfire(Misfire.skip(Duration.ofHours(1)))
-                        .jitter(Duration.ofMinutes(1))
-                        .overlap(Overlap.SKIP));
+                        .withTopic("topic")
+                        .withPayload("x")
+                        .withMisfire(Misfire.skip(Duration.ofHours(1)))
+                        .withJitter(Duration.ofMinutes(1))
+                        .withOverlap(Overlap.SKIP));
     }
 
     @Test
@@ -86,7 +86,7 @@ final class PostgresJobSqlTest {
                 .isNull();
         assertThat(call(Boolean.class, "%s.outbox_job_pause('weekly')")).isNull();
         assertThat(call(Integer.class, "%s.outbox_job_delete('weekly')")).isNull();
-        jobs.save(JobsConformance.rare("strict").overlap(Overlap.SKIP));
+        jobs.save(JobsConformance.rare("strict").withOverlap(Overlap.SKIP));
         UUID id = call(UUID.class, "run_id from %s.outbox_job_trigger('strict')");
         assertThat(call(UUID.class, "unfinished_id from %s.outbox_job_trigger('strict') where run_id is null"))
                 .isEqualTo(id);

@@ -30,7 +30,7 @@ abstract class RunClaimConformance extends JobsConformance {
     @BeforeEach
     void startWithoutHandOff() {
         jobs = passive(ScheduleOptions.defaults().withHandOff(false)).jobs();
-        jobs.save(rare("job").payload("first"));
+        jobs.save(rare("job").withPayload("first"));
     }
 
     private JobRun run(JobRunIdentifier id) {
@@ -44,8 +44,8 @@ abstract class RunClaimConformance extends JobsConformance {
     @Test
     void aClaimedRunComesWithWhatItsJobSaidAtItsTick() {
         JobRun run = jobs.trigger("job");
-        jobs.save(rare("job").topic("other").payload("second"));
-        List<ClaimedJobRun> claimed = jobs.claimRuns(owner, LEASE, 10);
+        jobs.save(rare("job").withTopic("other").withPayload("second"));
+        List<ClaimedJobRun> claimed = jobs.runClaims().claim(owner, LEASE, 10);
         assertThat(claimed).hasSize(1);
         assertThat(claimed.get(0).id()).isEqualTo(run.id());
         assertThat(claimed.get(0).topic()).isEqualTo("topic");
@@ -54,25 +54,27 @@ abstract class RunClaimConformance extends JobsConformance {
         assertThat(claimed.get(0).run()).isEqualTo(run(run.id()));
         assertThat(run(run.id()).status()).isEqualTo(WorkStatus.IN_PROGRESS);
         assertThat(run(run.id()).startedAt()).isPresent();
-        assertThat(jobs.claimRuns(OwnerToken.fresh(), LEASE, 10)).isEmpty();
+        assertThat(jobs.runClaims().claim(OwnerToken.fresh(), LEASE, 10)).isEmpty();
     }
 
     @Test
     void theOldestRunsAreClaimedFirst() {
         List<JobRunIdentifier> made =
                 IntStream.range(0, 5).mapToObj(i -> jobs.trigger("job").id()).toList();
-        assertThat(ids(jobs.claimRuns(owner, LEASE, 2))).isEqualTo(made.subList(0, 2));
-        assertThat(ids(jobs.claimRuns(owner, LEASE, 10))).isEqualTo(made.subList(2, 5));
+        assertThat(ids(jobs.runClaims().claim(owner, LEASE, 2))).isEqualTo(made.subList(0, 2));
+        assertThat(ids(jobs.runClaims().claim(owner, LEASE, 10))).isEqualTo(made.subList(2, 5));
     }
 
     @Test
     void anAcknowledgedRunIsDone() {
         JobRunIdentifier id = jobs.trigger("job").id();
-        jobs.claimRuns(owner, LEASE, 1);
-        assertThat(jobs.ackRuns(OwnerToken.fresh(), List.of(id))).isZero();
-        assertThat(jobs.ackRuns(owner, List.of(id, id, new JobRunIdentifier(UUID.randomUUID()))))
+        jobs.runClaims().claim(owner, LEASE, 1);
+        assertThat(jobs.runClaims().ack(OwnerToken.fresh(), List.of(id))).isZero();
+        assertThat(jobs.runClaims().ack(owner, List.of(id, id, new JobRunIdentifier(UUID.randomUUID()))))
                 .isEqualTo(1);
-        assertThat(jobs.ackRuns(owner, List.of(id))).as("a repeated one holds").isEqualTo(1);
+        assertThat(jobs.runClaims().ack(owner, List.of(id)))
+                .as("a repeated one holds")
+                .isEqualTo(1);
         assertThat(run(id).status()).isEqualTo(WorkStatus.DONE);
         assertThat(run(id).endedAt()).isPresent();
         assertThat(run(id).messageId()).isEmpty();
@@ -82,61 +84,62 @@ abstract class RunClaimConformance extends JobsConformance {
     @Test
     void whoIsNotDoneInTimeRenewsAndWhoHasNotBegunGivesBack() {
         JobRunIdentifier id = jobs.trigger("job").id();
-        jobs.claimRuns(owner, LEASE, 1);
+        jobs.runClaims().claim(owner, LEASE, 1);
 
-        assertThat(jobs.heartbeatRuns(OwnerToken.fresh(), List.of(id), LEASE)).isZero();
-        assertThat(jobs.heartbeatRuns(owner, List.of(id), LEASE)).isEqualTo(1);
-        assertThat(jobs.releaseRuns(OwnerToken.fresh(), List.of(id))).isZero();
-        assertThat(jobs.releaseRuns(owner, List.of(id))).isEqualTo(1);
-        assertThat(ids(jobs.claimRuns(OwnerToken.fresh(), LEASE, 1))).containsExactly(id);
+        assertThat(jobs.runClaims().heartbeat(OwnerToken.fresh(), List.of(id), LEASE))
+                .isZero();
+        assertThat(jobs.runClaims().heartbeat(owner, List.of(id), LEASE)).isEqualTo(1);
+        assertThat(jobs.runClaims().release(OwnerToken.fresh(), List.of(id))).isZero();
+        assertThat(jobs.runClaims().release(owner, List.of(id))).isEqualTo(1);
+        assertThat(ids(jobs.runClaims().claim(OwnerToken.fresh(), LEASE, 1))).containsExactly(id);
     }
 
     @Test
     void anAbandonedRunIsClaimedAgainAfterItsPause() {
         JobRunIdentifier id = jobs.trigger("job").id();
-        jobs.claimRuns(owner, LEASE, 1);
-        assertThat(jobs.abandonRuns(OwnerToken.fresh(), List.of(id))).isZero();
-        assertThat(jobs.abandonRuns(owner, List.of(id), Duration.ZERO, "not now"))
+        jobs.runClaims().claim(owner, LEASE, 1);
+        assertThat(jobs.runClaims().abandon(OwnerToken.fresh(), List.of(id))).isZero();
+        assertThat(jobs.runClaims().abandon(owner, List.of(id), Duration.ZERO, "not now"))
                 .isEqualTo(1);
         assertThat(run(id).status()).isEqualTo(WorkStatus.READY);
         assertThat(run(id).retryCount()).isEqualTo(1);
         assertThat(run(id).lastError()).contains("not now");
-        assertThat(ids(jobs.claimRuns(owner, LEASE, 1))).containsExactly(id);
-        assertThat(jobs.abandonRuns(owner, List.of(id))).isEqualTo(1);
-        assertThat(jobs.claimRuns(owner, LEASE, 1)).isEmpty();
+        assertThat(ids(jobs.runClaims().claim(owner, LEASE, 1))).containsExactly(id);
+        assertThat(jobs.runClaims().abandon(owner, List.of(id))).isEqualTo(1);
+        assertThat(jobs.runClaims().claim(owner, LEASE, 1)).isEmpty();
         assertThat(run(id).lastError()).contains("not now");
         database().update("update %s.outbox_job_run set next_attempt_at = created_at");
-        assertThat(jobs.claimRuns(owner, LEASE, 1)).hasSize(1);
+        assertThat(jobs.runClaims().claim(owner, LEASE, 1)).hasSize(1);
     }
 
     @Test
     void aFailedRunStaysFailed() {
         JobRunIdentifier id = jobs.trigger("job").id();
-        jobs.claimRuns(owner, LEASE, 1);
-        assertThat(jobs.failRuns(OwnerToken.fresh(), List.of(id), "no")).isZero();
-        assertThat(jobs.failRuns(owner, List.of(id), "x".repeat(3000))).isEqualTo(1);
+        jobs.runClaims().claim(owner, LEASE, 1);
+        assertThat(jobs.runClaims().fail(OwnerToken.fresh(), List.of(id), "no")).isZero();
+        assertThat(jobs.runClaims().fail(owner, List.of(id), "x".repeat(3000))).isEqualTo(1);
         assertThat(run(id).status()).isEqualTo(WorkStatus.FAILED);
         assertThat(run(id).lastError().orElseThrow()).hasSize(2048);
-        assertThat(jobs.claimRuns(owner, LEASE, 1)).isEmpty();
+        assertThat(jobs.runClaims().claim(owner, LEASE, 1)).isEmpty();
     }
 
     @Test
     void aRunWhoseLeaseRanOutIsTakenBack() {
         JobRunIdentifier id = jobs.trigger("job").id();
-        jobs.claimRuns(owner, LEASE, 1);
-        assertThat(jobs.reapExpiredRuns()).isZero();
+        jobs.runClaims().claim(owner, LEASE, 1);
+        assertThat(jobs.runClaims().reapExpired()).isZero();
         database().update("update %s.outbox_job_run set locked_until = created_at");
-        assertThat(jobs.reapExpiredRuns()).isEqualTo(1);
-        assertThat(jobs.ackRuns(owner, List.of(id))).isZero();
+        assertThat(jobs.runClaims().reapExpired()).isEqualTo(1);
+        assertThat(jobs.runClaims().ack(owner, List.of(id))).isZero();
         assertThat(run(id).leaseExpiries()).isEqualTo(1);
         assertThat(run(id).retryCount()).isZero();
-        assertThat(ids(jobs.claimRuns(OwnerToken.fresh(), LEASE, 1))).containsExactly(id);
+        assertThat(ids(jobs.runClaims().claim(OwnerToken.fresh(), LEASE, 1))).containsExactly(id);
     }
 
     @Test
     void nothingIsReapedRightAfterAStartOfTheServer() {
         jobs.trigger("job");
-        jobs.claimRuns(owner, LEASE, 1);
+        jobs.runClaims().claim(owner, LEASE, 1);
         database().update("update %s.outbox_job_run set locked_until = created_at");
         Jobs patient = database()
                 .start(database()
@@ -144,15 +147,15 @@ abstract class RunClaimConformance extends JobsConformance {
                         .options(database().options().withBackgroundWorkers(false))
                         .schedule(ScheduleOptions.defaults().withLease(Duration.ofDays(30_000))))
                 .jobs();
-        assertThat(patient.reapExpiredRuns()).isZero();
+        assertThat(patient.runClaims().reapExpired()).isZero();
     }
 
     @Test
     void emptyCollectionsDoNothing() {
-        assertThat(jobs.ackRuns(owner, List.of())).isZero();
-        assertThat(jobs.abandonRuns(owner, List.of())).isZero();
-        assertThat(jobs.abandonRuns(owner, List.of(), LEASE, "")).isZero();
-        assertThat(jobs.failRuns(owner, List.of(), "")).isZero();
+        assertThat(jobs.runClaims().ack(owner, List.of())).isZero();
+        assertThat(jobs.runClaims().abandon(owner, List.of())).isZero();
+        assertThat(jobs.runClaims().abandon(owner, List.of(), LEASE, "")).isZero();
+        assertThat(jobs.runClaims().fail(owner, List.of(), "")).isZero();
     }
 
     @Test
@@ -162,7 +165,7 @@ abstract class RunClaimConformance extends JobsConformance {
         ExecutorService threads = Executors.newFixedThreadPool(4);
         try {
             Callable<List<JobRunIdentifier>> claimer =
-                    () -> Stream.generate(() -> jobs.claimRuns(OwnerToken.fresh(), LEASE, 3))
+                    () -> Stream.generate(() -> jobs.runClaims().claim(OwnerToken.fresh(), LEASE, 3))
                             .takeWhile(claimed -> !claimed.isEmpty())
                             .flatMap(List::stream)
                             .map(ClaimedJobRun::id)
@@ -175,7 +178,7 @@ abstract class RunClaimConformance extends JobsConformance {
             }
             assertThat(all).doesNotHaveDuplicates();
             // one that another claimer had just locked is skipped: the last ones may be left
-            all.addAll(ids(jobs.claimRuns(owner, LEASE, 100)));
+            all.addAll(ids(jobs.runClaims().claim(owner, LEASE, 100)));
             assertThat(all).containsExactlyInAnyOrderElementsOf(made);
         } finally {
             threads.shutdownNow();
@@ -185,7 +188,7 @@ abstract class RunClaimConformance extends JobsConformance {
     @Test
     void aRunRemembersWhatItsHandlerWroteDownBeforeItEnded() throws SQLException {
         JobRunIdentifier id = jobs.trigger("job").id();
-        jobs.claimRuns(owner, LEASE, 1);
+        jobs.runClaims().claim(owner, LEASE, 1);
         assertThat(run(id).output()).isEmpty();
         assertThat(jobs.recordOutput(id, "half of it")).isTrue();
         try (Connection connection = database().transaction()) {
@@ -193,7 +196,7 @@ abstract class RunClaimConformance extends JobsConformance {
             assertThat(run(id).output()).contains("half of it");
             connection.commit();
         }
-        jobs.ackRuns(owner, List.of(id));
+        jobs.runClaims().ack(owner, List.of(id));
         assertThat(run(id).output().orElseThrow()).hasSize(8192);
         assertThat(run(id).toString()).doesNotContain("xxx");
         assertThat(jobs.recordOutput(id, "too late")).isFalse();
@@ -204,8 +207,8 @@ abstract class RunClaimConformance extends JobsConformance {
     @Test
     void aFailedRunIsListedRequeuedAndPurgedByAnOperator() {
         JobRunIdentifier id = jobs.trigger("job").id();
-        jobs.claimRuns(owner, LEASE, 1);
-        jobs.failRuns(owner, List.of(id), "broken");
+        jobs.runClaims().claim(owner, LEASE, 1);
+        jobs.runClaims().fail(owner, List.of(id), "broken");
         JobOperator operator = jobs.operator("me");
         assertThat(operator.list(MessageFilter.failed().withSource("job"), 10))
                 .extracting(JobRun::id)
@@ -218,8 +221,8 @@ abstract class RunClaimConformance extends JobsConformance {
 
         assertThat(operator.requeue(List.of(id), Attempts.RESET)).isEqualTo(1);
         assertThat(run(id).status()).isEqualTo(WorkStatus.READY);
-        assertThat(jobs.claimRuns(owner, LEASE, 1).get(0).payload()).isEqualTo("first");
-        jobs.failRuns(owner, List.of(id), "broken");
+        assertThat(jobs.runClaims().claim(owner, LEASE, 1).get(0).payload()).isEqualTo("first");
+        jobs.runClaims().fail(owner, List.of(id), "broken");
         assertThat(operator.purge(MessageFilter.failed())).isEqualTo(1);
         assertThat(jobs.findRun(id)).isEmpty();
         assertThat(state("job").lastRun()).isEmpty();
@@ -231,16 +234,16 @@ abstract class RunClaimConformance extends JobsConformance {
         jobs.trigger("job");
         JobOperator operator = jobs.operator("me");
         operator.pause("topic", "why");
-        assertThat(jobs.claimRuns(owner, LEASE, 1)).isEmpty();
+        assertThat(jobs.runClaims().claim(owner, LEASE, 1)).isEmpty();
         operator.resume("topic");
-        assertThat(jobs.claimRuns(owner, LEASE, 1)).hasSize(1);
+        assertThat(jobs.runClaims().claim(owner, LEASE, 1)).hasSize(1);
     }
 
     @Test
     void runsOfAllStatesAreListedTheLatestFirstInPages() {
         List<JobRunIdentifier> made =
                 IntStream.range(0, 5).mapToObj(i -> jobs.trigger("job").id()).toList();
-        jobs.claimRuns(owner, LEASE, 1);
+        jobs.runClaims().claim(owner, LEASE, 1);
         JobOperator operator = jobs.operator("me");
         List<JobRun> first = operator.list(MessageFilter.all(), 3);
         List<JobRun> second = operator.list(MessageFilter.all(), 3, first.get(2));
@@ -261,9 +264,9 @@ abstract class RunClaimConformance extends JobsConformance {
     @Test
     void aRunThatIsGivenBackAfterItsJobWasDeletedIsClaimedAgain() {
         JobRunIdentifier id = jobs.trigger("job").id();
-        jobs.claimRuns(owner, LEASE, 1);
+        jobs.runClaims().claim(owner, LEASE, 1);
         jobs.delete("job");
-        jobs.abandonRuns(owner, List.of(id), Duration.ZERO, "not now");
-        assertThat(ids(jobs.claimRuns(owner, LEASE, 1))).containsExactly(id);
+        jobs.runClaims().abandon(owner, List.of(id), Duration.ZERO, "not now");
+        assertThat(ids(jobs.runClaims().claim(owner, LEASE, 1))).containsExactly(id);
     }
 }

@@ -115,7 +115,7 @@ abstract class RunOutcomeConformance extends JobsConformance {
 
     @Test
     void aMessageHasThePayloadAndItsRunHasNoSecondCopy() {
-        jobs.save(rare("job").payload("content"));
+        jobs.save(rare("job").withPayload("content"));
         jobs.trigger("job");
         assertThat(messages("payload = 'content' and source = 'job'")).isEqualTo(1);
         assertThat(runs("payload = '' and topic = 'topic'")).isEqualTo(1);
@@ -185,9 +185,9 @@ abstract class RunOutcomeConformance extends JobsConformance {
         AtomicInteger calls = new AtomicInteger();
         HandlerOptions quick =
                 HandlerOptions.defaults().withRetry(new RetryPolicy(3, Duration.ofMillis(1), Duration.ofMillis(1), 0));
-        jobs.save(rare("stubborn").topic("stubborn"));
-        jobs.save(rare("hopeless").topic("hopeless"));
-        jobs.save(rare("poison").topic("poison"));
+        jobs.save(rare("stubborn").withTopic("stubborn"));
+        jobs.save(rare("hopeless").withTopic("hopeless"));
+        jobs.save(rare("poison").withTopic("poison"));
         database()
                 .start(database()
                         .windlass()
@@ -222,7 +222,7 @@ abstract class RunOutcomeConformance extends JobsConformance {
             calls.incrementAndGet();
             release.await();
         }));
-        jobs.save(Job.every("slow", Duration.ofSeconds(1)).topic("slow").overlap(Overlap.SKIP));
+        jobs.save(Job.every("slow", Duration.ofSeconds(1)).withTopic("slow").withOverlap(Overlap.SKIP));
         eventually().until(() -> state("slow").skippedTicks() >= 2);
         assertThat(runs("source = 'slow'")).isEqualTo(1);
         assertThat(calls).hasValue(1);
@@ -246,9 +246,9 @@ abstract class RunOutcomeConformance extends JobsConformance {
     @Test
     void severalMissedTicksMakeOneRunOfAJobThatAllowsNoOverlap() {
         jobs.save(Job.cron("strict", "0 * * * *", UTC)
-                .topic("topic")
-                .misfire(Misfire.all(5))
-                .overlap(Overlap.SKIP));
+                .withTopic("topic")
+                .withMisfire(Misfire.all(5))
+                .withOverlap(Overlap.SKIP));
         database()
                 .update(
                         "update %s.outbox_job set next_tick_at = date_trunc('hour', clock_timestamp()) - interval '4 hours',"
@@ -261,7 +261,7 @@ abstract class RunOutcomeConformance extends JobsConformance {
 
     @Test
     void thePeriodCountsFromTheEndOfTheLastRunWhereTheJobSaysSo() {
-        jobs.save(Job.every("slow", Duration.ofHours(1)).topic("slow").overlap(Overlap.DELAY));
+        jobs.save(Job.every("slow", Duration.ofHours(1)).withTopic("slow").withOverlap(Overlap.DELAY));
         node();
         missed("slow", Duration.ofHours(5));
         eventually().until(() -> runs("source = 'slow'") == 1);
@@ -289,7 +289,7 @@ abstract class RunOutcomeConformance extends JobsConformance {
 
     @Test
     void aRunWhoseMessageIsGoneIsNotWaitedFor() {
-        jobs.save(rare("strict").overlap(Overlap.SKIP));
+        jobs.save(rare("strict").withOverlap(Overlap.SKIP));
         JobRun first = jobs.trigger("strict");
         assertThatThrownBy(() -> jobs.trigger("strict")).isInstanceOf(UnfinishedRunException.class);
         database().update("delete from %s.outbox");

@@ -18,19 +18,21 @@ import org.junit.jupiter.params.provider.MethodSource;
 abstract class SaveJobConformance extends JobsConformance {
 
     static Stream<Job> manyKinds() {
-        Job cron = Job.cron("job", "30 2 * * MON-FRI", BERLIN).topic("report.run");
-        Job every = Job.every("job", Duration.ofMinutes(90)).topic("report.run");
+        Job cron = Job.cron("job", "30 2 * * MON-FRI", BERLIN).withTopic("report.run");
+        Job every = Job.every("job", Duration.ofMinutes(90)).withTopic("report.run");
         return Stream.of(
                 cron,
                 every,
-                Job.cron("job \"with\" '; drop table", "@daily", UTC).topic("täglich \uD83D\uDE00"),
+                Job.cron("job \"with\" '; drop table", "@daily", UTC).withTopic("täglich \uD83D\uDE00"),
                 Job.cron("job", "0 0 12 1/5 * ?", java.time.ZoneOffset.ofHours(2))
-                        .topic("t"),
-                cron.payload("").misfire(Misfire.all(7)).overlap(Overlap.SKIP),
-                cron.payload("{\"a\": [1, \"\\u0000\"]}").misfire(Misfire.skip()),
-                every.misfire(Misfire.skip(Duration.ofMillis(1))).jitter(Duration.ofDays(1)),
-                every.jitter(Duration.ofMillis(1500)),
-                Job.every("job", Duration.ofDays(36_500)).topic("t").misfire(Misfire.skip(Duration.ofDays(36_500))));
+                        .withTopic("t"),
+                cron.withPayload("").withMisfire(Misfire.all(7)).withOverlap(Overlap.SKIP),
+                cron.withPayload("{\"a\": [1, \"\\u0000\"]}").withMisfire(Misfire.skip()),
+                every.withMisfire(Misfire.skip(Duration.ofMillis(1))).withJitter(Duration.ofDays(1)),
+                every.withJitter(Duration.ofMillis(1500)),
+                Job.every("job", Duration.ofDays(36_500))
+                        .withTopic("t")
+                        .withMisfire(Misfire.skip(Duration.ofDays(36_500))));
     }
 
     @ParameterizedTest
@@ -62,7 +64,7 @@ abstract class SaveJobConformance extends JobsConformance {
 
     @Test
     void theNextTickIsTheFirstOneAfterTheDatabasesNow() {
-        jobs.save(Job.cron("job", "30 2 * * *", BERLIN).topic("t"));
+        jobs.save(Job.cron("job", "30 2 * * *", BERLIN).withTopic("t"));
         Instant next = state("job").nextTick().orElseThrow();
         ZonedDateTime local = next.atZone(BERLIN);
         assertThat(local.getHour() * 60 + local.getMinute()).isIn(150, 210); // 3:30 on the day of a gap
@@ -73,7 +75,7 @@ abstract class SaveJobConformance extends JobsConformance {
     @Test
     void aPeriodIsCountedFromNow() {
         Instant before = database().now();
-        jobs.save(Job.every("job", Duration.ofHours(3)).topic("t"));
+        jobs.save(Job.every("job", Duration.ofHours(3)).withTopic("t"));
         Instant after = database().now();
         assertThat(state("job").nextTick().orElseThrow())
                 .isBetween(before.plus(Duration.ofHours(3)), after.plus(Duration.ofHours(3)));
@@ -81,11 +83,14 @@ abstract class SaveJobConformance extends JobsConformance {
 
     @Test
     void ticksGoOnWhenOnlyOtherThingsChange() {
-        Job job = Job.every("job", Duration.ofHours(3)).topic("t");
+        Job job = Job.every("job", Duration.ofHours(3)).withTopic("t");
         jobs.save(job);
         Instant next = state("job").nextTick().orElseThrow();
         Instant anchor = time("anchor_at", "job");
-        Job changed = job.topic("other").payload("p").misfire(Misfire.all(2)).overlap(Overlap.SKIP);
+        Job changed = job.withTopic("other")
+                .withPayload("p")
+                .withMisfire(Misfire.all(2))
+                .withOverlap(Overlap.SKIP);
         jobs.save(changed);
         assertThat(state("job").job()).isEqualTo(changed);
         assertThat(state("job").nextTick()).contains(next);
@@ -96,11 +101,11 @@ abstract class SaveJobConformance extends JobsConformance {
 
     @Test
     void ticksAreComputedAnewWhenTheTimesChange() {
-        jobs.save(Job.cron("job", "0 12 1 1 *", BERLIN).topic("t"));
+        jobs.save(Job.cron("job", "0 12 1 1 *", BERLIN).withTopic("t"));
         Instant first = state("job").nextTick().orElseThrow();
-        jobs.save(Job.cron("job", "0 12 1 1 *", UTC).topic("t"));
+        jobs.save(Job.cron("job", "0 12 1 1 *", UTC).withTopic("t"));
         assertThat(state("job").nextTick()).contains(first.plus(Duration.ofHours(1)));
-        jobs.save(Job.every("job", Duration.ofDays(2)).topic("t"));
+        jobs.save(Job.every("job", Duration.ofDays(2)).withTopic("t"));
         assertThat(state("job").nextTick().orElseThrow())
                 .isBefore(database().now().plus(Duration.ofDays(3)));
     }
@@ -110,7 +115,7 @@ abstract class SaveJobConformance extends JobsConformance {
         jobs.save(rare("job"));
         JobRun run = jobs.trigger("job");
         jobs.pause("job");
-        jobs.save(Job.every("job", Duration.ofDays(2)).topic("t"));
+        jobs.save(Job.every("job", Duration.ofDays(2)).withTopic("t"));
         assertThat(state("job").isPaused()).isTrue();
         assertThat(state("job").nextTick()).isEmpty();
         assertThat(state("job").lastRun()).map(JobRun::id).contains(run.id());
@@ -153,9 +158,9 @@ abstract class SaveJobConformance extends JobsConformance {
     @Test
     void aSmallerJitterBoundsATickThatIsPlannedAlready() {
         Job job = rare("job");
-        jobs.save(job.jitter(Duration.ofHours(20)));
+        jobs.save(job.withJitter(Duration.ofHours(20)));
         database().update("update %s.outbox_job set fires_at = next_tick_at + interval '20 hours'");
-        jobs.save(job.jitter(Duration.ofHours(1)));
+        jobs.save(job.withJitter(Duration.ofHours(1)));
         assertThat(state("job").firesAt())
                 .contains(state("job").nextTick().orElseThrow().plus(Duration.ofHours(1)));
     }
@@ -163,8 +168,8 @@ abstract class SaveJobConformance extends JobsConformance {
     @Test
     void aNodeThatSleepsHearsOfAJobSavedByAnother() {
         node();
-        jobs.save(Job.every("late", Duration.ofDays(1)).topic("late"));
-        jobs.save(Job.every("job", Duration.ofSeconds(1)).topic("topic"));
+        jobs.save(Job.every("late", Duration.ofDays(1)).withTopic("late"));
+        jobs.save(Job.every("job", Duration.ofSeconds(1)).withTopic("topic"));
         eventually().atMost(SOONER_THAN_ANY_POLL).until(() -> messages("topic = 'topic' and source = 'job'") > 0);
     }
 }

@@ -37,7 +37,7 @@ abstract class ScheduleMaintenanceConformance extends JobsConformance {
         Jobs plain = plain();
         plain.save(rare("job"));
         JobRun run = plain.trigger("job");
-        plain.claimRuns(owner, LEASE, 1);
+        plain.runClaims().claim(owner, LEASE, 1);
         windlass.timers().schedule(TimerEntry.of("topic", "", Duration.ZERO));
         assertThat(windlass.timers().claim(owner, LEASE, 1)).hasSize(1);
         database().update("update %s.outbox_job_run set locked_until = created_at");

@@ -1,5 +1,6 @@
 package dev.windlass.examples;
 
+import dev.windlass.Claims;
 import dev.windlass.HandlerOptions;
 import dev.windlass.OwnerToken;
 import dev.windlass.Windlass;
@@ -28,8 +29,8 @@ final class JobRecipes {
         // tag::save
         windlass.jobs()
                 .save(Job.cron("nightly-report", "0 2 * * *", ZoneId.of("Europe/Berlin"))
-                        .topic("report.run")
-                        .payload("{\"format\": \"pdf\"}"));
+                        .withTopic("report.run")
+                        .withPayload("{\"format\": \"pdf\"}"));
         // end::save
     }
 
@@ -47,10 +48,10 @@ final class JobRecipes {
         // tag::every
         windlass.jobs()
                 .save(Job.every("poll-bank", Duration.ofMinutes(5))
-                        .topic("bank.poll")
-                        .overlap(Overlap.SKIP)
-                        .misfire(Misfire.skip())
-                        .jitter(Duration.ofSeconds(20)));
+                        .withTopic("bank.poll")
+                        .withOverlap(Overlap.SKIP)
+                        .withMisfire(Misfire.skip())
+                        .withJitter(Duration.ofSeconds(20)));
         // end::every
     }
 
@@ -58,8 +59,8 @@ final class JobRecipes {
         // tag::delay
         windlass.jobs()
                 .save(Job.every("sync-stock", Duration.ofMinutes(5))
-                        .topic("stock.sync")
-                        .overlap(Overlap.DELAY));
+                        .withTopic("stock.sync")
+                        .withOverlap(Overlap.DELAY));
         // end::delay
     }
 
@@ -77,12 +78,12 @@ final class JobRecipes {
         builder.jobs(JobSet.of("billing", 7)
                 .with(
                         Job.cron("invoices", "0 6 1 * *", ZoneId.of("Europe/Berlin"))
-                                .topic("invoices.run"),
+                                .withTopic("invoices.run"),
                         Job.cron("dunning", "0 9 * * MON-FRI", ZoneId.of("Europe/Berlin"))
-                                .topic("dunning.run"),
+                                .withTopic("dunning.run"),
                         Job.every("poll-payments", Duration.ofMinutes(1))
-                                .topic("payments.poll")
-                                .overlap(Overlap.SKIP)));
+                                .withTopic("payments.poll")
+                                .withOverlap(Overlap.SKIP)));
         // end::set
         return builder;
     }
@@ -142,12 +143,13 @@ final class JobRecipes {
     static void claim(Windlass windlass, Consumer<ClaimedJobRun> work) {
         // tag::claim
         OwnerToken owner = OwnerToken.fresh();
-        for (ClaimedJobRun claimed : windlass.jobs().claimRuns(owner, Duration.ofMinutes(5), 10)) {
+        Claims<ClaimedJobRun, JobRunIdentifier> runs = windlass.jobs().runClaims();
+        for (ClaimedJobRun claimed : runs.claim(owner, Duration.ofMinutes(5), 10)) {
             try {
                 work.accept(claimed);
-                windlass.jobs().ackRuns(owner, List.of(claimed.run().id()));
+                runs.ack(owner, List.of(claimed.run().id()));
             } catch (RuntimeException e) {
-                windlass.jobs().failRuns(owner, List.of(claimed.run().id()), "broken: " + e);
+                runs.fail(owner, List.of(claimed.run().id()), "broken: " + e);
             }
         }
         // end::claim

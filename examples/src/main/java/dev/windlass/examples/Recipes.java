@@ -1,7 +1,6 @@
 package dev.windlass.examples;
 
 import dev.windlass.Circuit;
-import dev.windlass.FailedHead;
 import dev.windlass.HandlerOptions;
 import dev.windlass.NotYet;
 import dev.windlass.Overtime;
@@ -10,6 +9,7 @@ import dev.windlass.Windlass;
 import dev.windlass.WindlassOptions;
 import dev.windlass.operator.Attempts;
 import dev.windlass.operator.MessageFilter;
+import dev.windlass.outbox.FailedHead;
 import dev.windlass.outbox.ListedMessage;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
@@ -94,9 +94,7 @@ final class Recipes {
 
     static Windlass.Builder failedHead(Windlass.Builder builder) {
         // tag::failed-head
-        HandlerOptions patient = HandlerOptions.defaults().withFailedHead(FailedHead.IS_SKIPPED);
-
-        builder.outboxHandler("position.reported", patient, (OutboxMessage message) -> send(message.payload()));
+        builder.outbox(OutboxOptions.defaults().withFailedHead("position.reported", FailedHead.IS_SKIPPED));
         // end::failed-head
         return builder;
     }

@@ -16,9 +16,9 @@ final class ServerLimit {
             create procedure windlass_bench.fill(p_messages integer, p_bytes integer, p_keys integer) language plpgsql as $$
             begin
                 for i in 1 .. (p_messages + 999) / 1000 loop
-                    perform windlass_bench.outbox_enqueue(
-                                'bench', repeat('x', p_bytes), p_notify => false,
-                                p_ordering_key => case when p_keys > 0 then 'key ' || n % p_keys end)
+                    perform windlass_bench.outbox_enqueue_all(
+                                null, array_agg('bench'::text), array_agg(repeat('x', p_bytes)), p_notify => false,
+                                p_ordering_keys => case when p_keys > 0 then array_agg('key ' || n % p_keys) end)
                        from generate_series((i - 1) * 1000, least(i * 1000, p_messages) - 1) n;
                     commit;
                 end loop;
@@ -69,7 +69,7 @@ final class ServerLimit {
     private static void call(Bench bench, int batch) throws SQLException {
         try (Connection connection = bench.pool.getConnection();
                 Statement statement = connection.createStatement()) {
-            boolean keep = !bench.outbox.retention().isZero();
+            boolean keep = !bench.outbox.queue().retention().isZero();
             statement.execute("call windlass_bench.drain(" + batch + ", " + keep + ")");
         }
     }

@@ -47,9 +47,9 @@ public final class Shop {
                 .outboxHandler("till.count", message -> tally.counts.increment())
                 .jobs(JobSet.of("demo", 1)
                         .with(Job.every("count-the-till", COUNT_EVERY)
-                                .topic("till.count")
-                                .overlap(Overlap.SKIP)
-                                .misfire(Misfire.skip())));
+                                .withTopic("till.count")
+                                .withOverlap(Overlap.SKIP)
+                                .withMisfire(Misfire.skip())));
     }
 
     void createTable() throws SQLException {
