@@ -14,7 +14,7 @@ public final class Repository {
 
     /** Fails when the file differs from what it should be; {@code -Dupdate.docs=true} writes it instead. */
     public static void holds(String path, String content) throws IOException {
-        Path file = ROOT.resolve(path);
+        Path file = path(path);
         if (Boolean.getBoolean("update.docs")) {
             Files.createDirectories(file.toAbsolutePath().getParent());
             Files.writeString(file, content);
@@ -25,7 +25,11 @@ public final class Repository {
     }
 
     public static String read(String path) throws IOException {
-        return Files.readString(ROOT.resolve(path));
+        return Files.readString(path(path));
+    }
+
+    public static Path path(String path) {
+        return ROOT.resolve(path);
     }
 
     private static Path root() {

@@ -3,31 +3,36 @@ package dev.windlass;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.windlass.embedded.EmbeddedPostgres;
+import dev.windlass.engine.PostgresDialect;
 import dev.windlass.outbox.OutboxOptions;
+import dev.windlass.runtime.Database;
+import dev.windlass.runtime.Instants;
+import dev.windlass.runtime.SqlType;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.StringJoiner;
+import java.util.UUID;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.extension.AfterAllCallback;
-import org.junit.jupiter.api.extension.AfterEachCallback;
-import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /**
- * One server for the whole run, a schema for each test class, and a runtime user that has what the grant script gives and no
- * more: everything under test runs as that user.
+ * PostgreSQL: one server for the whole run, a schema for each test class, and a runtime user that has what the grant script gives
+ * and no more: everything under test runs as that user.
  */
-public final class TestDatabase implements BeforeAllCallback, AfterEachCallback, AfterAllCallback {
+public final class TestDatabase implements EngineDatabase {
     private static final String RUNTIME_USER = "windlass_runtime";
 
+    private final PostgresDialect dialect = new PostgresDialect();
     private final EmbeddedPostgres server;
     private final List<Windlass> started = new ArrayList<>();
     private String schema = "";
@@ -119,11 +124,12 @@ public final class TestDatabase implements BeforeAllCallback, AfterEachCallback,
         return server.dataSource();
     }
 
+    @Override
     public WindlassOptions options() {
         return WindlassOptions.defaults().withSchemaName(schema).withShutdownGrace(Duration.ofSeconds(2));
     }
 
-    /** A Windlass on this schema, with short leases; closed after the test. */
+    @Override
     public Windlass.Builder windlass() {
         return Windlass.on(dataSource()).options(options());
     }
@@ -132,6 +138,7 @@ public final class TestDatabase implements BeforeAllCallback, AfterEachCallback,
         return OutboxOptions.defaults().withLease(Duration.ofSeconds(1));
     }
 
+    @Override
     public Windlass start(Windlass.Builder builder) {
         Windlass windlass = builder.start();
         started.add(windlass);
@@ -143,31 +150,151 @@ public final class TestDatabase implements BeforeAllCallback, AfterEachCallback,
         return start(windlass().options(options().withBackgroundWorkers(false)));
     }
 
-    /** Runs SQL as the owner; {@code %s} stands for the schema. */
+    @Override
+    public Connection connect() throws SQLException {
+        return dataSource().getConnection();
+    }
+
+    @Override
+    public Connection transaction() throws SQLException {
+        Connection connection = unpooled().getConnection(); // the setting must not go back to the pool
+        connection.setAutoCommit(false);
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("set idle_in_transaction_session_timeout = '15s'");
+        }
+        connection.commit();
+        return connection;
+    }
+
+    @Override
+    public Database routines() {
+        return new Database(dataSource(), dialect, schema, "test");
+    }
+
+    /** Runs SQL as the owner, several statements if need be; {@code %s} stands for the schema. */
     public void execute(String sql) throws SQLException {
         try (Connection connection = owner().getConnection();
                 Statement statement = connection.createStatement()) {
-            statement.execute(sql.replace("%s", "\"" + schema + "\""));
+            statement.execute(inSchema(sql));
         }
     }
 
-    /** One value as the owner; {@code %s} stands for the schema. */
+    @Override
+    public int update(String sql, Object... arguments) {
+        return asOwner(connection -> update(connection, sql, arguments));
+    }
+
+    @Override
+    public int update(Connection connection, String sql, Object... arguments) throws SQLException {
+        try (PreparedStatement statement = statement(connection, sql, arguments)) {
+            return statement.executeUpdate();
+        }
+    }
+
+    @Override
+    @SuppressWarnings("NullAway") // of a column that may be null, JDBC has it so
     public <T> T value(Class<T> type, String sql, Object... arguments) {
-        try (Connection connection = owner().getConnection();
-                PreparedStatement statement = connection.prepareStatement(sql.replace("%s", "\"" + schema + "\""))) {
-            for (int i = 0; i < arguments.length; i++) {
-                statement.setObject(i + 1, arguments[i]);
-            }
-            try (ResultSet row = statement.executeQuery()) {
+        return asOwner(connection -> {
+            try (PreparedStatement statement = statement(connection, sql, arguments);
+                    ResultSet row = statement.executeQuery()) {
                 row.next();
-                return row.getObject(1, type);
+                return type == Instant.class
+                        ? type.cast(Instants.optionalInstant(row, 1).orElse(null))
+                        : row.getObject(1, type);
             }
+        });
+    }
+
+    @Override
+    public List<String> rows(String sql, Object... arguments) {
+        return asOwner(connection -> {
+            List<String> rows = new ArrayList<>();
+            try (PreparedStatement statement = statement(connection, sql, arguments);
+                    ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    StringJoiner columns = new StringJoiner(" ");
+                    for (int column = 1; column <= row.getMetaData().getColumnCount(); column++) {
+                        columns.add(row.getString(column));
+                    }
+                    rows.add(columns.toString());
+                }
+            }
+            return rows;
+        });
+    }
+
+    @Override
+    public int lock(Connection transaction, String table, String where, Object... arguments) throws SQLException {
+        String sql = "select count(*) from (select 1 from %s." + table + " where " + where + " for update) locked";
+        try (PreparedStatement statement = statement(transaction, sql, arguments);
+                ResultSet row = statement.executeQuery()) {
+            row.next();
+            return row.getInt(1);
+        }
+    }
+
+    @Override
+    public String plus(String time, Duration duration) {
+        return "(" + time + " + interval '" + duration + "')";
+    }
+
+    @Override
+    public void whileUnreadable(UUID message, Step step) throws SQLException {
+        update("alter table %s.outbox drop constraint outbox_headers_check");
+        try {
+            update("update %s.outbox set headers = '[1]' where id = ?", message);
+            step.run();
+        } finally {
+            update("update %s.outbox set headers = null");
+            update(
+                    "alter table %s.outbox add constraint outbox_headers_check check (jsonb_typeof(headers) = 'object')");
+        }
+    }
+
+    @Override
+    public void grant(String table) {
+        update("grant select, insert, update, delete on %s." + table + " to " + RUNTIME_USER);
+    }
+
+    @Override
+    public int activeConnections() {
+        return dataSource().getHikariPoolMXBean().getActiveConnections();
+    }
+
+    @Override
+    public Instant now() {
+        return value(Instant.class, "select clock_timestamp()");
+    }
+
+    public long count(String where) {
+        return value(Long.class, "select count(*) from %s.outbox where " + where);
+    }
+
+    private interface Work<T> {
+        T on(Connection connection) throws SQLException;
+    }
+
+    private <T> T asOwner(Work<T> work) {
+        try (Connection connection = owner().getConnection()) {
+            return work.on(connection);
         } catch (SQLException e) {
             throw new IllegalStateException(e);
         }
     }
 
-    public long count(String where) {
-        return value(Long.class, "select count(*) from %s.outbox where " + where);
+    private PreparedStatement statement(Connection connection, String sql, Object... arguments) throws SQLException {
+        PreparedStatement statement = connection.prepareStatement(inSchema(sql));
+        for (int i = 0; i < arguments.length; i++) {
+            if (arguments[i] instanceof Instant) {
+                dialect.bind(statement, i + 1, SqlType.INSTANT, arguments[i]);
+            } else {
+                statement.setObject(i + 1, arguments[i]);
+            }
+        }
+        return statement;
+    }
+
+    private String inSchema(String sql) {
+        return sql.replace("%s", dialect.quote(schema));
     }
 }

@@ -4,6 +4,7 @@ import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.WindlassException;
 import dev.windlass.WorkStatus;
 import java.sql.Connection;
@@ -24,7 +25,8 @@ import org.junit.jupiter.api.Timeout;
 
 /** Callers that wait for each other. */
 @Timeout(60)
-abstract class AlreadyProcessedConformance extends InboxConformance {
+@OnEveryEngine
+final class AlreadyProcessedConformance extends InboxConformance {
     private final ExecutorService threads = Executors.newCachedThreadPool();
 
     @AfterEach

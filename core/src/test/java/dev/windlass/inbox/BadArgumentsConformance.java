@@ -3,6 +3,7 @@ package dev.windlass.inbox;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.WorkStatus;
 import dev.windlass.operator.Attempts;
@@ -26,7 +27,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Bad arguments are refused with what was expected and what came, and nothing is written. */
-abstract class BadArgumentsConformance extends InboxConformance {
+@OnEveryEngine
+final class BadArgumentsConformance extends InboxConformance {
     private static final InboxEntry GOOD = InboxEntry.of("source", "id", "topic", "");
     private static final InboxAttempt ATTEMPT = new InboxAttempt(new InboxKey("source", "id"), OwnerToken.fresh(), 1);
     private static final List<InboxWorkItemIdentifier> IDS = List.of(new InboxWorkItemIdentifier(UUID.randomUUID()));

@@ -2,6 +2,7 @@ package dev.windlass.inbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.WorkStatus;
 import java.sql.Connection;
@@ -13,7 +14,8 @@ import org.junit.jupiter.api.Timeout;
 
 /** Beginning a message: who may, who may not, and what is counted. */
 @Timeout(60)
-abstract class BeginConformance extends InboxConformance {
+@OnEveryEngine
+final class BeginConformance extends InboxConformance {
 
     @Test
     void theFirstToBeginProceedsAndTheOthersAreToldThatItIsInProgress() {

@@ -2,6 +2,7 @@ package dev.windlass.inbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.WorkStatus;
 import java.sql.Connection;
@@ -19,7 +20,8 @@ import org.junit.jupiter.api.Timeout;
 
 /** Messages for the queue, each once. */
 @Timeout(60)
-abstract class EnqueueConformance extends InboxConformance {
+@OnEveryEngine
+final class EnqueueConformance extends InboxConformance {
     private static final Enqueued NEW = new Enqueued(true, false);
     private static final Enqueued KNOWN = new Enqueued(false, false);
 

@@ -17,7 +17,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.BeforeEach;
 
-/** What the parts of the conformance suite have in common; an engine plugs in its database. */
+/** What the parts of the conformance suite have in common. */
 abstract class InboxConformance {
     static final String SOURCE = "orders";
 
@@ -35,12 +35,17 @@ abstract class InboxConformance {
     Windlass windlass;
     Inbox inbox;
 
-    abstract EngineDatabase database();
+    private EngineDatabase database;
 
     @BeforeEach
-    void startWithoutBackgroundWork() {
+    void startWithoutBackgroundWork(EngineDatabase database) {
+        this.database = database;
         windlass = windlass(OPTIONS);
         inbox = windlass.inbox();
+    }
+
+    final EngineDatabase database() {
+        return database;
     }
 
     Windlass windlass(InboxOptions options) {

@@ -3,6 +3,7 @@ package dev.windlass.inbox;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.WorkStatus;
 import dev.windlass.operator.Attempts;
@@ -32,7 +33,8 @@ import org.junit.jupiter.params.provider.MethodSource;
  * the model expects. One thread, so a seed repeats a run; give it as the system property {@code windlass.seed}.
  */
 @Timeout(120)
-abstract class InboxModelConformance extends InboxConformance {
+@OnEveryEngine
+final class InboxModelConformance extends InboxConformance {
     private static final int STEPS = 300;
     private static final List<String> IDS = List.of("a", "b", "c", "d");
 
@@ -187,9 +189,8 @@ abstract class InboxModelConformance extends InboxConformance {
     private void renew(Message message) {
         database()
                 .update(
-                        "update %s.inbox_seen set locked_until = clock_timestamp() + interval '1 h'"
-                                + " where status = 1 and message_id = ?",
-                        message.id);
+                        "update %s.inbox_seen set locked_until = ? where status = 1 and message_id = ?",
+                        database().now().plus(Duration.ofHours(1)), message.id);
     }
 
     @FunctionalInterface

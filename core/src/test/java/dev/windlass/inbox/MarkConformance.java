@@ -3,6 +3,7 @@ package dev.windlass.inbox;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.WorkStatus;
 import java.sql.Connection;
@@ -18,7 +19,8 @@ import org.junit.jupiter.api.Timeout;
 
 /** The end of attempts, and what becomes of those who come too late. */
 @Timeout(60)
-abstract class MarkConformance extends InboxConformance {
+@OnEveryEngine
+final class MarkConformance extends InboxConformance {
 
     private List<Consumer<InboxAttempt>> marks() {
         return List.of(

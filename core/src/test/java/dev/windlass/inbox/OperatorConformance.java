@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import ch.qos.logback.classic.Level;
 import dev.windlass.Logs;
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.WorkStatus;
 import dev.windlass.operator.Attempts;
@@ -23,7 +24,8 @@ import org.junit.jupiter.api.Timeout;
 
 /** What operators do to messages, queued or not, and how long the inbox remembers. */
 @Timeout(60)
-abstract class OperatorConformance extends InboxConformance {
+@OnEveryEngine
+final class OperatorConformance extends InboxConformance {
     private InboxOperator operator;
 
     @BeforeEach
@@ -351,9 +353,8 @@ abstract class OperatorConformance extends InboxConformance {
         inbox.claim(OwnerToken.fresh(), LEASE, 1);
         age();
         begun("renewed");
-        database()
-                .update("update %s.inbox_seen set claimed_at = claimed_at - interval '31' day,"
-                        + " state_at = state_at - interval '31' day where message_id = 'renewed'");
+        age("inbox_seen", "claimed_at", "message_id = 'renewed'");
+        age("inbox_seen", "state_at", "message_id = 'renewed'");
         begun("fresh");
         inbox.abandon(begun("resting"), "no", Duration.ZERO);
         assertThat(clean(2)).isEqualTo(2);
@@ -366,9 +367,14 @@ abstract class OperatorConformance extends InboxConformance {
 
     /** As if nobody had come for 31 days. */
     private void age() {
-        database().update("update %s.inbox set ended_at = ended_at - interval '31' day where ended_at is not null");
-        database().update("update %s.inbox_seen set state_at = state_at - interval '31' day where id is null");
-        database().update("update %s.inbox_seen set locked_until = locked_until - interval '31' day where status = 1");
+        age("inbox", "ended_at", "ended_at is not null");
+        age("inbox_seen", "state_at", "id is null");
+        age("inbox_seen", "locked_until", "status = 1");
+    }
+
+    private void age(String table, String column, String where) {
+        String earlier = database().plus(column, Duration.ofDays(-31));
+        database().update("update %s." + table + " set " + column + " = " + earlier + " where " + where);
     }
 
     @Test

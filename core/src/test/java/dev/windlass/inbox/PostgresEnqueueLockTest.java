@@ -3,9 +3,7 @@ package dev.windlass.inbox;
 import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.windlass.EngineDatabase;
 import dev.windlass.OwnerToken;
-import dev.windlass.PostgresDatabase;
 import dev.windlass.TestDatabase;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -22,11 +20,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 final class PostgresEnqueueLockTest extends InboxConformance {
     @RegisterExtension
     static final TestDatabase postgres = new TestDatabase();
-
-    @Override
-    EngineDatabase database() {
-        return new PostgresDatabase(postgres);
-    }
 
     private long reaped() {
         return inbox(OPTIONS.withGuardLease(Duration.ofMillis(1))).reapExpired();

@@ -4,9 +4,7 @@ import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.windlass.EngineDatabase;
 import dev.windlass.OwnerToken;
-import dev.windlass.PostgresDatabase;
 import dev.windlass.TestDatabase;
 import dev.windlass.WindlassException;
 import dev.windlass.WorkStatus;
@@ -28,11 +26,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 final class PostgresGuardLockTest extends InboxConformance {
     @RegisterExtension
     static final TestDatabase postgres = new TestDatabase();
-
-    @Override
-    EngineDatabase database() {
-        return new PostgresDatabase(postgres);
-    }
 
     private Connection lockingAll() throws SQLException {
         Connection connection = transaction();

@@ -6,13 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Level;
 import dev.windlass.Logs;
+import dev.windlass.OnEveryEngine;
 import dev.windlass.PermanentFailure;
 import dev.windlass.RetryAfter;
 import dev.windlass.WorkStatus;
 import dev.windlass.inbox.Processed.Outcome;
 import java.io.IOException;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -25,7 +25,8 @@ import org.junit.jupiter.api.Timeout;
 
 /** The whole of it in one call: begin, work, mark, commit. */
 @Timeout(60)
-abstract class ProcessConformance extends InboxConformance {
+@OnEveryEngine
+final class ProcessConformance extends InboxConformance {
 
     @BeforeEach
     void createLedger() {
@@ -40,11 +41,7 @@ abstract class ProcessConformance extends InboxConformance {
 
     /** The business change: a line in a table of the program's own. */
     private void write(Connection connection, String line) throws SQLException {
-        try (PreparedStatement insert = connection.prepareStatement(
-                "insert into " + database().options().schemaName() + ".ledger (line) values (?)")) {
-            insert.setString(1, line);
-            insert.executeUpdate();
-        }
+        database().update(connection, "insert into %s.ledger (line) values (?)", line);
     }
 
     private long lines() {

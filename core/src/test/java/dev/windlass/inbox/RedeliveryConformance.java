@@ -2,6 +2,7 @@ package dev.windlass.inbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.WorkStatus;
 import dev.windlass.operator.MessageFilter;
@@ -24,7 +25,8 @@ import org.junit.jupiter.api.Timeout;
 
 /** Messages that are enqueued while somebody has begun them without the queue. */
 @Timeout(60)
-abstract class RedeliveryConformance extends InboxConformance {
+@OnEveryEngine
+final class RedeliveryConformance extends InboxConformance {
     private static final Enqueued KNOWN = new Enqueued(false, false);
 
     /** Whose quiet time after the server's start is over. */
@@ -216,8 +218,8 @@ abstract class RedeliveryConformance extends InboxConformance {
     void anArrivalTakesNothingFromAnOwnerThatMayHaveLivedThroughAnOutage() {
         InboxAttempt attempt = begun("1");
         database()
-                .update(
-                        "update %s.inbox_seen set locked_until = first_seen_at, claimed_at = first_seen_at - interval '365' day");
+                .update("update %s.inbox_seen set locked_until = first_seen_at, claimed_at = "
+                        + database().plus("first_seen_at", Duration.ofDays(-365)));
         assertThat(inbox.enqueue(entry("1"))).isEqualTo(KNOWN);
         assertThat(claimAll()).isEmpty();
         inbox.markProcessed(attempt);

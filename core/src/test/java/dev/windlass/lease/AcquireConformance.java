@@ -3,6 +3,7 @@ package dev.windlass.lease;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import dev.windlass.OnEveryEngine;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -16,7 +17,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Taking a lease and giving it back. */
 @Timeout(60)
-abstract class AcquireConformance extends LeaseConformance {
+@OnEveryEngine
+final class AcquireConformance extends LeaseConformance {
 
     @Test
     void aLeaseThatIsHeldIsRefusedToOthersAndToItsOwnNode() {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.windlass.Deadline;
 import dev.windlass.MonotonicClock;
+import dev.windlass.OnEveryEngine;
 import dev.windlass.Windlass;
 import java.time.Duration;
 import java.util.stream.Stream;
@@ -16,7 +17,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Bad arguments are refused with what was expected and what came, and nothing is written. */
-abstract class BadLeaseArgumentsConformance extends LeaseConformance {
+@OnEveryEngine
+final class BadLeaseArgumentsConformance extends LeaseConformance {
 
     @AfterEach
     void nothingWasWritten() {

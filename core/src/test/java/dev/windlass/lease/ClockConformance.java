@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.Deadline;
 import dev.windlass.MonotonicClock;
+import dev.windlass.OnEveryEngine;
 import dev.windlass.runtime.Workers;
 import java.time.Duration;
 import java.time.Instant;
@@ -14,7 +15,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What a holder believes when its clocks jump; the database is right all the time. */
-abstract class ClockConformance extends LeaseConformance {
+@OnEveryEngine
+final class ClockConformance extends LeaseConformance {
     private final TestClocks clocks = new TestClocks();
     private Workers workers;
     private LeaseNode node;

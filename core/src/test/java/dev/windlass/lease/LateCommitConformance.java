@@ -3,6 +3,7 @@ package dev.windlass.lease;
 import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -19,7 +20,8 @@ import org.junit.jupiter.params.provider.ValueSource;
  * (no permits) and for a semaphore.
  */
 @Timeout(60)
-abstract class LateCommitConformance extends LeaseConformance {
+@OnEveryEngine
+final class LateCommitConformance extends LeaseConformance {
     /** Long enough for the statements of a test on a busy machine, and waited for to the end. */
     private static final Duration BRIEF = Duration.ofSeconds(1);
 

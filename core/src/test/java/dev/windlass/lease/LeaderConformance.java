@@ -3,6 +3,7 @@ package dev.windlass.lease;
 import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.Windlass;
 import java.time.Duration;
 import java.util.List;
@@ -16,7 +17,8 @@ import org.junit.jupiter.api.Timeout;
 
 /** One leader among several nodes. */
 @Timeout(60)
-abstract class LeaderConformance extends LeaseConformance {
+@OnEveryEngine
+final class LeaderConformance extends LeaseConformance {
     private final List<String> led = new CopyOnWriteArrayList<>();
     private final AtomicInteger leading = new AtomicInteger();
     private final AtomicInteger most = new AtomicInteger();

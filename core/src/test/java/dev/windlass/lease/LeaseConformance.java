@@ -5,7 +5,7 @@ import dev.windlass.Windlass;
 import java.time.Duration;
 import org.junit.jupiter.api.BeforeEach;
 
-/** What the parts of the conformance suite have in common; an engine plugs in its database. */
+/** What the parts of the conformance suite have in common. */
 abstract class LeaseConformance {
     /** So long that no test sees its end. */
     static final Duration LONG = Duration.ofMinutes(5);
@@ -19,12 +19,17 @@ abstract class LeaseConformance {
     Leases leases;
     Leases others;
 
-    abstract EngineDatabase database();
+    private EngineDatabase database;
 
     @BeforeEach
-    void startTwoNodes() {
+    void startTwoNodes(EngineDatabase database) {
+        this.database = database;
         leases = node("node-1").leases();
         others = node("node-2").leases();
+    }
+
+    final EngineDatabase database() {
+        return database;
     }
 
     Windlass node(String name) {

@@ -2,6 +2,7 @@ package dev.windlass.lease;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -20,7 +21,8 @@ import org.junit.jupiter.params.provider.MethodSource;
  * thread, so a seed repeats a run; give it as the system property {@code windlass.seed}.
  */
 @Timeout(60)
-abstract class LeaseModelConformance extends LeaseConformance {
+@OnEveryEngine
+final class LeaseModelConformance extends LeaseConformance {
     private static final int STEPS = 300;
     private static final List<String> NAMES = List.of("a", "b");
     private static final int[] PERMITS = {0, 2};

@@ -2,6 +2,7 @@ package dev.windlass.lease;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -25,7 +26,8 @@ import org.junit.jupiter.api.Timeout;
 
 /** Many connections at once. */
 @Timeout(120)
-abstract class LeaseRaceConformance extends LeaseConformance {
+@OnEveryEngine
+final class LeaseRaceConformance extends LeaseConformance {
     private static final int RACERS = 8;
 
     @RepeatedTest(5)

@@ -4,9 +4,9 @@ import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.Windlass;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -21,7 +21,8 @@ import org.junit.jupiter.api.Timeout;
 
 /** Rows that a transaction of somebody else has locked and keeps: nobody waits for them, and nobody else is harmed. */
 @Timeout(120)
-abstract class LockedRowConformance extends LeaseConformance {
+@OnEveryEngine
+final class LockedRowConformance extends LeaseConformance {
     private static final Duration PATIENT = Duration.ofMinutes(1);
     private static final Duration BRIEF = Duration.ofMillis(400);
 
@@ -42,18 +43,13 @@ abstract class LockedRowConformance extends LeaseConformance {
     }
 
     private void lock(String name, int slot) throws SQLException {
-        lock("update %s.lease set owner = owner where name = '" + name + "' and slot = " + slot);
+        assertThat(database().lock(somebody, "lease", "name = ? and slot = ?", name, slot))
+                .isEqualTo(1);
     }
 
     private void lockSemaphore(String name) throws SQLException {
-        lock("update %s.lease_semaphore set permits = permits where name = '" + name + "'");
-    }
-
-    private void lock(String sql) throws SQLException {
-        String schema = "\"" + database().options().schemaName() + "\"";
-        try (PreparedStatement statement = somebody.prepareStatement(sql.replace("%s", schema))) {
-            assertThat(statement.executeUpdate()).isEqualTo(1);
-        }
+        assertThat(database().lock(somebody, "lease_semaphore", "name = ?", name))
+                .isEqualTo(1);
     }
 
     private void unlock() throws SQLException {

@@ -2,7 +2,6 @@ package dev.windlass.lease;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.windlass.PostgresDatabase;
 import dev.windlass.TestDatabase;
 import dev.windlass.lease.LeaseStore.Renewal;
 import dev.windlass.runtime.Database;
@@ -138,7 +137,7 @@ final class PermitAttackTest {
     private final class Attacker implements Callable<Void> {
         private final Random random;
         private final int permits;
-        private final Database routines = new PostgresDatabase(database).routines();
+        private final Database routines = database.routines();
         private final LeaseStore store = new LeaseStore(routines, "lease");
         private @Nullable Connection connection;
         private Claim claim;
@@ -305,7 +304,7 @@ final class PermitAttackTest {
     }
 
     private Void clean() throws Exception {
-        Database routines = new PostgresDatabase(database).routines();
+        Database routines = database.routines();
         LeaseStore store = new LeaseStore(routines, "lease");
         while (goesOn()) {
             Thread.sleep(30);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.windlass.Cancellation;
 import dev.windlass.CancelledException;
+import dev.windlass.OnEveryEngine;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -16,7 +17,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Leases that are renewed, and those that are lost. */
-abstract class RenewalConformance extends LeaseConformance {
+@OnEveryEngine
+final class RenewalConformance extends LeaseConformance {
 
     @Test
     void aLeaseIsRenewedAgainAndAgainWithTheSameToken() {
@@ -158,10 +160,7 @@ abstract class RenewalConformance extends LeaseConformance {
         Lease lease = acquired("a");
         try (var connection = database().connect()) {
             connection.setAutoCommit(false);
-            try (var lock = connection.prepareStatement("update %s.lease set owner = owner"
-                    .replace("%s", "\"" + database().options().schemaName() + "\""))) {
-                lock.executeUpdate();
-            }
+            assertThat(database().lock(connection, "lease", "name = 'a'")).isEqualTo(1);
             CompletableFuture<Void> closing = CompletableFuture.runAsync(lease::close);
             eventually().until(closing::isDone);
             connection.rollback();
@@ -175,10 +174,7 @@ abstract class RenewalConformance extends LeaseConformance {
         Lease lease = leases.tryAcquire("a", SHORT.multipliedBy(10)).orElseThrow();
         try (var connection = database().connect()) {
             connection.setAutoCommit(false);
-            try (var lock = connection.prepareStatement("update %s.lease set owner = owner"
-                    .replace("%s", "\"" + database().options().schemaName() + "\""))) {
-                lock.executeUpdate();
-            }
+            assertThat(database().lock(connection, "lease", "name = 'a'")).isEqualTo(1);
             assertThat(lease.tryRenewNow()).isFalse();
             assertThat(lease.isLost()).isFalse();
             connection.rollback();

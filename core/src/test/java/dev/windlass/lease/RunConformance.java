@@ -4,6 +4,7 @@ import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassException;
 import java.io.IOException;
@@ -16,7 +17,8 @@ import org.junit.jupiter.api.Timeout;
 
 /** Work that runs under a lease, and the end of the node. */
 @Timeout(60)
-abstract class RunConformance extends LeaseConformance {
+@OnEveryEngine
+final class RunConformance extends LeaseConformance {
 
     @Test
     void workRunsUnderTheLeaseWhichIsGivenBackAfterwards() throws Exception {

@@ -2,6 +2,7 @@ package dev.windlass.lease;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.UUID;
@@ -9,7 +10,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Permits, counted over all nodes. */
-abstract class SemaphoreConformance extends LeaseConformance {
+@OnEveryEngine
+final class SemaphoreConformance extends LeaseConformance {
 
     private static List<Lease> take(LeaseSemaphore semaphore, int count) {
         return IntStream.range(0, count)

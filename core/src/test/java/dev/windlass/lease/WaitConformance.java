@@ -4,6 +4,7 @@ import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassException;
 import java.sql.SQLException;
@@ -20,7 +21,8 @@ import org.junit.jupiter.api.Timeout;
 
 /** Waiting for a lease that somebody else holds. */
 @Timeout(60)
-abstract class WaitConformance extends LeaseConformance {
+@OnEveryEngine
+final class WaitConformance extends LeaseConformance {
     private static final Duration PATIENT = Duration.ofMinutes(1);
 
     private interface Waiting {

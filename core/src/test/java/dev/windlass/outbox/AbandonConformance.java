@@ -2,6 +2,7 @@ package dev.windlass.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.Shows;
 import dev.windlass.WorkStatus;
@@ -15,7 +16,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Abandon. */
-abstract class AbandonConformance extends OutboxConformance {
+@OnEveryEngine
+final class AbandonConformance extends OutboxConformance {
 
     @Test
     @Shows({"OBX-035", "OBX-036"})

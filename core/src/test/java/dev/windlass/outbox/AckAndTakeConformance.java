@@ -2,6 +2,7 @@ package dev.windlass.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.WorkStatus;
 import dev.windlass.operator.Attempts;
@@ -20,7 +21,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Whoever ends a message of a key may take the next with it. */
-abstract class AckAndTakeConformance extends OutboxConformance {
+@OnEveryEngine
+final class AckAndTakeConformance extends OutboxConformance {
     private static final OwnerToken OWNER = OwnerToken.fresh();
     private static final Taker TAKER = new Taker(UUID.randomUUID(), LEASE, Set.of("topic"), Long.MAX_VALUE);
 

@@ -2,6 +2,7 @@ package dev.windlass.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.Shows;
 import dev.windlass.WorkStatus;
@@ -12,7 +13,8 @@ import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
 /** Ack. */
-abstract class AckConformance extends OutboxConformance {
+@OnEveryEngine
+final class AckConformance extends OutboxConformance {
 
     @Test
     @Shows({"OBX-027", "OBX-028", "OBX-029"})

@@ -3,6 +3,7 @@ package dev.windlass.outbox;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.Shows;
 import java.sql.Connection;
@@ -23,7 +24,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Bad arguments are refused with what was expected and what came, and nothing is written. */
-abstract class BadArgumentsConformance extends OutboxConformance {
+@OnEveryEngine
+final class BadArgumentsConformance extends OutboxConformance {
     private static final Instant DUE = Instant.parse("2030-01-01T00:00:00Z");
     private static final Duration NANO = Duration.ofNanos(1);
     private static final Duration HUNDRED_YEARS = Duration.ofDays(36_500);

@@ -4,6 +4,7 @@ import static dev.windlass.outbox.BadArgumentsConformance.nothing;
 import static dev.windlass.outbox.BadArgumentsConformance.refused;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.Topic;
 import dev.windlass.operator.Attempts;
@@ -20,7 +21,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Bad arguments of keys, cancelling, rescheduling and operators are refused, and nothing is written or recorded. */
-abstract class BadOperationsConformance extends OutboxConformance {
+@OnEveryEngine
+final class BadOperationsConformance extends OutboxConformance {
     private static final OutboxEntry GOOD = OutboxEntry.of("topic", "");
     private static final Duration HOUR = Duration.ofHours(1);
     private static final MessageFilter ALL = MessageFilter.failed();

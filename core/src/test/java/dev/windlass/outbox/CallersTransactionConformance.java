@@ -3,11 +3,11 @@ package dev.windlass.outbox;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.Shows;
 import dev.windlass.WindlassException;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.time.Duration;
@@ -19,7 +19,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Enqueue in the caller's transaction. */
-abstract class CallersTransactionConformance extends OutboxConformance {
+@OnEveryEngine
+final class CallersTransactionConformance extends OutboxConformance {
     private static final OutboxEntry GOOD = OutboxEntry.of("topic", "");
 
     @Test
@@ -192,13 +193,11 @@ abstract class CallersTransactionConformance extends OutboxConformance {
 
     /** A table that the program's user can write to stands for the business's. */
     private void writeBusinessRow(Connection connection) throws SQLException {
-        String schema =
-                database().routines().dialect().quote(database().routines().schema());
-        try (PreparedStatement insert = connection.prepareStatement(
-                "insert into " + schema + ".outbox_join (join_id, expected_steps) values (?, 1)")) {
-            insert.setObject(1, UUID.randomUUID());
-            insert.executeUpdate();
-        }
+        database()
+                .update(
+                        connection,
+                        "insert into %s.outbox_join (join_id, expected_steps) values (?, 1)",
+                        UUID.randomUUID());
     }
 
     private long businessRows() {

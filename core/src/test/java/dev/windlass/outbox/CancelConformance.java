@@ -2,6 +2,7 @@ package dev.windlass.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.Windlass;
 import dev.windlass.WorkStatus;
@@ -14,7 +15,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** A message that nobody has claimed can be called off. */
-abstract class CancelConformance extends OutboxConformance {
+@OnEveryEngine
+final class CancelConformance extends OutboxConformance {
     private final OwnerToken owner = OwnerToken.fresh();
 
     @Test

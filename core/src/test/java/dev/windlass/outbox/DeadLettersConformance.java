@@ -2,6 +2,7 @@ package dev.windlass.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.operator.MessageFilter;
 import dev.windlass.operator.OperatorAction;
 import java.time.Instant;
@@ -14,7 +15,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Failed messages, listed and chosen. */
-abstract class DeadLettersConformance extends OutboxConformance {
+@OnEveryEngine
+final class DeadLettersConformance extends OutboxConformance {
     private OutboxOperator anna;
 
     @BeforeEach
@@ -31,7 +33,7 @@ abstract class DeadLettersConformance extends OutboxConformance {
     }
 
     private void failedAt(OutboxMessageIdentifier id, String time) {
-        database().update("update %s.outbox set ended_at = cast(? as timestamptz) where id = ?", time, id.value());
+        database().update("update %s.outbox set ended_at = ? where id = ?", Instant.parse(time), id.value());
     }
 
     @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.Shows;
 import dev.windlass.WindlassException;
@@ -23,7 +24,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Enqueue in a transaction of its own, alone and by the batch. */
-abstract class EnqueueConformance extends OutboxConformance {
+@OnEveryEngine
+final class EnqueueConformance extends OutboxConformance {
 
     @Test
     @Shows({"OBX-001", "OBX-002"})

@@ -2,6 +2,7 @@ package dev.windlass.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.Shows;
 import dev.windlass.WorkStatus;
@@ -11,7 +12,8 @@ import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
 /** Fail. */
-abstract class FailConformance extends OutboxConformance {
+@OnEveryEngine
+final class FailConformance extends OutboxConformance {
 
     @Test
     @Shows({"OBX-042", "OBX-043"})

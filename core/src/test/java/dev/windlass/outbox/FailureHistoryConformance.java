@@ -2,6 +2,7 @@ package dev.windlass.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.operator.Attempts;
 import dev.windlass.operator.FailedAttempt;
@@ -19,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Every attempt that failed is remembered for as long as its message. */
-abstract class FailureHistoryConformance extends OutboxConformance {
+@OnEveryEngine
+final class FailureHistoryConformance extends OutboxConformance {
     private final OwnerToken owner = OwnerToken.fresh();
 
     private long rows() {

@@ -2,6 +2,7 @@ package dev.windlass.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.WorkStatus;
 import java.util.List;
@@ -9,7 +10,8 @@ import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
 /** Find. */
-abstract class FindConformance extends OutboxConformance {
+@OnEveryEngine
+final class FindConformance extends OutboxConformance {
 
     @Test
     void anUnknownMessageIsNotFound() {

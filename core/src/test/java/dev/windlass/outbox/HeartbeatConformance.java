@@ -2,6 +2,7 @@ package dev.windlass.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.WorkStatus;
 import java.time.Duration;
@@ -11,7 +12,8 @@ import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
 /** Heartbeat. */
-abstract class HeartbeatConformance extends OutboxConformance {
+@OnEveryEngine
+final class HeartbeatConformance extends OutboxConformance {
 
     @Test
     void aHeartbeatRenewsFromTheDatabasesNow() {

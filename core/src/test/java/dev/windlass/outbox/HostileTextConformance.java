@@ -2,6 +2,7 @@ package dev.windlass.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.Shows;
 import java.util.List;
@@ -15,7 +16,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Texts that break out of careless SQL and JSON, and texts that are large. */
-abstract class HostileTextConformance extends OutboxConformance {
+@OnEveryEngine
+final class HostileTextConformance extends OutboxConformance {
     private static final int HEADER_ROUNDS = 200;
 
     @ParameterizedTest

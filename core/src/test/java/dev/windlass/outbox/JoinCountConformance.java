@@ -3,6 +3,7 @@ package dev.windlass.outbox;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.Shows;
 import dev.windlass.WindlassException;
@@ -15,7 +16,8 @@ import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
 /** How the end of a message counts in the joins it is a member of. */
-abstract class JoinCountConformance extends OutboxConformance {
+@OnEveryEngine
+final class JoinCountConformance extends OutboxConformance {
 
     @Test
     @Shows({"OBX-033", "OBX-089"})

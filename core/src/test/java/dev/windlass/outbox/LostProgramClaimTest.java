@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.windlass.OwnerToken;
-import dev.windlass.PostgresDatabase;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassException;
@@ -33,7 +32,7 @@ final class LostProgramClaimTest {
 
     @BeforeEach
     void startAnUnluckyProgram() {
-        losing = new LosingDataSource(new PostgresDatabase(postgres));
+        losing = new LosingDataSource(postgres);
         windlass = postgres.start(Windlass.on(losing)
                 .options(postgres.options().withBackgroundWorkers(false))
                 .schedule(ScheduleOptions.defaults().withHandOff(false)));

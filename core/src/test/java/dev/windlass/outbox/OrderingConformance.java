@@ -2,6 +2,7 @@ package dev.windlass.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.WorkStatus;
 import dev.windlass.operator.Attempts;
@@ -14,7 +15,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Messages of one ordering key come one after another, whatever happens to those before them. */
-abstract class OrderingConformance extends OutboxConformance {
+@OnEveryEngine
+final class OrderingConformance extends OutboxConformance {
     private static final OwnerToken OWNER = OwnerToken.fresh();
 
     private OutboxWorkItemIdentifier write(String topic, String key) {

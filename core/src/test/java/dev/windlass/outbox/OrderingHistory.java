@@ -2,6 +2,9 @@ package dev.windlass.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.EngineDatabase;
+import dev.windlass.runtime.Database;
+import dev.windlass.runtime.Instants;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -9,6 +12,7 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,7 +20,6 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,7 +34,7 @@ public final class OrderingHistory {
     private record Row(
             UUID id, String key, boolean blocks, @Nullable Long endedAt) {}
 
-    private final String schema;
+    private final EngineDatabase database;
     private final Map<UUID, Long> committed = new ConcurrentHashMap<>();
     private final Map<UUID, Long> passedOver = new ConcurrentHashMap<>();
     private final Set<UUID> requeued = ConcurrentHashMap.newKeySet();
@@ -39,26 +42,33 @@ public final class OrderingHistory {
     private final Map<String, UUID> running = new ConcurrentHashMap<>();
     private final ConcurrentLinkedQueue<String> overlaps = new ConcurrentLinkedQueue<>();
 
-    public OrderingHistory(String schema) {
-        this.schema = schema;
+    /** Makes the table that tells the order of commits without the help of the outbox. */
+    public OrderingHistory(EngineDatabase database, Collection<String> keys) throws SQLException {
+        this.database = database;
+        Database routines = database.routines();
+        if (!routines.<Boolean>once(
+                connection -> routines.dialect().tableExists(connection, routines.schema(), "business"))) {
+            database.update("create table %s.business (name varchar(255) primary key, number bigint not null)");
+            database.grant("business");
+        }
+        database.update("delete from %s.business");
+        keys.forEach(key -> database.update("insert into %s.business (name, number) values (?, 0)", key));
     }
 
     public static long now() {
-        return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
+        return micros(Instant.now());
     }
 
-    /** Makes the table that tells the order of commits without the help of the outbox. */
-    public static void prepare(Consumer<String> owner) {
-        owner.accept("create table if not exists %s.business (key text primary key, number bigint not null)");
-        owner.accept("truncate %s.business");
-        owner.accept("grant select, insert, update on %s.business to public");
+    private static long micros(Instant time) {
+        return ChronoUnit.MICROS.between(Instant.EPOCH, time);
     }
 
     /** The next number of a key, which is the caller's until his transaction ends. */
     public long number(Connection connection, String key) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(
-                "insert into \"" + schema + "\".business as b values (?, 1) on conflict (key)"
-                        + " do update set number = b.number + 1 returning number")) {
+        assertThat(database.update(connection, "update %s.business set number = number + 1 where name = ?", key))
+                .isEqualTo(1);
+        try (PreparedStatement statement =
+                connection.prepareStatement("select number from " + table("business") + " where name = ?")) {
             statement.setString(1, key);
             try (ResultSet row = statement.executeQuery()) {
                 row.next();
@@ -109,9 +119,9 @@ public final class OrderingHistory {
     }
 
     /** What the order of commits, the order of the sequence and the order of handling have against each other. */
-    public List<String> violations(Connection owner) throws SQLException {
+    private List<String> violations() throws SQLException {
         List<String> violations = new ArrayList<>(overlaps);
-        Map<String, List<Row>> rows = rows(owner);
+        Map<String, List<Row>> rows = rows();
         rows.values().forEach(row -> compareWithCommits(row, violations));
         Map<UUID, Long> firstStarts = new HashMap<>();
         starts.forEach(start -> firstStarts.merge(start.id, start.at, Math::min));
@@ -162,25 +172,33 @@ public final class OrderingHistory {
     }
 
     /** The messages of each key, in the order of their sequence. Those that were purged are gone, with what they could tell. */
-    private Map<String, List<Row>> rows(Connection owner) throws SQLException {
+    private Map<String, List<Row>> rows() throws SQLException {
         Map<String, List<Row>> rows = new HashMap<>();
-        try (PreparedStatement statement = owner.prepareStatement("select id, ordering_key, blocks_key and status = 3,"
-                        + " floor(extract(epoch from ended_at) * 1000000)::bigint from \"" + schema
-                        + "\".outbox where ordering_key is not null order by ordering_sequence");
+        try (Connection connection = database.connect();
+                PreparedStatement statement =
+                        connection.prepareStatement("select id, ordering_key, blocks_key, status, ended_at from "
+                                + table("outbox") + " where ordering_key is not null order by ordering_sequence");
                 ResultSet row = statement.executeQuery()) {
             while (row.next()) {
                 rows.computeIfAbsent(row.getString(2), unused -> new ArrayList<>())
                         .add(new Row(
                                 row.getObject(1, UUID.class),
                                 row.getString(2),
-                                row.getBoolean(3),
-                                row.getObject(4, Long.class)));
+                                row.getBoolean(3) && row.getInt(4) == 3,
+                                Instants.optionalInstant(row, 5)
+                                        .map(OrderingHistory::micros)
+                                        .orElse(null)));
             }
         }
         return rows;
     }
 
-    public void holds(Connection owner, String run) throws SQLException {
-        assertThat(violations(owner)).as(run).isEmpty();
+    private String table(String name) {
+        Database routines = database.routines();
+        return routines.dialect().quote(routines.schema()) + "." + name;
+    }
+
+    public void holds(String run) throws SQLException {
+        assertThat(violations()).as(run).isEmpty();
     }
 }

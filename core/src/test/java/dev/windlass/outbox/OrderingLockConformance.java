@@ -2,6 +2,7 @@ package dev.windlass.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.runtime.Claimed;
 import dev.windlass.runtime.Position;
@@ -20,7 +21,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What becomes of an ordering key while somebody's transaction is open: nobody but those who write to the key waits for it. */
 @Timeout(30)
-abstract class OrderingLockConformance extends OutboxConformance {
+@OnEveryEngine
+final class OrderingLockConformance extends OutboxConformance {
     private static final OwnerToken OWNER = OwnerToken.fresh();
     private static final List<Demand> ALL = List.of(new Demand("topic", 10, Position.START));
 

@@ -2,6 +2,7 @@ package dev.windlass.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.operator.Attempts;
 import dev.windlass.runtime.Claimed;
@@ -33,7 +34,8 @@ import org.junit.jupiter.params.provider.MethodSource;
  * expects. One thread, so a seed repeats a run; give it as the system property {@code windlass.seed}.
  */
 @Timeout(60)
-abstract class OrderingModelConformance extends OutboxConformance {
+@OnEveryEngine
+final class OrderingModelConformance extends OutboxConformance {
     private static final int STEPS = 250;
     private static final OwnerToken OWNER = OwnerToken.fresh();
     private static final List<String> KEYS = List.of("a", "b", "c");

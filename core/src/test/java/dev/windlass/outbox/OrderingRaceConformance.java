@@ -2,6 +2,7 @@ package dev.windlass.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.operator.Attempts;
 import dev.windlass.runtime.Database;
@@ -10,9 +11,9 @@ import dev.windlass.runtime.WorkStore.Ending;
 import dev.windlass.runtime.WorkStore.Failure;
 import dev.windlass.runtime.WorkStore.Held;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -42,11 +43,13 @@ import org.junit.jupiter.params.provider.ValueSource;
  * as the system property {@code windlass.seed}.
  */
 @Timeout(60)
-abstract class OrderingRaceConformance extends OutboxConformance {
+@OnEveryEngine
+final class OrderingRaceConformance extends OutboxConformance {
     private static final int WRITERS = 6;
     private static final int WORKERS = 4;
     private static final int TRANSACTIONS = 30;
-    private static final int KEYS = 4;
+    private static final List<String> KEYS = List.of("key 0", "key 1", "key 2", "key 3");
+    private static final String UNFINISHED = "status in (0, 1, 4) or blocks_key = ?";
 
     private final long seed = Long.getLong("windlass.seed", System.nanoTime());
     private final AtomicInteger writing = new AtomicInteger(WRITERS);
@@ -60,8 +63,7 @@ abstract class OrderingRaceConformance extends OutboxConformance {
     @BeforeEach
     void prepare() throws SQLException {
         routines = database().routines();
-        history = new OrderingHistory(routines.schema());
-        OrderingHistory.prepare(sql -> database().update(sql));
+        history = new OrderingHistory(database(), KEYS);
     }
 
     /** Retention zero deletes what is done, so that only overlaps can be checked there. */
@@ -86,13 +88,13 @@ abstract class OrderingRaceConformance extends OutboxConformance {
 
         assertThat(outbox.claim(OwnerToken.fresh(), LEASE, 10)).isEmpty();
         assertThat(history.written()).isPositive();
-        assertThat(count("status in (0, 1, 4) or blocks_key")).isZero();
+        assertThat(count(UNFINISHED, true)).isZero();
         assertThat(database().value(Long.class, "select count(*) from %s.outbox_key"))
                 .as("keys left over with seed %s", seed)
                 .isZero();
         assertThat(database().value(Long.class, "select count(*) from %s.outbox_key_freed"))
                 .isZero();
-        historyHolds();
+        history.holds("seed " + seed);
     }
 
     @Test
@@ -101,7 +103,7 @@ abstract class OrderingRaceConformance extends OutboxConformance {
         List<Callable<Boolean>> all = new ArrayList<>();
         for (int i = 0; i < WRITERS; i++) {
             Random random = new Random(seed + i);
-            all.add(() -> write(random, "one", null));
+            all.add(() -> write(random, KEYS.get(0), null));
         }
         for (int i = 0; i < WORKERS; i++) {
             all.add(() -> {
@@ -120,7 +122,7 @@ abstract class OrderingRaceConformance extends OutboxConformance {
 
         assertThat(handled).hasSize(history.written());
         assertThat(handled).extracting(history::commit).as("seed %s", seed).isSorted();
-        historyHolds();
+        history.holds("seed " + seed);
     }
 
     private boolean write(Random random) throws SQLException {
@@ -131,7 +133,7 @@ abstract class OrderingRaceConformance extends OutboxConformance {
         try (Connection connection = database().connect()) {
             connection.setAutoCommit(false);
             for (int i = 0; i < TRANSACTIONS; i++) {
-                String key = onlyKey != null ? onlyKey : "key " + random.nextInt(KEYS);
+                String key = onlyKey != null ? onlyKey : KEYS.get(random.nextInt(KEYS.size()));
                 writeOne(connection, random, key, expiry != null && random.nextInt(8) == 0 ? expiry : null);
             }
         } finally {
@@ -168,29 +170,32 @@ abstract class OrderingRaceConformance extends OutboxConformance {
             return false;
         }
         if (System.nanoTime() > deadline) {
-            throw new AssertionError("with seed " + seed + " there is left: " + rest());
+            throw new AssertionError(
+                    "with seed " + seed + " there is left at " + database().now() + ": " + rest());
         }
         LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(500)); // leaves the processor to those who have work
         return writing.get() > 0
                 || routines.once(connection -> {
-                    try (Statement statement = connection.createStatement();
-                            ResultSet row = statement.executeQuery("select exists (select from \"" + routines.schema()
-                                    + "\".outbox where status in (0, 1, 4) or blocks_key)")) {
-                        row.next();
-                        return row.getBoolean(1);
+                    String one = "select 1 from \"" + routines.schema() + "\".outbox where " + UNFINISHED;
+                    try (PreparedStatement statement = connection.prepareStatement(one)) {
+                        statement.setBoolean(1, true);
+                        statement.setMaxRows(1);
+                        try (ResultSet rows = statement.executeQuery()) {
+                            return rows.next();
+                        }
                     }
                 });
     }
 
-    private String rest() {
+    private List<String> rest() {
         return database()
-                .value(
-                        String.class,
-                        "select string_agg(concat_ws(' ', m.ordering_key, m.ordering_sequence, m.status, m.blocks_key,"
-                                + " m.next_attempt_at - clock_timestamp(), m.expires_at, k.last_sequence, f.ordering_key), '\n')"
-                                + " from %s.outbox m left join %s.outbox_key k using (ordering_key)"
-                                + " left join %s.outbox_key_freed f using (ordering_key)"
-                                + " where m.status in (0, 1, 4) or m.blocks_key");
+                .rows(
+                        "select m.ordering_key, m.ordering_sequence, m.status, m.blocks_key, m.next_attempt_at, m.expires_at,"
+                                + " k.last_sequence, f.ordering_key from %s.outbox m"
+                                + " left join %s.outbox_key k on k.ordering_key = m.ordering_key"
+                                + " left join %s.outbox_key_freed f on f.ordering_key = m.ordering_key where "
+                                + UNFINISHED,
+                        true);
     }
 
     private boolean handle(Random random, OutboxStore store) throws SQLException {
@@ -313,12 +318,6 @@ abstract class OrderingRaceConformance extends OutboxConformance {
             outbox.reapExpired();
         }
         return true;
-    }
-
-    private void historyHolds() throws SQLException {
-        try (Connection connection = database().connect()) {
-            history.holds(connection, "seed " + seed);
-        }
     }
 
     private void runAll(List<Callable<Boolean>> all) throws Exception {

@@ -4,7 +4,6 @@ import dev.windlass.EngineDatabase;
 import dev.windlass.OwnerToken;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
@@ -12,7 +11,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 
-/** What the parts of the conformance suite have in common; an engine plugs in its database. */
+/** What the parts of the conformance suite have in common. */
 abstract class OutboxConformance {
     static final Duration LEASE = Duration.ofMinutes(5);
 
@@ -21,11 +20,16 @@ abstract class OutboxConformance {
 
     Outbox outbox;
 
-    abstract EngineDatabase database();
+    private EngineDatabase database;
 
     @BeforeEach
-    void startWithoutBackgroundWork() {
+    void startWithoutBackgroundWork(EngineDatabase database) {
+        this.database = database;
         outbox = outbox(OPTIONS);
+    }
+
+    final EngineDatabase database() {
+        return database;
     }
 
     Outbox outbox(OutboxOptions options) {
@@ -113,12 +117,11 @@ abstract class OutboxConformance {
 
     @Nullable
     Instant time(String column, OutboxWorkItemIdentifier id) {
-        OffsetDateTime time = column(OffsetDateTime.class, column, id);
-        return time == null ? null : time.toInstant();
+        return column(Instant.class, column, id);
     }
 
-    long count(String where) {
-        return database().value(Long.class, "select count(*) from %s.outbox where " + where);
+    long count(String where, Object... arguments) {
+        return database().value(Long.class, "select count(*) from %s.outbox where " + where, arguments);
     }
 
     /** As if the owner had been silent for the whole lease. */
@@ -140,7 +143,7 @@ abstract class OutboxConformance {
                     .update(
                             "insert into %s.outbox_join_member (join_id, message_id) values (?, ?)",
                             join, member.value());
-            database().update("update %s.outbox set joined = true, awaited = true where id = ?", member.value());
+            database().update("update %s.outbox set joined = ?, awaited = ? where id = ?", true, true, member.value());
         }
         return join;
     }

@@ -2,6 +2,7 @@ package dev.windlass.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.operator.OperatorAction;
 import dev.windlass.operator.PausedTopic;
@@ -17,7 +18,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** A paused topic is not claimed by anybody. */
-abstract class PauseConformance extends OutboxConformance {
+@OnEveryEngine
+final class PauseConformance extends OutboxConformance {
     private final OwnerToken owner = OwnerToken.fresh();
     private OutboxOperator anna;
 

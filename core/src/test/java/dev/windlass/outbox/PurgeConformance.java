@@ -2,6 +2,7 @@ package dev.windlass.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.operator.Attempts;
 import dev.windlass.operator.MessageFilter;
@@ -13,7 +14,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Failed messages deleted. */
-abstract class PurgeConformance extends OutboxConformance {
+@OnEveryEngine
+final class PurgeConformance extends OutboxConformance {
     private static final int MANY = 1200;
 
     private OutboxOperator anna;

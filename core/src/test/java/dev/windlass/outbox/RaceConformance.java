@@ -2,6 +2,7 @@ package dev.windlass.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.Shows;
 import dev.windlass.WorkStatus;
@@ -33,7 +34,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Many connections at once. */
-abstract class RaceConformance extends OutboxConformance {
+@OnEveryEngine
+final class RaceConformance extends OutboxConformance {
     static final int RACERS = 8;
 
     @Test

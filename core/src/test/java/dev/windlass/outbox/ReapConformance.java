@@ -3,6 +3,7 @@ package dev.windlass.outbox;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.Shows;
 import dev.windlass.WorkStatus;
@@ -13,7 +14,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** Reap. */
-abstract class ReapConformance extends OutboxConformance {
+@OnEveryEngine
+final class ReapConformance extends OutboxConformance {
 
     @Test
     @Shows({"OBX-049", "OBX-050", "OBX-051"})

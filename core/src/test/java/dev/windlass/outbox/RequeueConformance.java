@@ -4,6 +4,7 @@ import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.HandlerOptions;
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.RetryPolicy;
 import dev.windlass.Windlass;
@@ -24,7 +25,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Failed messages made ready again. */
-abstract class RequeueConformance extends OutboxConformance {
+@OnEveryEngine
+final class RequeueConformance extends OutboxConformance {
     /** More than two of the batches in which a filter works. */
     private static final int MANY = 1200;
 

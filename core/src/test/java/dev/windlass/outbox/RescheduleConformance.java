@@ -3,6 +3,7 @@ package dev.windlass.outbox;
 import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.WorkStatus;
 import java.sql.Connection;
@@ -16,7 +17,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.Test;
 
 /** A message that nobody has claimed gets another due time. */
-abstract class RescheduleConformance extends OutboxConformance {
+@OnEveryEngine
+final class RescheduleConformance extends OutboxConformance {
     private static final Instant FAR = Instant.parse("2125-01-01T00:00:00Z");
 
     private final OwnerToken owner = OwnerToken.fresh();

@@ -2,6 +2,7 @@ package dev.windlass.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.WorkStatus;
 import java.sql.Connection;
@@ -14,7 +15,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** What time does to messages: expire and clean. */
-abstract class RetentionConformance extends OutboxConformance {
+@OnEveryEngine
+final class RetentionConformance extends OutboxConformance {
 
     @Test
     void aReadyMessageFailsWhenItsExpiryHasPassed() throws SQLException {

@@ -72,6 +72,12 @@ final class ClosingTest {
         return windlass;
     }
 
+    /** Else the pool, when it is closed, waits for as long as a connection may take. */
+    private static void hangUp(Link link) {
+        link.refuse(true);
+        link.cut();
+    }
+
     private static void closesInTime(Windlass windlass) throws Exception {
         Thread closer = new Thread(windlass::close);
         closer.start();
@@ -92,6 +98,7 @@ final class ClosingTest {
             closesInTime(windlass);
             assertThat(logs.count(Level.WARN, "closed before the outcomes of 2 messages could be written"))
                     .isEqualTo(1);
+            hangUp(link);
         }
         assertThat(database.count("status = 1")).isEqualTo(1);
     }
@@ -114,6 +121,7 @@ final class ClosingTest {
             link.swallow();
             closesInTime(windlass);
             goOn.countDown();
+            hangUp(link);
         }
     }
 

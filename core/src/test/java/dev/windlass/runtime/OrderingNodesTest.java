@@ -42,6 +42,7 @@ final class OrderingNodesTest {
     private static final int NODES = 3;
     private static final int WRITERS = 4;
     private static final int TRANSACTIONS = 60;
+    private static final List<String> KEYS = List.of("key 0", "key 1", "key 2", "key 3", "key 4");
 
     @RegisterExtension
     static final TestDatabase database = new TestDatabase();
@@ -53,15 +54,8 @@ final class OrderingNodesTest {
     private Outbox outbox;
 
     @BeforeEach
-    void prepare() {
-        history = new OrderingHistory(database.schema());
-        OrderingHistory.prepare(sql -> {
-            try {
-                database.execute(sql);
-            } catch (SQLException e) {
-                throw new IllegalStateException(e);
-            }
-        });
+    void prepare() throws SQLException {
+        history = new OrderingHistory(database, KEYS);
         outbox = database.passive().outbox();
     }
 
@@ -158,7 +152,7 @@ final class OrderingNodesTest {
         try (Connection connection = database.dataSource().getConnection()) {
             connection.setAutoCommit(false);
             for (int i = 0; i < TRANSACTIONS; i++) {
-                String key = "key " + random.nextInt(5);
+                String key = KEYS.get(random.nextInt(KEYS.size()));
                 UUID id = outbox.enqueue(connection, entry(random, key)).value();
                 long number = history.number(connection, key);
                 LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(random.nextInt(3000)));
@@ -212,8 +206,6 @@ final class OrderingNodesTest {
         eventually()
                 .until(() -> database.value(Long.class, "select count(*) from %s.outbox_key_freed") == 0
                         && database.value(Long.class, "select count(*) from %s.outbox_key") == 0);
-        try (Connection connection = database.dataSource().getConnection()) {
-            history.holds(connection, "seed " + seed);
-        }
+        history.holds("seed " + seed);
     }
 }

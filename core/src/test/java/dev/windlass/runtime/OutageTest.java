@@ -233,8 +233,7 @@ final class OutageTest {
         eventually().until(() -> handled.get() == 1);
         try (Logs logs = Logs.collect(Level.INFO)) {
             database.execute("alter role windlass_runtime set default_transaction_read_only = on");
-            database.execute(
-                    "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'windlass_runtime'");
+            database.dataSource().getHikariPoolMXBean().softEvictConnections();
             eventually().until(() -> logs.count(Level.WARN, "read-only") > 0);
             database.execute("alter role windlass_runtime reset default_transaction_read_only");
             eventually().until(() -> logs.count(Level.INFO, "the database is back") > 0);

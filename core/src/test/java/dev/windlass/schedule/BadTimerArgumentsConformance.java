@@ -3,6 +3,7 @@ package dev.windlass.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.Topic;
 import dev.windlass.operator.MessageFilter;
@@ -24,7 +25,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Bad arguments are refused with what was expected and what came, and nothing is written. */
-abstract class BadTimerArgumentsConformance extends TimerConformance {
+@OnEveryEngine
+final class BadTimerArgumentsConformance extends TimerConformance {
     private static final TimerEntry GOOD = TimerEntry.of("topic", "", FAR);
     private static final TimerIdentifier ID = new TimerIdentifier(new UUID(1, 1));
 

@@ -3,8 +3,6 @@ package dev.windlass.schedule;
 import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.windlass.EngineDatabase;
-import dev.windlass.PostgresDatabase;
 import dev.windlass.TestDatabase;
 import java.sql.Connection;
 import java.sql.Statement;
@@ -16,11 +14,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 final class CrowdedJobsTest extends JobsConformance {
     @RegisterExtension
     static final TestDatabase postgres = new TestDatabase();
-
-    @Override
-    EngineDatabase database() {
-        return new PostgresDatabase(postgres);
-    }
 
     @Test
     void manyJobsThatSomebodyHoldsDoNotHideTheOneBehindThem() throws Exception {

@@ -4,6 +4,7 @@ import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.Windlass;
 import dev.windlass.WorkStatus;
@@ -15,7 +16,8 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
 /** A job is triggered, and deleted with what nobody has begun. */
-abstract class DeleteJobConformance extends JobsConformance {
+@OnEveryEngine
+final class DeleteJobConformance extends JobsConformance {
 
     @Test
     void aDeletedJobTakesAlongTheRunsThatNobodyHasBegun() throws Exception {
@@ -94,8 +96,8 @@ abstract class DeleteJobConformance extends JobsConformance {
             assertThat(run.status()).isEqualTo(WorkStatus.READY);
             connection.rollback();
         }
-        assertThat(runs("true")).isZero();
-        assertThat(messages("true")).isZero();
+        assertThat(runs("1 = 1")).isZero();
+        assertThat(messages("1 = 1")).isZero();
         assertThat(state("job").lastRun()).isEmpty();
     }
 
@@ -118,7 +120,7 @@ abstract class DeleteJobConformance extends JobsConformance {
         jobs.trigger("other");
         jobs.trigger("other");
         assertThat(state("other").nextTick()).isEqualTo(next);
-        assertThat(runs("source = 'other' and triggered")).isEqualTo(2);
+        assertThat(runs("source = 'other' and triggered = ?", true)).isEqualTo(2);
     }
 
     @Test
@@ -134,7 +136,7 @@ abstract class DeleteJobConformance extends JobsConformance {
             jobs.trigger(connection, "job"); // the transaction goes on
             connection.commit();
         }
-        assertThat(runs("true")).isEqualTo(1);
+        assertThat(runs("1 = 1")).isEqualTo(1);
     }
 
     private static void refused(org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {

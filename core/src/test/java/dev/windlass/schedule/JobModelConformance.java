@@ -2,6 +2,7 @@ package dev.windlass.schedule;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.WorkStatus;
 import java.sql.SQLException;
@@ -20,7 +21,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Whatever is done to jobs and runs in whatever order, they are as a few lines of Java say. */
-abstract class JobModelConformance extends JobsConformance {
+@OnEveryEngine
+final class JobModelConformance extends JobsConformance {
     private static final List<String> NAMES = List.of("a", "b", "c");
     private static final Duration LEASE = Duration.ofMinutes(5);
 
@@ -160,10 +162,8 @@ abstract class JobModelConformance extends JobsConformance {
     /** As a node does it, with a tick that is missed at this moment. */
     private String tick(String name, Known job) throws SQLException {
         JobStore store = new JobStore(database().routines(), "outbox");
-        database()
-                .update(
-                        "update %s.outbox_job set next_tick_at = clock_timestamp(), fires_at = clock_timestamp() where name = ?",
-                        name);
+        Instant now = database().now();
+        database().update("update %s.outbox_job set next_tick_at = ?, fires_at = ? where name = ?", now, now, name);
         List<JobStore.Firing> due = database()
                 .routines()
                 .once(connection -> store.due(connection, 10))

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Level;
 import dev.windlass.Logs;
+import dev.windlass.OnEveryEngine;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassException;
 import dev.windlass.WorkStatus;
@@ -18,7 +19,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** A program brings its jobs along, and the greatest revision stands. */
-abstract class JobSetConformance extends JobsConformance {
+@OnEveryEngine
+final class JobSetConformance extends JobsConformance {
 
     private Windlass start(JobSet... sets) {
         Windlass.Builder builder =

@@ -3,8 +3,6 @@ package dev.windlass.schedule;
 import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.windlass.EngineDatabase;
-import dev.windlass.PostgresDatabase;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
 import java.sql.Connection;
@@ -17,11 +15,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 final class JobSetRaceTest extends JobsConformance {
     @RegisterExtension
     static final TestDatabase postgres = new TestDatabase();
-
-    @Override
-    EngineDatabase database() {
-        return new PostgresDatabase(postgres);
-    }
 
     private Windlass start(JobSet set) {
         return database()

@@ -6,12 +6,12 @@ import dev.windlass.runtime.Database;
 import dev.windlass.schema.Channel;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.time.ZoneId;
+import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 
-/** What the parts of the conformance suite have in common; an engine plugs in its database. */
+/** What the parts of the conformance suite have in common. */
 abstract class JobsConformance {
     /** Of nodes that sleep for half a minute. */
     static final Duration SOONER_THAN_ANY_POLL = Duration.ofSeconds(20);
@@ -25,12 +25,17 @@ abstract class JobsConformance {
     Windlass windlass;
     Jobs jobs;
 
-    abstract EngineDatabase database();
+    private EngineDatabase database;
 
     @BeforeEach
-    void startWithoutBackgroundWork() {
+    void startWithoutBackgroundWork(EngineDatabase database) {
+        this.database = database;
         windlass = passive(ScheduleOptions.defaults());
         jobs = windlass.jobs();
+    }
+
+    final EngineDatabase database() {
+        return database;
     }
 
     /** A node that only writes and claims by hand; so short a lease that the quiet time after the server's start is over. */
@@ -57,13 +62,17 @@ abstract class JobsConformance {
 
     /** Lets the next tick of a job be this long ago, as after an outage. */
     void missed(String name, Duration ago) {
+        Instant tick = database().now().truncatedTo(ChronoUnit.SECONDS).minus(ago);
         database()
                 .update(
-                        "update %s.outbox_job set next_tick_at = date_trunc('second', clock_timestamp()) - ?::interval,"
-                                + " fires_at = date_trunc('second', clock_timestamp()) - ?::interval, version = version + 1"
-                                + " where name = ?",
-                        ago.toString(), ago.toString(), name);
+                        "update %s.outbox_job set next_tick_at = ?, fires_at = ?, version = version + 1 where name = ?",
+                        tick, tick, name);
         wakeNodes();
+    }
+
+    /** A time so many hours before the last full one. */
+    Instant hoursAgo(int hours) {
+        return database().now().truncatedTo(ChronoUnit.HOURS).minus(Duration.ofHours(hours));
     }
 
     private void wakeNodes() {
@@ -79,8 +88,8 @@ abstract class JobsConformance {
         return database().value(Long.class, "select count(*) from %s.outbox where " + where);
     }
 
-    long runs(String where) {
-        return database().value(Long.class, "select count(*) from %s.outbox_job_run where " + where);
+    long runs(String where, Object... arguments) {
+        return database().value(Long.class, "select count(*) from %s.outbox_job_run where " + where, arguments);
     }
 
     <T> T column(Class<T> type, String column, String name) {
@@ -89,7 +98,6 @@ abstract class JobsConformance {
 
     @Nullable
     Instant time(String column, String name) {
-        OffsetDateTime time = column(OffsetDateTime.class, column, name);
-        return time == null ? null : time.toInstant();
+        return column(Instant.class, column, name);
     }
 }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Timers from psql or any other language. */
-final class PostgresTimerSqlTest {
+final class PostgresTimerSqlTest extends TimerConformance {
     @RegisterExtension
     static final TestDatabase database = new TestDatabase();
 
@@ -61,6 +61,31 @@ final class PostgresTimerSqlTest {
                 .hasMessageContaining("outbox_timer_topic_check");
         assertThatThrownBy(() -> call(UUID.class, "%s.outbox_timer_schedule('a', 'x', now(), p_unique_key => ' ')"))
                 .hasMessageContaining("outbox_timer_key_check");
+    }
+
+    /** A trigger of the user's own may leave messages out, and raise errors of its own kinds. */
+    @Test
+    void triggersOnTheOutboxDoNotHoldUpOtherTimers() {
+        database.update("""
+                create function %s.picky() returns trigger language plpgsql as $$
+                begin
+                    if new.payload = 'refused' then
+                        raise exception 'no' using errcode = 'MY001';
+                    end if;
+                    return case when new.payload = 'left out' then null else new end;
+                end $$""");
+        database.update("create trigger picky before insert on %s.outbox for each row execute function %s.picky()");
+        try {
+            timers.schedule(TimerEntry.of("a", "left out", PAST));
+            assertThat(handOffResult(10).topics()).isEmpty();
+            TimerIdentifier bad = timers.schedule(TimerEntry.of("a", "refused", PAST));
+            timers.schedule(TimerEntry.of("b", "fine", PAST));
+            assertThat(handOffResult(10).topics()).containsExactly("b");
+            assertThat(timers.find(bad).orElseThrow().lastError().orElseThrow()).contains("MY001");
+            assertThat(count("outbox_timer")).isEqualTo(1);
+        } finally {
+            database.update("drop function %s.picky() cascade");
+        }
     }
 
     /** Whatever the planner believes of the table: a look reads the next timer, not all of them. */

@@ -2,6 +2,7 @@ package dev.windlass.schedule;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.WorkStatus;
 import dev.windlass.operator.Attempts;
@@ -23,7 +24,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Programs that switch the hand-off off claim and end runs themselves. */
-abstract class RunClaimConformance extends JobsConformance {
+@OnEveryEngine
+final class RunClaimConformance extends JobsConformance {
     private static final Duration LEASE = Duration.ofMinutes(5);
     private final OwnerToken owner = OwnerToken.fresh();
 

@@ -3,6 +3,7 @@ package dev.windlass.schedule;
 import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.Windlass;
 import java.sql.Connection;
 import java.time.Duration;
@@ -15,7 +16,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A job is created or changed, and found again as it was saved. */
-abstract class SaveJobConformance extends JobsConformance {
+@OnEveryEngine
+final class SaveJobConformance extends JobsConformance {
 
     static Stream<Job> manyKinds() {
         Job cron = Job.cron("job", "30 2 * * MON-FRI", BERLIN).withTopic("report.run");
@@ -149,7 +151,9 @@ abstract class SaveJobConformance extends JobsConformance {
     @Test
     void aSavedJobClearsTheProblem() {
         jobs.save(rare("job"));
-        database().update("update %s.outbox_job set problem = 'broken', fires_at = fires_at + interval '1 hour'");
+        database()
+                .update("update %s.outbox_job set problem = 'broken', fires_at = "
+                        + database().plus("fires_at", Duration.ofHours(1)));
         jobs.save(rare("job"));
         assertThat(state("job").problem()).isEmpty();
         assertThat(state("job").firesAt()).isEqualTo(state("job").nextTick());
@@ -159,7 +163,8 @@ abstract class SaveJobConformance extends JobsConformance {
     void aSmallerJitterBoundsATickThatIsPlannedAlready() {
         Job job = rare("job");
         jobs.save(job.withJitter(Duration.ofHours(20)));
-        database().update("update %s.outbox_job set fires_at = next_tick_at + interval '20 hours'");
+        database()
+                .update("update %s.outbox_job set fires_at = " + database().plus("next_tick_at", Duration.ofHours(20)));
         jobs.save(job.withJitter(Duration.ofHours(1)));
         assertThat(state("job").firesAt())
                 .contains(state("job").nextTick().orElseThrow().plus(Duration.ofHours(1)));

@@ -3,6 +3,7 @@ package dev.windlass.schedule;
 import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.WorkStatus;
 import java.time.Duration;
@@ -10,7 +11,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Nodes tidy up by themselves. */
-abstract class ScheduleMaintenanceConformance extends JobsConformance {
+@OnEveryEngine
+final class ScheduleMaintenanceConformance extends JobsConformance {
     private static final Duration LEASE = Duration.ofMinutes(5);
     private final OwnerToken owner = OwnerToken.fresh();
 
@@ -60,10 +62,13 @@ abstract class ScheduleMaintenanceConformance extends JobsConformance {
         jobs.delete("deleted");
         List.of(first, second, last)
                 .forEach(run -> windlass.outbox().cancel(run.messageId().orElseThrow()));
-        database().update("update %s.outbox_job_run set created_at = created_at - interval '2 days'");
+        database()
+                .update("update %s.outbox_job_run set created_at = "
+                        + database().plus("created_at", Duration.ofDays(-2)));
         database()
                 .update(
-                        "update %s.outbox_job_run set ended_at = ended_at - interval '2 days' where id <> ?",
+                        "update %s.outbox_job_run set ended_at = " + database().plus("ended_at", Duration.ofDays(-2))
+                                + " where id <> ?",
                         second.id().value());
         startNode();
         eventually().until(() -> jobs.findRun(first.id()).isEmpty());
@@ -83,7 +88,8 @@ abstract class ScheduleMaintenanceConformance extends JobsConformance {
         database().update("delete from %s.outbox where id = ?", fresh.id().value());
         database()
                 .update(
-                        "update %s.outbox_job_run set created_at = created_at - interval '2 minutes' where id <> ?",
+                        "update %s.outbox_job_run set created_at = "
+                                + database().plus("created_at", Duration.ofMinutes(-2)) + " where id <> ?",
                         fresh.id().value());
         startNode();
         eventually().until(() -> run(gone).endedAt().isPresent());

@@ -2,17 +2,20 @@ package dev.windlass.schedule;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.WorkStatus;
 import dev.windlass.operator.Attempts;
 import dev.windlass.operator.MessageFilter;
 import dev.windlass.operator.OperatorAction;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Programs that handle timers themselves. */
-abstract class TimerClaimConformance extends TimerConformance {
+@OnEveryEngine
+final class TimerClaimConformance extends TimerConformance {
     private static final Duration LEASE = Duration.ofMinutes(5);
     private final OwnerToken owner = OwnerToken.fresh();
     private final OwnerToken other = OwnerToken.fresh();
@@ -39,8 +42,8 @@ abstract class TimerClaimConformance extends TimerConformance {
         TimerIdentifier first = timers.schedule(TimerEntry.of("a", "", PAST));
         database()
                 .update(
-                        "update %s.outbox_timer set next_attempt_at = next_attempt_at - interval '1 hour' where id = ?",
-                        first.value());
+                        "update %s.outbox_timer set next_attempt_at = ? where id = ?",
+                        PAST.minus(Duration.ofHours(1)), first.value());
 
         assertThat(timers.claim(owner, LEASE, 1)).extracting(Timer::id).containsExactly(first);
         assertThat(timers.claim(owner, LEASE, 1)).extracting(Timer::id).containsExactly(second);
@@ -126,15 +129,15 @@ abstract class TimerClaimConformance extends TimerConformance {
     void whoIsNotDoneInTimeRenewsAndWhoHasNotBegunGivesBack() {
         TimerIdentifier id = timers.schedule(TimerEntry.of("a", "", PAST));
         timers.claim(owner, LEASE, 10);
-        database().update("update %s.outbox_timer set locked_until = clock_timestamp() + interval '1 second'");
+        database()
+                .update(
+                        "update %s.outbox_timer set locked_until = ?",
+                        database().now().plusSeconds(1));
 
         assertThat(timers.heartbeat(other, List.of(id), LEASE)).isZero();
         assertThat(timers.heartbeat(owner, List.of(id), LEASE)).isEqualTo(1);
-        assertThat(database()
-                        .value(
-                                Boolean.class,
-                                "select locked_until > clock_timestamp() + interval '1 minute' from %s.outbox_timer"))
-                .isTrue();
+        assertThat(database().value(Instant.class, "select locked_until from %s.outbox_timer"))
+                .isAfter(database().now().plusSeconds(60));
         assertThat(timers.release(other, List.of(id))).isZero();
         assertThat(timers.release(owner, List.of(id))).isEqualTo(1);
         assertThat(timers.claim(other, LEASE, 10)).extracting(Timer::retryCount).containsExactly(0);
@@ -176,7 +179,9 @@ abstract class TimerClaimConformance extends TimerConformance {
             assertThat(pause).isLessThanOrEqualTo(Duration.ofSeconds(seconds));
             assertThat(pause).isGreaterThan(Duration.ofSeconds(seconds / 2).minusSeconds(30));
             database()
-                    .update("update %s.outbox_timer set next_attempt_at = clock_timestamp() where id = ?", id.value());
+                    .update(
+                            "update %s.outbox_timer set next_attempt_at = ? where id = ?",
+                            database().now(), id.value());
         }
     }
 
@@ -185,7 +190,10 @@ abstract class TimerClaimConformance extends TimerConformance {
         TimerIdentifier id = timers.schedule(TimerEntry.of("a", "", PAST));
         timers.claim(owner, LEASE, 10);
         assertThat(timers.reapExpired()).isZero();
-        database().update("update %s.outbox_timer set locked_until = clock_timestamp() - interval '1 s'");
+        database()
+                .update(
+                        "update %s.outbox_timer set locked_until = ?",
+                        database().now().minusSeconds(1));
         Timers quiet = database()
                 .start(database()
                         .windlass()

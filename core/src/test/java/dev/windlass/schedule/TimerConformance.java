@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.BeforeEach;
 
-/** What the parts of the conformance suite have in common; an engine plugs in its database. */
+/** What the parts of the conformance suite have in common. */
 abstract class TimerConformance {
     static final Duration LATER = Duration.ofHours(2);
     static final Instant FAR = Instant.parse("2100-01-01T00:00:00Z");
@@ -17,13 +17,18 @@ abstract class TimerConformance {
 
     Timers timers;
 
-    abstract EngineDatabase database();
+    private EngineDatabase database;
 
     @BeforeEach
-    void startAWriter() {
+    void startAWriter(EngineDatabase database) {
+        this.database = database;
         writer = database()
                 .start(database().windlass().options(database().options().withBackgroundWorkers(false)));
         timers = writer.timers();
+    }
+
+    final EngineDatabase database() {
+        return database;
     }
 
     /** A node that hands timers off, and has no handlers. */

@@ -2,9 +2,7 @@ package dev.windlass.schedule;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.windlass.EngineDatabase;
 import dev.windlass.OwnerToken;
-import dev.windlass.PostgresDatabase;
 import dev.windlass.TestDatabase;
 import dev.windlass.runtime.Database;
 import java.sql.Connection;
@@ -20,11 +18,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 final class TimerLockOrderTest extends TimerConformance {
     @RegisterExtension
     static final TestDatabase postgres = new TestDatabase();
-
-    @Override
-    EngineDatabase database() {
-        return new PostgresDatabase(postgres);
-    }
 
     private static TimerEntry due(String key) {
         return TimerEntry.of("topic", "payload", Duration.ZERO).replacing(key);

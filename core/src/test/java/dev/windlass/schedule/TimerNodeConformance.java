@@ -3,6 +3,7 @@ package dev.windlass.schedule;
 import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.OnEveryEngine;
 import dev.windlass.Windlass;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -22,7 +23,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Nodes that hand timers off. */
-abstract class TimerNodeConformance extends TimerConformance {
+@OnEveryEngine
+final class TimerNodeConformance extends TimerConformance {
     private final Queue<String> handled = new ConcurrentLinkedQueue<>();
 
     private Windlass handling() {

@@ -2,25 +2,15 @@ package dev.windlass.schedule;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.windlass.EngineDatabase;
-import dev.windlass.PostgresDatabase;
-import dev.windlass.TestDatabase;
+import dev.windlass.OnEveryEngine;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Transactions that find the timer they want. */
-final class IfAbsentTest extends TimerConformance {
-    @RegisterExtension
-    static final TestDatabase postgres = new TestDatabase();
-
-    @Override
-    EngineDatabase database() {
-        return new PostgresDatabase(postgres);
-    }
-
+@OnEveryEngine
+final class IfAbsentConformance extends TimerConformance {
     private static TimerEntry wanted() {
         return TimerEntry.of("topic", "wanted", Duration.ZERO).ifAbsent("key");
     }

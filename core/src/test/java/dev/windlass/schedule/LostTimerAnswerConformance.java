@@ -3,29 +3,19 @@ package dev.windlass.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.windlass.EngineDatabase;
-import dev.windlass.PostgresDatabase;
-import dev.windlass.TestDatabase;
+import dev.windlass.OnEveryEngine;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassException;
 import dev.windlass.outbox.LosingDataSource;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Timers whose writer does not learn that they were committed, and writes them again. */
-final class LostTimerAnswerTest extends TimerConformance {
-    @RegisterExtension
-    static final TestDatabase postgres = new TestDatabase();
-
+@OnEveryEngine
+final class LostTimerAnswerConformance extends TimerConformance {
     private LosingDataSource losing;
     private Timers unlucky;
-
-    @Override
-    EngineDatabase database() {
-        return new PostgresDatabase(postgres);
-    }
 
     @BeforeEach
     void startAnUnluckyWriter() {
