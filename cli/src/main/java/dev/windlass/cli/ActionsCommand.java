@@ -1,34 +1,31 @@
 package dev.windlass.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.windlass.operator.Operator;
 import dev.windlass.operator.OperatorAction;
-import java.time.Instant;
+import dev.windlass.operator.Page;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
+import picocli.CommandLine.ParentCommand;
 
 /** Lists what operators did. */
-@Command(name = "actions", description = "List what operators did: who, when, what, and to how many messages.")
+@Command(
+        name = "actions",
+        description = "List what operators did: who, when, what, and to how many ${bundle:queue.nouns}.")
 final class ActionsCommand implements Callable<Integer> {
 
-    @Spec
+    @ParentCommand
     @SuppressWarnings("NullAway.Init")
-    private CommandSpec spec;
+    private OfQueue above;
 
     @Mixin
     private OutboxAccess access = new OutboxAccess();
 
     @Mixin
-    private PageOptions page = new PageOptions();
-
-    @Option(names = "--after", paramLabel = "NUMBER", description = "Begin after the action with this number.")
-    private @Nullable Long after;
+    private NextPage page = new NextPage();
 
     @Override
     public Integer call() throws Exception {
@@ -36,23 +33,16 @@ final class ActionsCommand implements Callable<Integer> {
     }
 
     private int list(OutboxSession session) {
-        List<OperatorAction> actions = after == null
-                ? session.reader().actions(page.limit)
-                : session.reader().actions(page.limit, numbered(after));
-        if (page.json) {
+        Operator<?, ?> reader = above.queue().reader(session);
+        Page<OperatorAction> actions =
+                page.read(() -> reader.actions(page.limit()), position -> reader.actions(page.limit(), position));
+        if (page.isJson()) {
             actions.forEach(action -> session.out().println(Json.of(action)));
         } else {
             print(actions, session);
         }
-        if (actions.size() == page.limit) {
-            sayHowToGoOn(actions.get(actions.size() - 1), session);
-        }
+        page.say(actions, List.of(), access, session);
         return 0;
-    }
-
-    /** Only the number matters to the list. */
-    private static OperatorAction numbered(long number) {
-        return new OperatorAction(number, Instant.EPOCH, "", "", "{}", 0);
     }
 
     private static void print(List<OperatorAction> actions, OutboxSession session) {
@@ -83,11 +73,5 @@ final class ActionsCommand implements Callable<Integer> {
         List<String> texts = new ArrayList<>();
         value.forEach(element -> texts.add(element.asText()));
         return value.isArray() ? String.join(" ", texts) : value.asText();
-    }
-
-    private void sayHowToGoOn(OperatorAction last, OutboxSession session) {
-        List<String> words = new ArrayList<>(page.words());
-        words.addAll(List.of("--after", Long.toString(last.number())));
-        page.sayNext(spec, session, access.commandWith(words));
     }
 }

@@ -18,6 +18,14 @@ abstract class CommandGroup implements Runnable {
                 "expected a command after '" + spec.qualifiedName() + "', got none; " + below(spec));
     }
 
+    /** What is said of a word that is no command there. */
+    static String unknown(CommandSpec above, String word) {
+        String name = above.qualifiedName();
+        return above.subcommands().isEmpty()
+                ? "expected nothing after '" + name + "', got '" + word + "'"
+                : "expected a command of '" + name + "', got '" + word + "'; " + below(above);
+    }
+
     /** The commands there are below one. */
     static String below(CommandSpec above) {
         return (above.subcommands().size() == 1 ? "there is: " : "there are: ")

@@ -17,9 +17,9 @@ final class DemoScreen {
     private final SchemaOptions schema;
     private final OutboxOperator operator;
     private final TryNext next;
-    private final Supplier<Page> page;
+    private final Supplier<Paper> page;
 
-    DemoScreen(DataSource database, SchemaOptions schema, OutboxOperator operator, TryNext next, Supplier<Page> page) {
+    DemoScreen(DataSource database, SchemaOptions schema, OutboxOperator operator, TryNext next, Supplier<Paper> page) {
         this.database = database;
         this.schema = schema;
         this.operator = operator;
@@ -39,7 +39,7 @@ final class DemoScreen {
         }
     }
 
-    private void print(Page draft, Status status, Optional<ListedMessage> dead) {
+    private void print(Paper draft, Status status, Optional<ListedMessage> dead) {
         draft.out().println();
         status.print(draft);
         List<String> lines = new ArrayList<>();

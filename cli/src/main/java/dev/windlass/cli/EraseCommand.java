@@ -1,20 +1,24 @@
 package dev.windlass.cli;
 
-import dev.windlass.outbox.OutboxMessageIdentifier;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
 
 /** Answers a privacy request: what a message said goes, that there was one stays. */
-@Command(name = "erase", description = "Erase payload and headers of messages that have ended, for good.")
+@Command(name = "erase", description = "Erase payload and headers of ${bundle:queue.nouns} that have ended, for good.")
 final class EraseCommand implements Callable<Integer> {
+
+    @ParentCommand
+    @SuppressWarnings("NullAway.Init")
+    private OfQueue above;
 
     @Mixin
     private OutboxAccess access = new OutboxAccess();
 
-    @Parameters(paramLabel = "ID", arity = "1..*", description = "The messages.")
+    @Parameters(paramLabel = "ID", arity = "0..*", description = "The ${bundle:queue.nouns}.")
     private List<String> given = List.of();
 
     @Mixin
@@ -25,17 +29,21 @@ final class EraseCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        if (given.isEmpty()) {
+            throw access.wrongUse("expected " + above.queue().names() + "..., got nothing");
+        }
+        Names.read(given, above.queue(), access);
         yes.requireAWayToAsk(access);
-        List<OutboxMessageIdentifier> ids = MessageId.each(given, access);
-        return access.with(session -> erase(session, ids));
+        return access.with(session -> erase(session, above.queue()));
     }
 
-    private int erase(OutboxSession session, List<OutboxMessageIdentifier> ids) {
-        if (!yes.isGiven(access, "erase payload and headers of " + Fitting.MESSAGES.count(ids.size()) + " for good?")) {
+    private <I> int erase(OutboxSession session, WorkQueue<I, ?> queue) {
+        List<I> names = queue.read(given);
+        if (!yes.isGiven(access, "erase payload and headers of " + queue.count(names.size()) + " for good?")) {
             throw new CommandFailure("expected the answer yes, got another; nothing was erased");
         }
-        int erased = session.outbox().operator(actor.name()).erase(ids);
-        return Fitting.MESSAGES.report(
-                session, "erased", "unknown, not ended (cancel it first), or erased before", ids.size(), erased);
+        int erased = queue.operator(session.windlass(), actor.name()).erase(names);
+        return queue.report(
+                session, "erased", "unknown, not ended (cancel it first), or erased before", names.size(), erased);
     }
 }

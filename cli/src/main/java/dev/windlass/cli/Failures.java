@@ -18,16 +18,36 @@ final class Failures {
     static int wrongUse(ParameterException wrong, String[] arguments) {
         CommandLine command = wrong.getCommandLine();
         CommandSpec spec = command.getCommandSpec();
-        print(command, String.valueOf(wrong.getMessage()));
-        UnmatchedArgumentException.printSuggestions(wrong, command.getErr());
+        print(command, Printable.line(sentence(wrong)));
         command.getErr().println("Try '" + spec.qualifiedName() + " --help'.");
         command.getErr().flush();
         return spec.exitCodeOnInvalidInput();
     }
 
+    private static String sentence(ParameterException wrong) {
+        return wrong instanceof UnmatchedArgumentException unmatched
+                        && !unmatched.getUnmatched().isEmpty()
+                ? sentence(unmatched)
+                : String.valueOf(wrong.getMessage());
+    }
+
+    /** An option or a word that is none here, and what may have been meant. */
+    private static String sentence(UnmatchedArgumentException wrong) {
+        CommandSpec spec = wrong.getCommandLine().getCommandSpec();
+        String word = wrong.getUnmatched().get(0);
+        String expected = wrong.isUnknownOption()
+                ? "expected an option of '" + spec.qualifiedName() + "', got '" + word + "'"
+                : CommandGroup.unknown(spec, word);
+        return expected
+                + wrong.getSuggestions().stream()
+                        .findFirst()
+                        .map(meant -> "; did you mean '" + meant + "'?")
+                        .orElse("");
+    }
+
     static int report(Exception thrown, CommandLine command, WindlassCommand root) {
         Exception failure = known(thrown, command);
-        print(command, sentence(failure));
+        print(command, Printable.lines(sentence(failure)));
         if (root.isVerbose()) {
             StringWriter trace = new StringWriter();
             CommandFailure.safe(failure).printStackTrace(new PrintWriter(trace, true));

@@ -10,7 +10,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** The same as {@code --help}, for those who ask in words. */
-@Command(name = "help", description = "Show help for a command: windlass help outbox dead.")
+@Command(name = "help", description = "Show help for a command: windlass help outbox failed.")
 final class HelpCommand implements Callable<Integer> {
 
     @Spec
@@ -26,19 +26,11 @@ final class HelpCommand implements Callable<Integer> {
         for (String word : words) {
             CommandLine below = asked.getSubcommands().get(word);
             if (below == null) {
-                throw new ParameterException(asked, unknown(asked, word));
+                throw new ParameterException(asked, CommandGroup.unknown(asked.getCommandSpec(), word));
             }
             asked = below;
         }
         asked.usage(spec.commandLine().getOut());
         return 0;
-    }
-
-    private static String unknown(CommandLine above, String word) {
-        String name = above.getCommandSpec().qualifiedName();
-        return above.getSubcommands().isEmpty()
-                ? "expected nothing after '" + name + "', got '" + word + "'"
-                : "expected a command of '" + name + "', got '" + word + "'; "
-                        + CommandGroup.below(above.getCommandSpec());
     }
 }

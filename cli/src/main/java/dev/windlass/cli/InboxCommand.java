@@ -2,16 +2,16 @@ package dev.windlass.cli;
 
 import picocli.CommandLine.Command;
 
-/** What an operator does to an inbox by hand. */
+/** What an operator does to messages of the inbox. */
 @Command(
         name = "inbox",
-        description = "Look at messages that arrived, requeue and purge those that failed.",
-        synopsisSubcommandLabel = "COMMAND",
-        subcommands = {
-            InboxListCommand.class,
-            InboxStuckCommand.class,
-            InboxShowCommand.class,
-            InboxRequeueCommand.class,
-            InboxPurgeCommand.class
-        })
-final class InboxCommand extends CommandGroup {}
+        description =
+                "Look at messages that arrived, cancel and move them; requeue and purge those that failed; pause topics.",
+        subcommands = {InboxShowCommand.class, InboxStuckCommand.class})
+final class InboxCommand extends QueueCommand {
+
+    @Override
+    public InboxQueue queue() {
+        return new InboxQueue();
+    }
+}

@@ -4,6 +4,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.windlass.inbox.ContentHash;
 import dev.windlass.inbox.InboxKey;
 import dev.windlass.inbox.SeenMessage;
+import dev.windlass.operator.FailedAttempt;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -11,7 +13,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** Shows what the inbox knows of one message. */
-@Command(name = "show", description = "Show what is known of a message, without its payload.")
+@Command(name = "show", description = "Show what is known of a message and its failed attempts, without its payload.")
 final class InboxShowCommand implements Callable<Integer> {
 
     @Mixin
@@ -42,14 +44,16 @@ final class InboxShowCommand implements Callable<Integer> {
                 .orElseThrow(() -> new CommandFailure("expected a message " + key
                         + ", found none; it may have been purged or cleaned up, or be in another --schema or"
                         + " --inbox-table"));
+        List<FailedAttempt> failures = session.windlass().inbox().failures(key.source(), key.messageId());
         if (json) {
-            ObjectNode object = Json.of(message);
+            ObjectNode object = FailedAttempts.add(failures, Json.of(message));
             if (payload) {
                 object.put("payload", message.payload().orElse(null));
             }
             session.out().println(object);
         } else {
             print(new Sheet(session.out()), message);
+            FailedAttempts.print(failures, session);
         }
         return 0;
     }

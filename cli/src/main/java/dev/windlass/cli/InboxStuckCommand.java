@@ -1,5 +1,6 @@
 package dev.windlass.cli;
 
+import dev.windlass.WorkStatus;
 import dev.windlass.inbox.ListedMessage;
 import java.time.Duration;
 import java.util.List;
@@ -38,7 +39,7 @@ final class InboxStuckCommand implements Callable<Integer> {
             } else if (stuck.isEmpty()) {
                 session.out().println("no stuck messages");
             } else {
-                InboxListCommand.print(stuck, "BEGUN", session);
+                new InboxQueue().print(stuck, WorkStatus.IN_PROGRESS, session);
             }
             return 0;
         });

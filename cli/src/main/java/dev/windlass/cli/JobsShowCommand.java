@@ -82,14 +82,6 @@ final class JobsShowCommand implements Callable<Integer> {
 
     private static void print(Sheet sheet, JobRun run, Instant now) {
         sheet.line("last run", run.id().value());
-        sheet.line("  status", JobText.status(run));
-        sheet.line("  tick", run.triggered() ? run.tick() + " (triggered)" : run.tick());
-        sheet.line("  started at", run.startedAt());
-        sheet.line("  ended at", run.endedAt());
-        sheet.line("  took", JobText.took(run, now).map(Span::fine));
-        sheet.line("  attempts", JobText.attempts(run));
-        sheet.line("  leases lost", run.leaseExpiries());
-        sheet.block("  last error", run.lastError());
-        sheet.block("  output", run.output());
+        RunsShowCommand.print(sheet, "  ", run, now);
     }
 }

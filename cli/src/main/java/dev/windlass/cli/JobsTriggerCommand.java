@@ -40,15 +40,16 @@ final class JobsTriggerCommand implements Callable<Integer> {
         }
     }
 
-    /** Only a run that was handed over is a message, which can be shown and cancelled. */
     private static String whatToDo(OutboxSession session, JobRunIdentifier id) {
+        String wait = "wait until it has ended, or cancel it with 'windlass runs cancel " + id
+                + "', which works until somebody handles it";
         Optional<JobRun> run = session.windlass().jobs().findRun(id);
-        if (run.filter(JobRun::handedOver).isPresent()) {
-            return "wait until it has ended, or cancel its message with 'windlass outbox cancel " + id.value()
-                    + "', which works until somebody handles it";
+        boolean handled =
+                run.filter(one -> one.status() == WorkStatus.IN_PROGRESS).isPresent();
+        boolean taken = handled || run.filter(JobRun::handedOver).isPresent();
+        if (handled) {
+            return "somebody is handling it; wait until it has ended";
         }
-        return run.filter(one -> one.status() == WorkStatus.IN_PROGRESS).isPresent()
-                ? "a program is handling it; wait until it has ended"
-                : "no node has taken it yet, so there is no message to cancel; is a node running? 'windlass serve' is one";
+        return taken ? wait : "no node has taken it yet, is one running? 'windlass serve' is one; " + wait;
     }
 }

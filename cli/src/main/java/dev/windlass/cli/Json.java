@@ -7,14 +7,12 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.windlass.inbox.ContentHash;
 import dev.windlass.inbox.SeenMessage;
 import dev.windlass.lease.LeaseState;
-import dev.windlass.operator.FailedAttempt;
 import dev.windlass.operator.OperatorAction;
 import dev.windlass.operator.PausedTopic;
 import dev.windlass.outbox.ListedMessage;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.schedule.ListedTimer;
 import dev.windlass.schedule.Timer;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -80,8 +78,8 @@ final class Json {
                 .put("erased", message.isErased());
     }
 
-    static ObjectNode of(OutboxMessage message, boolean blocksKey, List<FailedAttempt> failures) {
-        ObjectNode json = MAPPER.createObjectNode()
+    static ObjectNode of(OutboxMessage message, boolean blocksKey) {
+        return MAPPER.createObjectNode()
                 .put("id", message.id().value().toString())
                 .put("topic", message.topic())
                 .put("status", message.status().name())
@@ -98,13 +96,6 @@ final class Json {
                 .put("endedAt", text(message.endedAt()))
                 .put("processedBy", text(message.processedBy()))
                 .put("erasedAt", text(message.erasedAt()));
-        failures.forEach(failure -> json.withArray("/failures")
-                .addObject()
-                .put("at", failure.at().toString())
-                .put("attempt", failure.attempt())
-                .put("node", text(failure.node()))
-                .put("error", text(failure.error())));
-        return json;
     }
 
     static void addContent(ObjectNode json, OutboxMessage message) {
@@ -165,7 +156,7 @@ final class Json {
                 .put("leaseExpiries", timer.leaseExpiries())
                 .put("requeues", timer.requeues())
                 .put("lastError", text(timer.lastError()))
-                .put("isErased", timer.isErased());
+                .put("erased", timer.isErased());
     }
 
     static ObjectNode of(OperatorAction action) {

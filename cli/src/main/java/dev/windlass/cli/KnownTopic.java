@@ -13,30 +13,43 @@ import java.sql.SQLException;
 final class KnownTopic {
     private static final int LATEST = 1_000;
 
-    private static final String SQL = """
+    /** Of whichever queue. */
+    private static final String IN_A_QUEUE = """
             select exists (select from %1$s m where m.status = 0 and m.topic = ?)
                 or exists (select from %1$s m where m.status = 3 and m.topic = ?)
-                or exists (select from %2$s t where t.topic = ?)
-                or exists (select from (select m.topic from %1$s m where m.status = 1 order by m.locked_until limit %3$d) c
+                or exists (select from (select m.topic from %1$s m where m.status = 1 order by m.locked_until limit %2$d) c
                             where c.topic = ?)
-                or exists (select from (select m.topic from %1$s m where m.status = 2 order by m.ended_at desc limit %3$d) c
-                            where c.topic = ?)
-                or exists (select from (select m.topic from %1$s m where m.status = 4
-                                         order by m.ordering_key, m.ordering_sequence limit %3$d) c
+                or exists (select from (select m.topic from %1$s m where m.status = 2 order by m.ended_at desc limit %2$d) c
+                            where c.topic = ?)""";
+
+    /** Those that wait for their turn. */
+    private static final String WAITING = """
+            select exists (select from (select m.topic from %1$s m where m.status = 4
+                                         order by m.ordering_key, m.ordering_sequence limit %2$d) c
                             where c.topic = ?)""";
 
     private KnownTopic() {}
 
-    static boolean isKnown(OutboxSession session, String topic) {
-        return isInTheOutbox(session, topic)
-                || session.windlass().jobs().list().stream()
-                        .map(JobState::job)
-                        .anyMatch(job -> topic.equals(job.topic()));
+    static boolean inTheOutbox(OutboxSession session, String topic) {
+        String outbox = session.schema().qualified("");
+        return in(outbox, session, topic)
+                || in(session.schema().qualified("_timer"), session, topic)
+                || finds(WAITING, outbox, session, topic);
     }
 
-    private static boolean isInTheOutbox(OutboxSession session, String topic) {
-        String sql =
-                SQL.formatted(session.schema().qualified(""), session.schema().qualified("_timer"), LATEST);
+    static boolean ofAJob(OutboxSession session, String topic) {
+        return session.windlass().jobs().list().stream().map(JobState::job).anyMatch(job -> topic.equals(job.topic()));
+    }
+
+    /**
+     * @param table of a queue, quoted for SQL
+     */
+    static boolean in(String table, OutboxSession session, String topic) {
+        return finds(IN_A_QUEUE, table, session, topic);
+    }
+
+    private static boolean finds(String text, String table, OutboxSession session, String topic) {
+        String sql = text.formatted(table, LATEST);
         try (Connection connection = session.target().connect();
                 PreparedStatement statement = connection.prepareStatement(sql)) {
             for (int i = 1; i <= statement.getParameterMetaData().getParameterCount(); i++) {

@@ -1,7 +1,6 @@
 package dev.windlass.cli;
 
 import dev.windlass.outbox.OutboxMessageIdentifier;
-import java.util.List;
 import java.util.UUID;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
@@ -21,14 +20,5 @@ final class MessageId implements ITypeConverter<OutboxMessageIdentifier> {
                     + " such as 0197c3a2-8f10-7abc-9def-0123456789ab, got '" + value + "'");
         }
         return UUID.fromString(value);
-    }
-
-    /** Each once. Not left to picocli, which says of a bad one among several only that it did not expect it. */
-    static List<OutboxMessageIdentifier> each(List<String> values, OutboxAccess access) {
-        try {
-            return values.stream().map(new MessageId()::convert).distinct().toList();
-        } catch (TypeConversionException e) {
-            throw access.wrongUse(String.valueOf(e.getMessage()));
-        }
     }
 }

@@ -56,6 +56,7 @@ final class MigrateCommand implements Callable<Integer> {
     public Integer call() throws SQLException {
         PrintWriter out = spec.commandLine().getOut();
         if (full) {
+            refuseADatabase();
             Migrator migrator = schema.on(new PGSimpleDataSource()).migrator();
             out.print(IN_ONE_TRANSACTION + migrator.fullSql() + grants(migrator));
         } else {
@@ -71,6 +72,16 @@ final class MigrateCommand implements Callable<Integer> {
         }
         out.flush();
         return 0;
+    }
+
+    /** It would not be looked at, and nobody would notice. */
+    private void refuseADatabase() {
+        if (database.hasUrlOption() || database.hasLoginOption()) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "expected --full without --url, --user and --password, got one of them; the SQL for an empty database"
+                            + " needs none, and --dry-run prints what a database still lacks");
+        }
     }
 
     private void work(PrintWriter out, Target target, Migrator migrator, String grants) throws SQLException {

@@ -6,8 +6,6 @@ import dev.windlass.operator.MessageFilter;
 import dev.windlass.outbox.ListedMessage;
 import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxMessage;
-import dev.windlass.outbox.OutboxMessageIdentifier;
-import dev.windlass.outbox.OutboxOperator;
 import java.io.PrintWriter;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -18,7 +16,7 @@ import java.time.OffsetDateTime;
 import java.util.Optional;
 
 /** One command at work on an outbox. */
-record OutboxSession(Windlass windlass, Target target, SchemaOptions schema, Page page) {
+record OutboxSession(Windlass windlass, Target target, SchemaOptions schema, Paper page) {
     private static final int NEIGHBOURS = 1_000;
 
     PrintWriter out() {
@@ -27,11 +25,6 @@ record OutboxSession(Windlass windlass, Target target, SchemaOptions schema, Pag
 
     Outbox outbox() {
         return windlass.outbox();
-    }
-
-    /** For looking only, which nobody records. */
-    OutboxOperator reader() {
-        return outbox().operator("windlass");
     }
 
     /** By the database's clock, which is the one that stored times were read from. */
@@ -46,12 +39,8 @@ record OutboxSession(Windlass windlass, Target target, SchemaOptions schema, Pag
         }
     }
 
-    /** A message as a dead letter, if it is one: only there it is said whether it blocks its key. */
-    Optional<ListedMessage> deadLetter(OutboxMessageIdentifier id) {
-        return outbox().find(id).flatMap(this::deadLetter);
-    }
-
-    Optional<ListedMessage> deadLetter(OutboxMessage message) {
+    /** A message as it stands in the list of those that failed, if it does: only there it is said whether it blocks its key. */
+    Optional<ListedMessage> failed(OutboxMessage message) {
         if (message.status() != WorkStatus.FAILED) {
             return Optional.empty();
         }
@@ -60,8 +49,8 @@ record OutboxSession(Windlass windlass, Target target, SchemaOptions schema, Pag
                 .withTopic(message.topic())
                 .withFrom(failedAt)
                 .withUntil(failedAt.plusNanos(1_000));
-        return reader().list(sameTime, NEIGHBOURS).stream()
-                .filter(letter -> letter.id().equals(message.messageId()))
+        return outbox().operator("windlass").list(sameTime, NEIGHBOURS).stream()
+                .filter(listed -> listed.id().equals(message.messageId()))
                 .findFirst();
     }
 }

@@ -1,9 +1,7 @@
 package dev.windlass.cli;
 
-import java.io.PrintWriter;
 import java.util.List;
 import picocli.CommandLine.ITypeConverter;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
@@ -26,13 +24,6 @@ final class PageOptions {
         return json
                 ? List.of("--limit", Integer.toString(limit), "--json")
                 : List.of("--limit", Integer.toString(limit));
-    }
-
-    /** Beside the list, where that is for programs. */
-    void sayNext(CommandSpec command, OutboxSession session, String next) {
-        PrintWriter where = json ? command.commandLine().getErr() : session.out();
-        where.println("next page: " + next);
-        where.flush();
     }
 
     private static final class Limit implements ITypeConverter<Integer> {

@@ -7,12 +7,19 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.TypeConversionException;
 
 /** Stops a topic on all nodes. */
-@Command(name = "pause", description = "Stop handling a topic, on all nodes; handlers at work finish.")
+@Command(
+        name = "pause",
+        description = "Stop claims of ${bundle:queue.nouns} of a topic, on all nodes; handlers at work finish.")
 final class PauseCommand implements Callable<Integer> {
     private static final int LONGEST_REASON = 2_048;
+
+    @ParentCommand
+    @SuppressWarnings("NullAway.Init")
+    private OfQueue above;
 
     @Mixin
     private OutboxAccess access = new OutboxAccess();
@@ -38,22 +45,32 @@ final class PauseCommand implements Callable<Integer> {
     }
 
     private int pause(OutboxSession session) {
-        boolean known = KnownTopic.isKnown(session, topic);
-        if (session.outbox().operator(actor.name()).pause(topic, reason)) {
+        WorkQueue<?, ?> queue = above.queue();
+        boolean known = queue.knows(session, topic);
+        if (queue.operator(session.windlass(), actor.name()).pause(topic, reason)) {
             session.out().printf("paused topic %s%n", Printable.line(topic));
-            if (!known) {
-                access.note("no message, timer or job of topic " + Printable.line(topic)
-                        + " is there now; if it is misspelt, undo this with 'windlass outbox resume "
-                        + OutboxAccess.quoted(topic) + "'");
-            }
+            note(queue, known);
         } else {
-            session.out().printf("topic %s was paused already%s%n", Printable.line(topic), since(session));
+            session.out().printf("topic %s was paused already%s%n", Printable.line(topic), since(queue, session));
         }
         return 0;
     }
 
-    private String since(OutboxSession session) {
-        return session.reader().pausedTopics().stream()
+    private void note(WorkQueue<?, ?> queue, boolean known) {
+        String word = " " + OutboxAccess.quoted(Printable.line(topic));
+        if (!known) {
+            access.note("no " + queue.bearers() + " of topic " + Printable.line(topic)
+                    + " is there now; if it is misspelt, undo this with '" + queue.command("resume" + word) + "'");
+        }
+        if (queue.isHandedOver()) {
+            access.note("only programs that claim " + queue.nouns()
+                    + " themselves heed this; nodes make messages of them all the same, which"
+                    + " 'windlass outbox pause" + word + "' holds back");
+        }
+    }
+
+    private String since(WorkQueue<?, ?> queue, OutboxSession session) {
+        return queue.reader(session).pausedTopics().stream()
                 .filter(paused -> paused.topic().equals(topic))
                 .findFirst()
                 .map(PauseCommand::since)

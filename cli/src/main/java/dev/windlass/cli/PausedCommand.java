@@ -6,10 +6,17 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParentCommand;
 
 /** Lists the topics that nobody handles now. */
-@Command(name = "paused", description = "List paused topics: since when, by whom, and why.")
+@Command(
+        name = "paused",
+        description = "List topics whose ${bundle:queue.nouns} are paused: since when, by whom, and why.")
 final class PausedCommand implements Callable<Integer> {
+
+    @ParentCommand
+    @SuppressWarnings("NullAway.Init")
+    private OfQueue above;
 
     @Mixin
     private OutboxAccess access = new OutboxAccess();
@@ -23,7 +30,7 @@ final class PausedCommand implements Callable<Integer> {
     }
 
     private int list(OutboxSession session) {
-        List<PausedTopic> paused = session.reader().pausedTopics();
+        List<PausedTopic> paused = above.queue().reader(session).pausedTopics();
         if (json) {
             paused.forEach(topic -> session.out().println(Json.of(topic)));
         } else if (paused.isEmpty()) {

@@ -9,16 +9,16 @@ import java.util.function.Consumer;
  *
  * @param inPlace whether there is a terminal that understands so
  */
-record Refresh(Page page, boolean inPlace) {
+record Refresh(Paper page, boolean inPlace) {
     private static final String HOME = "\u001b[H";
     private static final String CLEAR_LINE = "\u001b[K";
     private static final String CLEAR_REST = "\u001b[J";
 
     /** Written in one piece, each line over the old one, so that nothing flickers. */
-    void show(String head, Consumer<Page> content) {
+    void show(String head, Consumer<Paper> content) {
         StringWriter lines = new StringWriter();
         PrintWriter writer = new PrintWriter(lines);
-        Page draft = new Page(writer, page.width(), page.isScreen());
+        Paper draft = new Paper(writer, page.width(), page.isScreen());
         draft.sentence(head);
         content.accept(draft);
         writer.flush();

@@ -1,25 +1,26 @@
 package dev.windlass.cli;
 
 import dev.windlass.operator.Attempts;
-import dev.windlass.operator.MessageFilter;
-import dev.windlass.outbox.ListedMessage;
-import dev.windlass.outbox.OutboxMessageIdentifier;
-import dev.windlass.outbox.OutboxOperator;
-import java.util.Collection;
+import dev.windlass.operator.Operator;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParentCommand;
 
-/** Gives dead letters another chance. */
-@Command(name = "requeue", description = "Make dead letters ready again.")
-final class RequeueCommand implements Callable<Integer>, DeadLetterChange {
+/** Gives what has failed another chance. */
+@Command(name = "requeue", description = "Make failed ${bundle:queue.nouns} ready again.")
+final class RequeueCommand implements Callable<Integer> {
+
+    @ParentCommand
+    @SuppressWarnings("NullAway.Init")
+    private OfQueue above;
 
     @Mixin
     private OutboxAccess access = new OutboxAccess();
 
     @Mixin
-    private DeadLetterChoice choice = new DeadLetterChoice();
+    private FailedChoice choice = new FailedChoice();
 
     @Option(
             names = "--keep-attempts",
@@ -28,41 +29,20 @@ final class RequeueCommand implements Callable<Integer>, DeadLetterChange {
 
     @Override
     public Integer call() throws Exception {
-        choice.requireOne(access);
-        return access.with(session -> choice.change(this, session));
+        choice.requireOne(access, above.queue());
+        return access.with(session -> requeue(session, above.queue()));
     }
 
-    @Override
-    public String verb() {
-        return "requeue";
-    }
-
-    @Override
-    public String participle() {
-        return "requeued";
-    }
-
-    @Override
-    public String misfits() {
-        return "unknown, not failed, or erased";
-    }
-
-    @Override
-    public boolean fits(ListedMessage letter) {
-        return !letter.isErased();
-    }
-
-    @Override
-    public int apply(OutboxOperator operator, Collection<OutboxMessageIdentifier> ids) {
-        return operator.requeue(ids, attempts());
-    }
-
-    @Override
-    public int apply(OutboxOperator operator, MessageFilter filter) {
-        return operator.requeue(filter, attempts());
-    }
-
-    private Attempts attempts() {
-        return keepAttempts ? Attempts.KEEP : Attempts.RESET;
+    private <I, L> int requeue(OutboxSession session, WorkQueue<I, L> queue) {
+        Operator<I, L> operator = queue.operator(session.windlass(), choice.actor());
+        Attempts attempts = keepAttempts ? Attempts.KEEP : Attempts.RESET;
+        FailedChange<I, L> change = new FailedChange<>(
+                "requeue",
+                "requeued",
+                queue.notRequeued(),
+                one -> !queue.isErased(one),
+                names -> operator.requeue(names, attempts),
+                filter -> operator.requeue(filter, attempts));
+        return choice.change(change, queue, session);
     }
 }

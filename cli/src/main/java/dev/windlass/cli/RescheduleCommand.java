@@ -1,39 +1,38 @@
 package dev.windlass.cli;
 
-import dev.windlass.outbox.OutboxMessageIdentifier;
 import java.time.Instant;
-import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Parameters;
 
-/** Moves the due time of a message that nobody has claimed yet. */
-@Command(name = "reschedule", description = "Give a message that nobody has claimed yet another due time.")
-final class RescheduleCommand implements Callable<Integer> {
-
-    @Mixin
-    private OutboxAccess access = new OutboxAccess();
-
-    @Parameters(paramLabel = "ID", converter = MessageId.class, description = "The message.")
-    @SuppressWarnings("NullAway.Init")
-    private OutboxMessageIdentifier id;
+/** Moves the due time of what nobody handles yet. */
+@Command(name = "reschedule", description = "Give ${bundle:queue.nouns} that nobody has claimed yet another due time.")
+final class RescheduleCommand extends UnclaimedChange {
 
     @Mixin
     private DueOption due = new DueOption();
 
+    private @Nullable Instant time;
+
     @Override
-    public Integer call() throws Exception {
+    void check(OutboxAccess access) {
         due.requireOne(access);
-        return access.with(this::reschedule);
     }
 
-    private int reschedule(OutboxSession session) {
-        Instant time = due.time(session);
-        if (!session.outbox().reschedule(id, time)) {
-            throw new CommandFailure("expected a message that nobody has claimed yet, but " + id.value()
-                    + " is unknown, being handled, or has ended; 'windlass outbox show ID' tells");
-        }
-        session.out().printf("rescheduled %s to %s%n", id.value(), time);
-        return 0;
+    @Override
+    <I> Change<I> change(WorkQueue<I, ?> queue, OutboxSession session) {
+        Instant chosen = due.time(session);
+        time = chosen;
+        return (connection, name) -> queue.reschedule(session.windlass(), connection, name, chosen);
+    }
+
+    @Override
+    String participle() {
+        return "rescheduled";
+    }
+
+    @Override
+    void done(OutboxSession session) {
+        session.out().println("due at " + time);
     }
 }

@@ -4,10 +4,15 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
 
 /** Lets a paused topic go on. */
-@Command(name = "resume", description = "Handle a paused topic again, on all nodes.")
+@Command(name = "resume", description = "Claim ${bundle:queue.nouns} of a paused topic again, on all nodes.")
 final class ResumeCommand implements Callable<Integer> {
+
+    @ParentCommand
+    @SuppressWarnings("NullAway.Init")
+    private OfQueue above;
 
     @Mixin
     private OutboxAccess access = new OutboxAccess();
@@ -25,13 +30,15 @@ final class ResumeCommand implements Callable<Integer> {
     }
 
     private int resume(OutboxSession session) {
-        boolean resumed = session.outbox().operator(actor.name()).resume(topic);
+        WorkQueue<?, ?> queue = above.queue();
+        boolean resumed = queue.operator(session.windlass(), actor.name()).resume(topic);
+        String name = Printable.line(topic);
         session.out()
-                .printf(
+                .println(
                         resumed
-                                ? "resumed topic %s%n"
-                                : "topic %s was not paused; 'windlass outbox paused' lists those that are%n",
-                        Printable.line(topic));
+                                ? "resumed topic " + name
+                                : "topic " + name + " was not paused; '" + queue.command("paused")
+                                        + "' lists those that are");
         return 0;
     }
 }

@@ -1,10 +1,8 @@
 package dev.windlass.cli;
 
-import dev.windlass.operator.MessageFilter;
 import dev.windlass.outbox.ListedMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
 import dev.windlass.outbox.OutboxOperator;
-import java.util.Collection;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -12,48 +10,31 @@ import picocli.CommandLine.Mixin;
 /** Frees ordering keys that failed messages block. */
 @Command(
         name = "skip",
-        description = "Let what waits behind dead letters of an ordering key go on; they stay dead letters.")
-final class SkipCommand implements Callable<Integer>, DeadLetterChange {
+        description = "Let what waits behind failed messages of an ordering key go on; they stay as they are.")
+final class SkipCommand implements Callable<Integer> {
+    private final OutboxQueue queue = new OutboxQueue();
 
     @Mixin
     private OutboxAccess access = new OutboxAccess();
 
     @Mixin
-    private DeadLetterChoice choice = new DeadLetterChoice();
+    private FailedChoice choice = new FailedChoice();
 
     @Override
     public Integer call() throws Exception {
-        choice.requireOne(access);
-        return access.with(session -> choice.change(this, session));
+        choice.requireOne(access, queue);
+        return access.with(this::skip);
     }
 
-    @Override
-    public String verb() {
-        return "skip";
-    }
-
-    @Override
-    public String participle() {
-        return "skipped";
-    }
-
-    @Override
-    public String misfits() {
-        return "unknown, not failed, or in nobody's way";
-    }
-
-    @Override
-    public boolean fits(ListedMessage letter) {
-        return letter.blocksKey();
-    }
-
-    @Override
-    public int apply(OutboxOperator operator, Collection<OutboxMessageIdentifier> ids) {
-        return operator.skip(ids);
-    }
-
-    @Override
-    public int apply(OutboxOperator operator, MessageFilter filter) {
-        return operator.skip(filter);
+    private int skip(OutboxSession session) {
+        OutboxOperator operator = queue.operator(session.windlass(), choice.actor());
+        FailedChange<OutboxMessageIdentifier, ListedMessage> change = new FailedChange<>(
+                "skip",
+                "skipped",
+                "unknown, not failed, or in nobody's way",
+                ListedMessage::blocksKey,
+                operator::skip,
+                operator::skip);
+        return choice.change(change, queue, session);
     }
 }

@@ -24,7 +24,7 @@ final class SomethingElse {
             throw new CommandFailure("expected a message, but " + id + " is a run of job "
                     + Printable.line(run.jobName()) + " that is none"
                     + (run.endedAt().isPresent() ? " any more" : " yet")
-                    + "; see 'windlass jobs runs " + OutboxAccess.quoted(run.jobName()) + "'");
+                    + "; see 'windlass runs show " + id + "'");
         });
     }
 }

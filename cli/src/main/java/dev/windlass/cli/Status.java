@@ -36,7 +36,7 @@ record Status(Instant at, List<TopicStatus> topics, InboxStatus inbox, TimerStat
         }
     }
 
-    void print(Page page) {
+    void print(Paper page) {
         if (topics.isEmpty()) {
             page.out().println("no messages in the outbox");
         } else {

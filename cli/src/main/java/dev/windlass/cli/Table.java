@@ -41,7 +41,7 @@ final class Table {
         rows.add(row);
     }
 
-    void print(Page page) {
+    void print(Paper page) {
         if (!page.isScreen() || fits(page)) {
             printColumns(page);
             return;
@@ -54,7 +54,7 @@ final class Table {
         }
     }
 
-    private boolean fits(Page page) {
+    private boolean fits(Paper page) {
         int[] widths = widths();
         int last = widths.length - 1;
         int needed = numbers ? widths[last] : Math.min(widths[last], LEAST_REST);
@@ -74,7 +74,7 @@ final class Table {
     }
 
     /** From the right, and no more than it takes: what comes and goes with each look is hard to read. */
-    private void leaveOutWhatSaysNothing(Page page) {
+    private void leaveOutWhatSaysNothing(Paper page) {
         for (int i = rows.get(0).size() - 1; i > 0 && !fits(page); i--) {
             int column = i;
             if (rows.stream().skip(1).allMatch(row -> NOTHING.contains(row.get(column)))) {
@@ -83,7 +83,7 @@ final class Table {
         }
     }
 
-    private void printColumns(Page page) {
+    private void printColumns(Paper page) {
         int[] widths = widths();
         int last = widths.length - 1;
         int rest = page.width();
@@ -111,7 +111,7 @@ final class Table {
     }
 
     /** The first cell, which names the row, and below it what there is of the others, with their names. */
-    private void printStacked(Page page) {
+    private void printStacked(Paper page) {
         for (List<String> row : rows.subList(1, rows.size())) {
             page.out().println(row.get(0));
             StringBuilder line = new StringBuilder();
@@ -124,7 +124,7 @@ final class Table {
         }
     }
 
-    private static void add(String part, StringBuilder line, Page page) {
+    private static void add(String part, StringBuilder line, Paper page) {
         if (!line.isEmpty() && Printable.length(line.toString()) + 2 + Printable.length(part) > page.width()) {
             page.out().println(line);
             line.setLength(0);

@@ -1,9 +1,7 @@
 package dev.windlass.cli;
 
-import dev.windlass.outbox.OutboxMessageIdentifier;
 import dev.windlass.schedule.Timer;
 import dev.windlass.schedule.TimerIdentifier;
-import dev.windlass.schedule.Timers;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ITypeConverter;
@@ -29,10 +27,9 @@ final class TimerChoice {
 
     /** Fails with a sentence when there is none. */
     Timer in(OutboxSession session) {
-        Timers timers = session.windlass().timers();
         return key.isGiven()
-                ? timers.find(key.topic(), key.key()).orElseThrow(() -> unknown("a timer " + key))
-                : timers.find(id()).orElseThrow(() -> missing(session, id()));
+                ? key.in(session)
+                : session.windlass().timers().find(id()).orElseThrow(() -> missing(session, id()));
     }
 
     private TimerIdentifier id() {
@@ -40,21 +37,21 @@ final class TimerChoice {
     }
 
     /** A timer that was due has left its id to the message it became. */
-    private static CommandFailure missing(OutboxSession session, TimerIdentifier id) {
+    static CommandFailure missing(OutboxSession session, TimerIdentifier id) {
         String noun = "a timer with id " + id.value();
-        return session.outbox().find(new OutboxMessageIdentifier(id.value())).isPresent()
+        return WorkQueue.isMessage(session, id.value())
                 ? new CommandFailure("expected " + noun + ", but it was due and became a message; look at it with"
                         + " 'windlass outbox show " + id.value() + "'")
                 : unknown(noun);
     }
 
-    private static CommandFailure unknown(String noun) {
+    static CommandFailure unknown(String noun) {
         return new CommandFailure("expected " + noun
                 + ", found none; it may be done or cancelled, or be in another --schema or --table;"
                 + " 'windlass timers list' lists those that are left");
     }
 
-    static final class Id implements ITypeConverter<TimerIdentifier> {
+    private static final class Id implements ITypeConverter<TimerIdentifier> {
         @Override
         public TimerIdentifier convert(String value) {
             return new TimerIdentifier(MessageId.uuid("timer", value));

@@ -1,5 +1,6 @@
 package dev.windlass.cli;
 
+import dev.windlass.schedule.Timer;
 import dev.windlass.schedule.TimerEntry;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -30,15 +31,23 @@ final class TimerKey {
         }
     }
 
+    /** Fails with a sentence when there is none. */
+    Timer in(OutboxSession session) {
+        return session.windlass()
+                .timers()
+                .find(topic(), key())
+                .orElseThrow(() -> TimerChoice.unknown("a timer " + this));
+    }
+
     boolean isGiven() {
         return topic != null;
     }
 
-    String topic() {
+    private String topic() {
         return Objects.requireNonNull(topic);
     }
 
-    String key() {
+    private String key() {
         return Objects.requireNonNull(key);
     }
 

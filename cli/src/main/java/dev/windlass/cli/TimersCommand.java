@@ -2,17 +2,15 @@ package dev.windlass.cli;
 
 import picocli.CommandLine.Command;
 
-/** What an operator does to timers by hand. */
+/** What an operator does to timers. */
 @Command(
         name = "timers",
         description = "Look at timers that are not due yet, cancel and move them; requeue and purge those that failed.",
-        synopsisSubcommandLabel = "COMMAND",
-        subcommands = {
-            TimersListCommand.class,
-            TimersShowCommand.class,
-            TimersCancelCommand.class,
-            TimersRescheduleCommand.class,
-            TimersRequeueCommand.class,
-            TimersPurgeCommand.class
-        })
-final class TimersCommand extends CommandGroup {}
+        subcommands = TimersShowCommand.class)
+final class TimersCommand extends QueueCommand {
+
+    @Override
+    public TimerQueue queue() {
+        return new TimerQueue();
+    }
+}

@@ -1,8 +1,10 @@
 package dev.windlass.cli;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.windlass.operator.FailedAttempt;
 import dev.windlass.schedule.Timer;
 import java.time.Instant;
+import java.util.List;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -10,7 +12,9 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Shows one timer. */
-@Command(name = "show", description = "Show a timer that is not done, without payload and headers.")
+@Command(
+        name = "show",
+        description = "Show a timer that is not done and its failed attempts, without payload and headers.")
 final class TimersShowCommand implements Callable<Integer> {
 
     @Mixin
@@ -35,14 +39,16 @@ final class TimersShowCommand implements Callable<Integer> {
 
     private int show(OutboxSession session) {
         Timer timer = choice.in(session);
+        List<FailedAttempt> failures = session.windlass().timers().failures(timer.id());
         if (json) {
-            ObjectNode object = Json.of(timer);
+            ObjectNode object = FailedAttempts.add(failures, Json.of(timer));
             if (payload) {
                 Json.addContent(object, timer.payload(), timer.headers());
             }
             session.out().println(object);
         } else {
             print(new Sheet(session.out()), timer, session.now());
+            FailedAttempts.print(failures, session);
         }
         return 0;
     }

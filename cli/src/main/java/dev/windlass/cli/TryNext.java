@@ -31,12 +31,12 @@ record TryNext(String variables, String program, List<String> options) {
     List<String> lines(Optional<String> deadLetter) {
         List<String> lines = new ArrayList<>(List.of("Try in another terminal:", "  " + variables));
         lines.add(command("status --watch"));
-        lines.add(command("outbox dead"));
+        lines.add(command("outbox failed"));
         deadLetter.ifPresent(id -> lines.add(command("outbox show " + id)));
         lines.add(command("outbox requeue --topic fax.send"));
         lines.add(command("outbox pause mail.send"));
         lines.add(command("outbox resume mail.send"));
-        lines.add(command("timers list --limit 5"));
+        lines.add(command("timers list --state ready --limit 5"));
         lines.add(command("jobs trigger count-the-till"));
         return lines;
     }

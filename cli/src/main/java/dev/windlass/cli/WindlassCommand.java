@@ -23,6 +23,7 @@ import picocli.CommandLine.Spec;
             LeasesCommand.class,
             TimersCommand.class,
             JobsCommand.class,
+            RunsCommand.class,
             BenchCommand.class,
             HelpCommand.class
         },
@@ -82,8 +83,8 @@ final class WindlassCommand implements Runnable {
         return environment;
     }
 
-    Page page() {
-        return Page.of(spec.commandLine().getOut(), environment, terminal);
+    Paper page() {
+        return Paper.of(spec.commandLine().getOut(), environment, terminal);
     }
 
     Terminal terminal() {

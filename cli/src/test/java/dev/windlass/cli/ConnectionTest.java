@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class ConnectionTest {
 
     @ParameterizedTest
-    @ValueSource(strings = {"serve", "migrate", "status", "outbox dead", "outbox paused"})
+    @ValueSource(strings = {"serve", "migrate", "status", "outbox failed", "outbox paused"})
     void closedPortIsOneSentenceWithoutThePassword(String words) throws IOException {
         String url = "jdbc:postgresql://127.0.0.1:" + closedPort() + "/db?password=hidden";
         Ran ran = Ran.windlass((words + " --user me --url " + url).split(" ", -1));

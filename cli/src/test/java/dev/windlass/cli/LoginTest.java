@@ -219,7 +219,7 @@ final class LoginTest {
                     return Optional.of(server.password());
                 },
                 "outbox",
-                "dead",
+                "failed",
                 "--url",
                 server.jdbcUrl(),
                 "--user",

@@ -39,16 +39,16 @@ final class OutboxCommandTest {
     }
 
     @Test
-    void deadListsTheLatestFirstInOneLineEach() {
+    void failedListsTheLatestFirstInOneLineEach() {
         dead("a", "first\nsecond\u001b[31m line");
         dead("b", "x".repeat(1_000));
-        Ran ran = outbox("dead");
+        Ran ran = outbox("failed");
         assertThat(ran.exitCode()).isZero();
         assertThat(ran.out().lines())
                 .satisfiesExactly(
-                        head -> assertThat(head).matches("ID +TOPIC +FAILED AT +ATTEMPTS +KEY +ERROR"),
-                        b -> assertThat(b).contains("  b  ").endsWith("x...").hasSize(Page.WIDTH_OF_A_FILE),
-                        a -> assertThat(a).contains("  a  ").endsWith("  1         -    first second [31m line"));
+                        head -> assertThat(head).matches("ID +TOPIC +STATE +ENDED +FAILED +LOST +KEY +ERROR"),
+                        b -> assertThat(b).contains("  b  ").endsWith("x...").hasSize(Paper.WIDTH_OF_A_FILE),
+                        a -> assertThat(a).contains("  a  ").endsWith("  1       0     -    first second [31m line"));
     }
 
     @Test
@@ -152,7 +152,7 @@ final class OutboxCommandTest {
         Sql.execute(SERVER.dataSource(), "create role outbox_command_app login");
         try {
             for (String words :
-                    List.of("status", "outbox dead", "timers list", "jobs list", "inbox list", "leases list")) {
+                    List.of("status", "outbox failed", "timers list", "jobs list", "inbox list", "leases list")) {
                 Ran ran = Ran.windlass(
                         (words + " --user outbox_command_app --schema outbox_command_test --url " + SERVER.jdbcUrl())
                                 .split(" ", -1));
@@ -210,7 +210,7 @@ final class OutboxCommandTest {
                 "postgres");
         assertThat(migrated.exitCode()).isZero();
         for (String words : List.of(
-                "outbox dead",
+                "outbox failed",
                 "timers list",
                 "status --inbox-table in",
                 "inbox list --inbox-table in",
@@ -223,20 +223,20 @@ final class OutboxCommandTest {
     }
 
     @Test
-    void deadMarksWhatBlocksItsKey() {
+    void failedMarksWhatBlocksItsKey() {
         outbox.enqueue(OutboxEntry.of("a", "").withOrderingKey("k"));
         fail("no");
-        assertThat(outbox("dead").out()).contains("  k (blocks)  no");
+        assertThat(outbox("failed").out()).contains("  k (blocks)  no");
     }
 
     @Test
-    void deadSaysWhenThereAreNone() {
-        assertThat(outbox("dead").out().strip()).isEqualTo("no dead letters");
-        assertThat(outbox("dead", "--json").out()).isEmpty();
+    void failedSaysWhenThereAreNone() {
+        assertThat(outbox("failed").out().strip()).isEqualTo("no failed messages");
+        assertThat(outbox("failed", "--json").out()).isEmpty();
     }
 
     @Test
-    void deadIsFilteredByTopicErrorAndTime() {
+    void failedIsFilteredByTopicErrorAndTime() {
         dead("a", "Time-out");
         dead("b", "refused");
         assertThat(topics("--topic", "a")).containsExactly("a");
@@ -249,7 +249,7 @@ final class OutboxCommandTest {
 
     @Test
     void aTimeThatEndsBeforeItBeginsIsWrongUse() {
-        Ran ran = outbox("dead", "--from", "1h", "--until", "2h");
+        Ran ran = outbox("failed", "--from", "1h", "--until", "2h");
         assertThat(ran.exitCode()).isEqualTo(2);
         assertThat(ran.err()).contains("expected a time that begins before it ends");
     }
@@ -259,38 +259,45 @@ final class OutboxCommandTest {
         OutboxMessageIdentifier first = dead("it's a topic", "1");
         OutboxMessageIdentifier second = dead("it's a topic", "2");
         dead("other", "3");
-        List<String> lines = outbox("dead", "--topic", "it's a topic", "--limit", "1")
+        List<String> lines = outbox("failed", "--topic", "it's a topic", "--limit", "1")
                 .out()
                 .lines()
                 .toList();
         assertThat(lines).hasSize(3);
         assertThat(lines.get(1)).startsWith(second.value().toString());
         assertThat(lines.get(2))
-                .startsWith("next page: windlass outbox dead --url " + SERVER.jdbcUrl() + " --user postgres --schema ")
+                .startsWith(
+                        "next page: windlass outbox failed --url " + SERVER.jdbcUrl() + " --user postgres --schema ")
                 .contains(" --topic 'it'\\''s a topic' ");
         outbox.operator("me").purge(List.of(second));
         String position = lines.get(2).replaceFirst(".* --after ", "");
-        assertThat(outbox("dead", "--topic", "it's a topic", "--limit", "1", "--after", position)
+        assertThat(outbox("failed", "--topic", "it's a topic", "--limit", "1", "--after", position)
                         .out())
                 .contains(first.value().toString());
     }
 
     @Test
-    void aPageAlsoBeginsAfterAnId() {
-        OutboxMessageIdentifier first = dead("a", "1");
-        OutboxMessageIdentifier second = dead("a", "2");
-        assertThat(outbox("dead", "--after", text(second)).out())
-                .contains(text(first))
-                .doesNotContain(text(second));
-        Ran gone = outbox("dead", "--after", NOBODY);
-        assertThat(gone.exitCode()).isEqualTo(1);
-        assertThat(gone.err()).contains("expected a dead letter to begin after, but " + NOBODY);
+    void aPositionOfAnotherListIsRefused() {
+        dead("a", "1");
+        String line = outbox("failed", "--limit", "1")
+                .out()
+                .lines()
+                .skip(2)
+                .findFirst()
+                .orElseThrow();
+        String position = line.replaceFirst(".* --after ", "");
+        Ran ran = outbox("list", "--state", "done", "--after", position);
+        assertThat(ran.exitCode()).isEqualTo(2);
+        assertThat(ran.err())
+                .contains("expected a position that a list of done messages of outbox printed,"
+                        + " got one of \"failed messages of outbox\"; leave it out to begin at the start");
+        assertThat(outbox("actions", "--after", position).exitCode()).isEqualTo(2);
     }
 
     @Test
     void jsonIsEscapedAndAloneOnTheOutput() {
         dead("a", "say \"no\"\n");
-        Ran ran = outbox("dead", "--json", "--limit", "1");
+        Ran ran = outbox("failed", "--json", "--limit", "1");
         assertThat(Json.read(ran.out()).get("lastError").asText()).isEqualTo("say \"no\"\n");
         assertThat(ran.out()).hasLineCount(1);
         assertThat(ran.err()).startsWith("next page: ").contains(" --json ");
@@ -355,7 +362,7 @@ final class OutboxCommandTest {
         assertThat(outbox("requeue", text(id), "--keep-attempts").exitCode()).isZero();
         assertThat(outbox.find(id).orElseThrow().retryCount()).isEqualTo(1);
         fail("again");
-        assertThat(outbox("requeue", "--all").out().strip()).isEqualTo("requeued 1 dead letter");
+        assertThat(outbox("requeue", "--all").out().strip()).isEqualTo("requeued 1 failed message");
         assertThat(outbox.find(id).orElseThrow().retryCount()).isZero();
     }
 
@@ -366,14 +373,15 @@ final class OutboxCommandTest {
         outbox.enqueue(OutboxEntry.of("c", "").withOrderingKey("k"));
         OutboxMessageIdentifier blocking = fail("no");
         outbox.operator("me").erase(List.of(erased));
-        assertThat(outbox("requeue", "--all", "--dry-run").out().strip()).isEqualTo("would requeue 2 dead letters");
-        assertThat(outbox("purge", "--all", "--dry-run").out().strip()).isEqualTo("would purge 3 dead letters");
-        assertThat(outbox("skip", "--all", "--dry-run").out().strip()).isEqualTo("would skip 1 dead letter");
+        assertThat(outbox("requeue", "--all", "--dry-run").out().strip()).isEqualTo("would requeue 2 failed messages");
+        assertThat(outbox("purge", "--all", "--dry-run").out().strip()).isEqualTo("would purge 3 failed messages");
+        assertThat(outbox("skip", "--all", "--dry-run").out().strip()).isEqualTo("would skip 1 failed message");
         assertThat(outbox("skip", text(plain), text(blocking), NOBODY, "--dry-run")
                         .out()
                         .strip())
-                .isEqualTo("would skip 1 dead letter");
-        assertThat(outbox("purge", "--topic", "a", "--dry-run").out().strip()).isEqualTo("would purge 1 dead letter");
+                .isEqualTo("would skip 1 failed message");
+        assertThat(outbox("purge", "--topic", "a", "--dry-run").out().strip())
+                .isEqualTo("would purge 1 failed message");
         assertThat(topics()).containsExactly("c", "b", "a");
     }
 
@@ -383,7 +391,7 @@ final class OutboxCommandTest {
                 insert into outbox_command_test.outbox (id, created_at, next_attempt_at, ended_at, status, topic, payload)
                 select gen_random_uuid(), now(), now(), now(), 3, 'big', '' from generate_series(1, 10001)""");
         assertThat(outbox("requeue", "--all", "--dry-run").out().strip())
-                .isEqualTo("would requeue at least 10,000 dead letters");
+                .isEqualTo("would requeue at least 10,000 failed messages");
     }
 
     @Test
@@ -401,17 +409,17 @@ final class OutboxCommandTest {
         assertThat(Ran.answering(() -> true, words("purge", "--topic", "b"))
                         .out()
                         .strip())
-                .isEqualTo("purged 1 dead letter");
+                .isEqualTo("purged 1 failed message");
         assertThat(topics()).isEmpty();
-        assertThat(outbox("purge", "--all", "--yes").out().strip()).isEqualTo("purged 0 dead letters");
+        assertThat(outbox("purge", "--all", "--yes").out().strip()).isEqualTo("purged 0 failed messages");
     }
 
     @Test
     void purgeTakesOnlyWhatHadFailedWhenItAsked() {
         dead("a", "before");
         Ran ran = Ran.answering(() -> dead("a", "after").value().version() == 7, words("purge", "--all"));
-        assertThat(ran.out().strip()).isEqualTo("purged 1 dead letter");
-        assertThat(outbox("dead").out()).contains("after").doesNotContain("before");
+        assertThat(ran.out().strip()).isEqualTo("purged 1 failed message");
+        assertThat(outbox("failed").out()).contains("after").doesNotContain("before");
     }
 
     @Test
@@ -423,7 +431,7 @@ final class OutboxCommandTest {
         assertThat(outbox("skip", text(head)).exitCode()).isZero();
         assertThat(status(next)).isEqualTo(WorkStatus.READY);
         assertThat(outbox("skip", text(head)).exitCode()).isEqualTo(1);
-        assertThat(outbox("skip", "--topic", "a").out().strip()).isEqualTo("skipped 0 dead letters");
+        assertThat(outbox("skip", "--topic", "a").out().strip()).isEqualTo("skipped 0 failed messages");
     }
 
     @Test
@@ -450,7 +458,7 @@ final class OutboxCommandTest {
                         outbox.find(id).orElseThrow().createdAt().plus(Duration.ofHours(3)));
         Ran unknown = outbox("reschedule", NOBODY, "--in", "2h");
         assertThat(unknown.exitCode()).isEqualTo(1);
-        assertThat(unknown.err()).contains("expected a message that nobody has claimed yet, but " + NOBODY);
+        assertThat(unknown.err()).contains("rescheduled none of 1 message: each is unknown, being handled, or ended");
     }
 
     @Test
@@ -554,7 +562,7 @@ final class OutboxCommandTest {
     }
 
     private static List<String> topics(String... options) {
-        List<String> words = new ArrayList<>(List.of("dead", "--json"));
+        List<String> words = new ArrayList<>(List.of("failed", "--json"));
         words.addAll(List.of(options));
         return outbox(words.toArray(String[]::new))
                 .out()

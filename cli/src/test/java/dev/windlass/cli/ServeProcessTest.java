@@ -93,7 +93,7 @@ final class ServeProcessTest {
                 .takeWhile(line -> line.startsWith("  "))
                 .filter(line -> !line.endsWith("--watch"))
                 .collect(Collectors.joining("\n"));
-        assertThat(pasted).contains("export WINDLASS_URL=", " outbox dead\n", " jobs trigger count-the-till");
+        assertThat(pasted).contains("export WINDLASS_URL=", " outbox failed\n", " jobs trigger count-the-till");
         Process process = new ProcessBuilder("bash", "-ec", pasted)
                 .redirectErrorStream(true)
                 .start();

@@ -20,7 +20,7 @@ final class TableTest {
         table.row(ID, "mail.send", "0", "2026-11-16T01:52:23Z", "x".repeat(500));
         table.row(ID, "order.placed", "0", "2026-11-16T01:52:23Z", "-");
         StringWriter text = new StringWriter();
-        table.print(new Page(new PrintWriter(text, true), width, isScreen));
+        table.print(new Paper(new PrintWriter(text, true), width, isScreen));
         return text.toString().lines().toList();
     }
 
@@ -44,7 +44,7 @@ final class TableTest {
 
     @Test
     void inAFileARowIsALine() {
-        assertThat(printed(Page.WIDTH_OF_A_FILE, false)).hasSize(3);
+        assertThat(printed(Paper.WIDTH_OF_A_FILE, false)).hasSize(3);
         assertThat(printed(40, false)).hasSize(3);
     }
 
@@ -57,7 +57,7 @@ final class TableTest {
     }
 
     private static String page(Map<String, String> environment, boolean isThere) {
-        Page page = Page.of(new PrintWriter(new StringWriter()), environment, new Terminal() {
+        Paper page = Paper.of(new PrintWriter(new StringWriter()), environment, new Terminal() {
             @Override
             public boolean isThere() {
                 return isThere;

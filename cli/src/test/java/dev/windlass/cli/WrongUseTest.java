@@ -2,7 +2,11 @@ package dev.windlass.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -20,12 +24,15 @@ final class WrongUseTest {
     void unknownCommandIsRefusedAndTheMeantOneIsSuggested() {
         Ran ran = Ran.windlass("serv");
         assertRefused(ran, "'serv'");
-        assertThat(ran.err()).contains("Did you mean: windlass serve");
+        assertThat(ran.err())
+                .contains(
+                        "expected a command of 'windlass', got 'serv'; there are: serve, migrate,",
+                        "; did you mean 'serve'?");
     }
 
     @Test
     void unknownOptionIsRefused() {
-        assertRefused(Ran.windlass("status", "--colour"), "--colour");
+        assertRefused(Ran.windlass("status", "--colour"), "expected an option of 'windlass status', got '--colour'");
     }
 
     @ParameterizedTest
@@ -93,13 +100,31 @@ final class WrongUseTest {
     @Test
     void helpIsTheSameInWords() {
         assertThat(Ran.windlass("help").out()).isEqualTo(Ran.windlass("--help").out());
-        assertThat(Ran.windlass("help", "outbox", "dead").out())
-                .isEqualTo(Ran.windlass("outbox", "dead", "--help").out())
-                .startsWith("Usage: windlass outbox dead");
+        assertThat(Ran.windlass("help", "outbox", "failed").out())
+                .isEqualTo(Ran.windlass("outbox", "failed", "--help").out())
+                .startsWith("Usage: windlass outbox failed");
     }
 
     @ParameterizedTest
-    @CsvSource({"outbox dead,inbox", "jobs list,lease", "inbox list,lease", "leases list,inbox", "status,lease"})
+    @CsvSource({"outbox,[ID...]", "inbox,[SOURCE ID...]", "timers,[ID...]", "runs,[ID...]"})
+    void everyQueueHasTheSameCommandsAndSaysHowOneIsNamedThere(String queue, String names) {
+        assertThat(commands(queue)).containsAll(commands("outbox", "skip"));
+        for (String verb : new String[] {"requeue", "purge", "cancel", "reschedule", "erase"}) {
+            assertThat(Ran.windlass(queue, verb, "--help").out()).contains("  " + names + "  ");
+        }
+    }
+
+    private static Set<String> commands(String queue, String... without) {
+        Set<String> commands = new TreeSet<>(Objects.requireNonNull(
+                        Main.commandLine(Map.of()).getSubcommands().get(queue))
+                .getSubcommands()
+                .keySet());
+        commands.removeAll(List.of(without));
+        return commands;
+    }
+
+    @ParameterizedTest
+    @CsvSource({"outbox failed,inbox", "jobs list,lease", "inbox list,lease", "leases list,inbox", "status,lease"})
     void optionsThatMeanNothingToACommandAreNotListedUnderIt(String words, String table) {
         assertThat(Ran.windlass((words + " --help").split(" ", -1)).out()).doesNotContain("--" + table + "-table");
         assertThat(Ran.windlass("serve", "--help").out()).contains("--" + table + "-table");
@@ -112,7 +137,8 @@ final class WrongUseTest {
                                     .replaceFirst("^windlass ", "")
                                     .split(" ", -1))
                             .out())
-                    .startsWith("Usage: " + path);
+                    .startsWith("Usage: " + path)
+                    .doesNotContain("${", "bundle");
             assertThat(command.getCommandSpec().usageMessage().description()).isNotEmpty();
             assertThat(command.getCommandSpec().args())
                     .allSatisfy(argument -> assertThat(argument.description()).hasSize(1));
@@ -122,19 +148,19 @@ final class WrongUseTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
-            outbox                                     | expected a command after 'windlass outbox', got none; there are: list, dead, show
-            outbox deed                                | 'deed'
-            outbox dead                                | expected a database, got none
-            outbox dead --from yesterday               | '--from': expected a time such as
-            outbox dead --from 2026-08-01              | got '2026-08-01'
-            outbox dead --until 2w                     | '--until': expected a time such as
-            outbox dead --limit 0                      | expected a number from 1 to 10,000, got '0'
-            outbox dead --limit many                   | got 'many'
-            outbox dead --limit 10001                  | got '10001'
-            outbox dead --after 1-1-1-1-1              | '--after': expected the id of a message
-            outbox dead --after soon/ID                | '--after': expected the id of a message
-            outbox dead --topic=                       | '--topic': expected a topic, got blank text
-            outbox dead --error=                       | '--error': expected an error text, got blank text
+            outbox                                     | expected a command after 'windlass outbox', got none; there are: list, failed, requeue
+            outbox lst                                 | expected a command of 'windlass outbox', got 'lst'; there are: list, failed
+            outbox failed                              | expected a database, got none
+            outbox failed --from yesterday             | '--from': expected a time such as
+            outbox failed --from 2026-08-01            | got '2026-08-01'
+            outbox failed --until 2w                   | '--until': expected a time such as
+            outbox failed --limit 0                    | expected a number from 1 to 10,000, got '0'
+            outbox failed --limit many                 | got 'many'
+            outbox failed --limit 10001                | got '10001'
+            outbox failed --after 1-1-1-1-1            | '--after': expected a position that a list printed
+            outbox failed --after soon/ID              | '--after': expected a position that a list printed
+            outbox failed --topic=                     | '--topic': expected a topic, got blank text
+            outbox failed --error=                     | '--error': expected an error text, got blank text
             outbox show                                | Missing required parameter: 'ID'
             outbox show 1-1-1-1-1                      | expected the id of a message
             outbox requeue                             | or --all, got none of them
@@ -146,7 +172,7 @@ final class WrongUseTest {
             outbox purge --all                         | expected --yes, since this cannot be undone
             outbox skip                                | got none of them
             outbox skip --all --keep-attempts          | --keep-attempts
-            outbox cancel                              | Missing required parameter: 'ID'
+            outbox cancel                              | expected ID..., got nothing
             outbox cancel x                            | expected the id of a message
             outbox cancel ID x                         | expected the id of a message such as
             outbox erase ID x --yes                    | got 'x'
@@ -155,32 +181,31 @@ final class WrongUseTest {
             outbox reschedule ID --in soon             | '--in': expected a distance in time such as
             outbox reschedule ID --in -2h              | '--in': expected a distance in time such as
             outbox reschedule ID --in 2h --at 2026-08-01T10:00:00Z | expected --at or --in, got both
-            outbox erase                               | Missing required parameter: 'ID'
+            outbox erase                               | expected ID..., got nothing
             outbox erase ID                            | expected --yes, since this cannot be undone
             outbox pause                               | Missing required parameter: 'TOPIC'
             outbox resume                              | Missing required parameter: 'TOPIC'
-            outbox paused x                            | 'x'
-            outbox actions --after x                   | 'x' is not a long
-            timers                                     | got none; there are: list, show, cancel, reschedule
+            outbox actions --after x                   | expected a position that a list printed
+            timers                                     | got none; there are: list, failed, requeue, purge, cancel, reschedule
             leases                                     | expected a command after 'windlass leases', got none; there is: list
             leases list --table a                      | --table
-            outbox dead --inbox-table a                | --inbox-table
+            outbox failed --inbox-table a              | --inbox-table
             inbox list --table a                       | --table
             help nothing                               | expected a command of 'windlass', got 'nothing'
-            help outbox nothing                        | got 'nothing'; there are: list, dead
+            help outbox nothing                        | got 'nothing'; there are: list, failed
             help status more                           | expected nothing after 'windlass status', got 'more'
             timers list                                | expected a database, got none
             outbox list --state new                    | '--state': expected one of ready, in-progress, done, failed, waiting, cancelled, got 'new'
-            outbox list --after ID                     | '--after': expected a place such as
+            outbox list --after ID                     | '--after': expected a position that a list printed
             inbox list --state dead                    | expected one of ready, in-progress, done, failed, waiting, cancelled, got 'dead'
-            inbox list --after soon a b                | '--after': expected a place such as
+            inbox list --after soon                    | '--after': expected a position that a list printed
             serve --grace soon                         | '--grace': expected a distance in time
             serve --node=                              | '--node': expected a node name
             status --watch=soon                        | '--watch': expected a distance in time
-            timers list a                              | expected a database, got none
-            timers list a --limit 0                    | expected a number from 1 to 10,000, got '0'
-            timers list a --after 1-1-1-1-1            | '--after': expected a place such as
-            timers list a --after soon/ID              | '--after': expected a time such as
+            timers list a                              | expected nothing after 'windlass timers list', got 'a'
+            timers list --limit 0                      | expected a number from 1 to 10,000, got '0'
+            timers list --after 1-1-1-1-1              | '--after': expected a position that a list printed
+            timers list --after soon/ID                | '--after': expected a position that a list printed
             timers show                                | expected an id, or --topic and --key, got none of them
             timers show x                              | expected the id of a timer
             timers show --topic a                      | expected --topic and --key together, got only --topic
@@ -195,14 +220,29 @@ final class WrongUseTest {
             timers reschedule --in 2h                  | expected an id, or --topic and --key, got none of them
             timers reschedule ID --in soon             | '--in': expected a distance in time such as
             timers reschedule ID --in 2h --at 2026-08-01T10:00:00Z | expected --at or --in, got both
+            outbox paused x                            | expected nothing after 'windlass outbox paused', got 'x'
+            migrate --full --url x                     | expected --full without --url, --user and --password, got one of them
+            migrate --full --user x                    | expected --full without --url
+            timers list --source a                     | expected an option of 'windlass timers list', got '--source'
+            outbox cancel ID --topic a --key b         | expected an option of 'windlass outbox cancel', got '--topic'
+            runs                                       | got none; there are: list, failed, requeue, purge, cancel, reschedule
+            runs show                                  | Missing required parameter: 'ID'
+            runs show x                                | expected the id of a run
+            runs cancel                                | expected ID..., got nothing
+            runs requeue x                             | expected the id of a run
+            inbox requeue                              | expected SOURCE ID..., or a filter such as --topic or --error, or --all, got none of them
+            inbox cancel                               | expected SOURCE ID..., got nothing
+            inbox cancel a                             | expected a source and at least one id, got only 'a'
+            inbox erase a b                            | expected --yes, since this cannot be undone
+            inbox reschedule a b                       | expected --at or --in, got none of them
             jobs                                       | got none; there are: list, show, runs, trigger
             jobs list                                  | expected a database, got none
             jobs show                                  | Missing required parameter: 'NAME'
             jobs show a b                              | 'b'
             jobs runs                                  | Missing required parameter: 'NAME'
             jobs runs a --limit 0                      | expected a number from 1 to 10,000, got '0'
-            jobs runs a --after x                      | '--after': expected the id of a run
-            jobs runs a --after soon/ID                | '--after': expected the id of a run
+            jobs runs a --after x                      | '--after': expected a position that a list printed
+            jobs runs a --after soon/ID                | '--after': expected a position that a list printed
             jobs trigger                               | Missing required parameter: 'NAME'
             jobs pause                                 | Missing required parameter: 'NAME'
             jobs resume                                | Missing required parameter: 'NAME'

@@ -7,6 +7,7 @@ import static dev.windlass.runtime.Instants.optionalInstant;
 import dev.windlass.WorkStatus;
 import dev.windlass.runtime.Call;
 import dev.windlass.runtime.Database;
+import dev.windlass.runtime.Place;
 import dev.windlass.runtime.Require;
 import dev.windlass.runtime.StoredOperator;
 import java.sql.Connection;
@@ -21,7 +22,15 @@ import org.jspecify.annotations.Nullable;
 
 /** The operator's routines of a queue, in the inbox's form: they name messages by their keys, queued or not. */
 final class StoredInboxOperator extends StoredOperator<InboxKey, ListedMessage> implements InboxOperator {
-    private static final Kind<InboxKey, ListedMessage> MESSAGES = new Kind<>("messages", StoredInboxOperator::listed);
+    private static final Kind<InboxKey, ListedMessage> MESSAGES = new Kind<>(
+            "messages",
+            StoredInboxOperator::listed,
+            last -> Place.at(
+                    last.at(),
+                    last.id().map(InboxWorkItemIdentifier::value).orElse(null),
+                    last.status().code(),
+                    last.key().source(),
+                    last.key().messageId()));
 
     private final Database database;
 
@@ -46,15 +55,11 @@ final class StoredInboxOperator extends StoredOperator<InboxKey, ListedMessage> 
     }
 
     @Override
-    protected Call after(@Nullable ListedMessage last, Call call) {
-        return call.instant(last == null ? null : last.at())
-                .uuid(
-                        last == null
-                                ? null
-                                : last.id().map(InboxWorkItemIdentifier::value).orElse(null))
-                .integer(last == null ? null : last.status().code())
-                .text(last == null ? null : last.key().source())
-                .text(last == null ? null : last.key().messageId());
+    protected Call after(Place last, Call call) {
+        return super.after(last, call)
+                .integer(last.integer(2))
+                .text(last.text(3))
+                .text(last.text(4));
     }
 
     private static ListedMessage listed(ResultSet row, Instant at) throws SQLException {

@@ -21,10 +21,10 @@ public interface Operator<I, L> {
      * <p>The list walks along an index of the state. Only what is ready or has failed has one by topic: a rare topic among many
      * others of another state, or of all, takes a walk past them.
      */
-    List<L> list(MessageFilter filter, int limit);
+    Page<L> list(MessageFilter filter, int limit);
 
-    /** The page that follows the one that ended with {@code last}. */
-    List<L> list(MessageFilter filter, int limit, L last);
+    /** The page that begins after this position: the {@link Page#next} of a list with the same filter. */
+    Page<L> list(MessageFilter filter, int limit, PagePosition after);
 
     /** Makes what has failed ready again. An expiry that has passed is dropped; what was erased stays as it is. */
     int requeue(Collection<I> ids, Attempts attempts);
@@ -53,8 +53,8 @@ public interface Operator<I, L> {
     List<PausedTopic> pausedTopics();
 
     /** What operators did to this queue, the latest first. */
-    List<OperatorAction> actions(int limit);
+    Page<OperatorAction> actions(int limit);
 
-    /** The page that follows the one that ended with {@code last}. */
-    List<OperatorAction> actions(int limit, OperatorAction last);
+    /** The page that begins after this position. */
+    Page<OperatorAction> actions(int limit, PagePosition after);
 }

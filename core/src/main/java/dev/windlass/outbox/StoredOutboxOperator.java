@@ -6,7 +6,7 @@ import dev.windlass.WorkStatus;
 import dev.windlass.operator.MessageFilter;
 import dev.windlass.runtime.Call;
 import dev.windlass.runtime.Database;
-import dev.windlass.runtime.Position;
+import dev.windlass.runtime.Place;
 import dev.windlass.runtime.StoredOperator;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -15,7 +15,6 @@ import java.util.Collection;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
-import org.jspecify.annotations.Nullable;
 
 /** What an operator can do to an outbox alone. */
 final class StoredOutboxOperator extends StoredOperator<OutboxMessageIdentifier, ListedMessage>
@@ -24,7 +23,11 @@ final class StoredOutboxOperator extends StoredOperator<OutboxMessageIdentifier,
             "messages",
             OutboxMessageIdentifier::value,
             StoredOutboxOperator::listed,
-            last -> new Position(last.at(), last.id().value()));
+            last -> Place.at(
+                    last.at(),
+                    last.id(),
+                    last.orderingKey().orElse(null),
+                    last.orderingSequence().orElse(null)));
 
     StoredOutboxOperator(Database database, String table, String who, Effects effects) {
         super(database, table, who, MESSAGES, effects);
@@ -32,10 +35,8 @@ final class StoredOutboxOperator extends StoredOperator<OutboxMessageIdentifier,
 
     /** Those that wait come key by key. */
     @Override
-    protected Call after(@Nullable ListedMessage last, Call call) {
-        return super.after(last, call)
-                .text(last == null ? null : last.orderingKey().orElse(null))
-                .number(last == null ? null : last.orderingSequence().orElse(null));
+    protected Call after(Place last, Call call) {
+        return super.after(last, call).text(last.text(2)).number(last.number(3));
     }
 
     private static ListedMessage listed(ResultSet row, Instant at) throws SQLException {

@@ -7,6 +7,8 @@ import dev.windlass.operator.Attempts;
 import dev.windlass.operator.MessageFilter;
 import dev.windlass.operator.Operator;
 import dev.windlass.operator.OperatorAction;
+import dev.windlass.operator.Page;
+import dev.windlass.operator.PagePosition;
 import dev.windlass.operator.PausedTopic;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -14,6 +16,7 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
@@ -40,21 +43,19 @@ public class StoredOperator<I, L> implements Operator<I, L> {
      * @param nouns what several of it are called
      * @param value the id behind an identifier
      * @param listed makes one of a list of a row; it gets the time of the state that the list is ordered by
-     * @param position where one of a list stands in it
+     * @param place where one of a list stands in it
      */
-    public record Kind<I, L>(String nouns, Function<I, UUID> value, Listing<L> listed, Function<L, Position> position) {
+    public record Kind<I, L>(String nouns, Function<I, UUID> value, Listing<L> listed, Function<L, Place> place) {
 
-        /** One whose names and places have another form: {@link #named} and {@link #after} are overridden. */
-        public Kind(String nouns, Listing<L> listed) {
+        /** One whose names have another form: {@link #named} is overridden. */
+        public Kind(String nouns, Listing<L> listed, Function<L, Place> place) {
             this(
                     nouns,
                     id -> {
                         throw new IllegalStateException("expected ids in the form of this queue, got " + id);
                     },
                     listed,
-                    last -> {
-                        throw new IllegalStateException("expected places in the form of this queue, got " + last);
-                    });
+                    place);
         }
     }
 
@@ -85,29 +86,38 @@ public class StoredOperator<I, L> implements Operator<I, L> {
     }
 
     @Override
-    public List<L> list(MessageFilter filter, int limit) {
-        return page(filter, limit, null);
+    public Page<L> list(MessageFilter filter, int limit) {
+        return page(filter, limit, Place.START);
     }
 
     @Override
-    public List<L> list(MessageFilter filter, int limit, L last) {
-        return page(filter, limit, Require.present("last of a page", last));
+    public Page<L> list(MessageFilter filter, int limit, PagePosition after) {
+        return page(filter, limit, Place.of(after, listOf(Require.present("filter", filter))));
     }
 
-    private List<L> page(MessageFilter filter, int limit, @Nullable L last) {
+    private Page<L> page(MessageFilter filter, int limit, Place after) {
         Require.present("filter", filter);
         Require.positive("limit", limit);
         WorkStatus status = filter.status();
-        return database.retrying(
+        List<L> shown = database.retrying(
                 "list " + kind.nouns(),
                 connection -> after(
-                                last,
+                                after,
                                 filtered(
                                         call(connection, "list")
                                                 .integer(limit)
                                                 .integer(status == null ? null : status.code()),
                                         filter))
                         .list(row -> kind.listed().of(row, instant(row, time(status)))));
+        return Place.page(listOf(filter), shown, limit, kind.place());
+    }
+
+    /** Each state has an order of its own, so a position in one list is none in another. */
+    private String listOf(MessageFilter filter) {
+        WorkStatus status = filter.status();
+        String state =
+                status == null ? "" : status.name().toLowerCase(Locale.ROOT).replace('_', ' ') + " ";
+        return state + kind.nouns() + " of " + queue;
     }
 
     /** Adds what is named, if anything is. */
@@ -116,9 +126,8 @@ public class StoredOperator<I, L> implements Operator<I, L> {
     }
 
     /** Adds where the page before ended. */
-    protected Call after(@Nullable L last, Call call) {
-        Position end = last == null ? null : kind.position().apply(last);
-        return call.instant(end == null ? null : end.at()).uuid(end == null ? null : end.id());
+    protected Call after(Place last, Call call) {
+        return call.instant(last.instant(0)).uuid(last.uuid(1));
     }
 
     /** The column that a list of this state is ordered by. */
@@ -289,22 +298,22 @@ public class StoredOperator<I, L> implements Operator<I, L> {
     }
 
     @Override
-    public List<OperatorAction> actions(int limit) {
-        return actions(limit, (Long) null);
+    public Page<OperatorAction> actions(int limit) {
+        return actions(limit, Place.START);
     }
 
     @Override
-    public List<OperatorAction> actions(int limit, OperatorAction last) {
-        return actions(limit, (Long) Require.present("action", last).number());
+    public Page<OperatorAction> actions(int limit, PagePosition after) {
+        return actions(limit, Place.of(after, listOfActions()));
     }
 
-    private List<OperatorAction> actions(int limit, @Nullable Long before) {
+    private Page<OperatorAction> actions(int limit, Place after) {
         Require.positive("limit", limit);
-        return database.retrying(
+        List<OperatorAction> shown = database.retrying(
                 "list actions",
                 connection -> call(connection, "actions")
                         .integer(limit)
-                        .number(before)
+                        .number(after.number(0))
                         .list(row -> new OperatorAction(
                                 row.getLong("id"),
                                 instant(row, "acted_at"),
@@ -312,5 +321,10 @@ public class StoredOperator<I, L> implements Operator<I, L> {
                                 row.getString("verb"),
                                 row.getString("detail"),
                                 row.getInt("messages"))));
+        return Place.page(listOfActions(), shown, limit, last -> Place.at(last.number()));
+    }
+
+    private String listOfActions() {
+        return "actions of " + queue;
     }
 }

@@ -1,20 +1,26 @@
 package dev.windlass.schedule;
 
+import dev.windlass.runtime.Call;
 import dev.windlass.runtime.Database;
+import dev.windlass.runtime.Place;
 import dev.windlass.runtime.QueueStore;
 import dev.windlass.schedule.JobStore.Done;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 
 /** The routines of runs, called by name. */
 final class JobRunStore extends QueueStore<ClaimedJobRun> {
+    private final String outbox;
+
     JobRunStore(Database database, String outbox, String nodeName, Duration retention) {
         super(database, queue(outbox), nodeName, retention);
+        this.outbox = outbox;
     }
 
     static String queue(String outbox) {
@@ -33,13 +39,37 @@ final class JobRunStore extends QueueStore<ClaimedJobRun> {
     }
 
     /** The latest first, after the last one of the page before. */
-    List<JobRun> ofJob(Connection connection, String name, int limit, Optional<JobRun> last) throws SQLException {
+    List<JobRun> ofJob(Connection connection, String name, int limit, Place after) throws SQLException {
         return database.call(connection, queue + "s")
                 .text(name)
                 .integer(limit)
-                .instant(last.map(JobRun::createdAt).orElse(null))
-                .uuid(last.map(run -> run.id().value()).orElse(null))
+                .instant(after.instant(0))
+                .uuid(after.uuid(1))
                 .list(JobRows::run);
+    }
+
+    /** As a run, or else as the message it became: one that is handed over just now is a message only afterwards. */
+    boolean cancelAnywhere(Connection connection, UUID id) throws SQLException {
+        return cancel(connection, id)
+                || (isMessage(connection, id)
+                        && messages(connection, "cancel", id).count() == 1);
+    }
+
+    boolean rescheduleAnywhere(Connection connection, UUID id, Instant dueTime) throws SQLException {
+        return reschedule(connection, id, dueTime, null, true)
+                || (isMessage(connection, id)
+                        && messages(connection, "reschedule", id)
+                                        .instant(dueTime)
+                                        .count()
+                                == 1);
+    }
+
+    private Call messages(Connection connection, String routine, UUID id) {
+        return database.call(connection, outbox + "_" + routine).uuids(List.of(id));
+    }
+
+    private boolean isMessage(Connection connection, UUID id) throws SQLException {
+        return state(connection, id).filter(JobRun::handedOver).isPresent();
     }
 
     Done handOff(Connection connection, int limit) throws SQLException {

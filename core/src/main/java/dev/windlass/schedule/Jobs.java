@@ -4,7 +4,10 @@ import dev.windlass.Claims;
 import dev.windlass.Topic;
 import dev.windlass.WindlassException;
 import dev.windlass.operator.FailedAttempt;
+import dev.windlass.operator.Page;
+import dev.windlass.operator.PagePosition;
 import java.sql.Connection;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
@@ -75,10 +78,28 @@ public interface Jobs {
     Optional<JobRun> findRun(JobRunIdentifier id);
 
     /** The runs of a job, the latest first, {@code limit} at most; also of one that was deleted. */
-    List<JobRun> runs(String name, int limit);
+    Page<JobRun> runs(String name, int limit);
 
-    /** The page that follows the one that ended with {@code last}. */
-    List<JobRun> runs(String name, int limit, JobRun last);
+    /** The page that begins after this position. */
+    Page<JobRun> runs(String name, int limit, PagePosition after);
+
+    /**
+     * Cancels a run that nobody has begun to handle, also as the message it became. Returns whether it was; a run that is unknown,
+     * in progress or ended stays as it is.
+     */
+    boolean cancelRun(JobRunIdentifier id);
+
+    /** The same in the caller's transaction. Until that ends, nobody can begin the run. */
+    boolean cancelRun(Connection connection, JobRunIdentifier id);
+
+    /**
+     * Lets a run that nobody has begun to handle begin at another time, also as the message it became; in the past means now. Its tick
+     * stays. Returns whether it was changed.
+     */
+    boolean rescheduleRun(JobRunIdentifier id, Instant dueTime);
+
+    /** The same in the caller's transaction. Until that ends, nobody can begin the run. */
+    boolean rescheduleRun(Connection connection, JobRunIdentifier id, Instant dueTime);
 
     /**
      * The attempts of a run that failed, the oldest first, where programs claim runs themselves. Those of a run that was handed over

@@ -1,16 +1,13 @@
 package dev.windlass.schedule;
 
 import dev.windlass.runtime.Database;
-import dev.windlass.runtime.Position;
+import dev.windlass.runtime.Place;
 import dev.windlass.runtime.StoredOperator;
 
 /** The operator's routines of runs, and those of jobs with a name to record. */
 final class StoredJobOperator extends StoredOperator<JobRunIdentifier, JobRun> implements JobOperator {
-    private static final Kind<JobRunIdentifier, JobRun> RUNS = new Kind<>(
-            "runs",
-            JobRunIdentifier::value,
-            JobRows::run,
-            last -> new Position(last.at(), last.id().value()));
+    private static final Kind<JobRunIdentifier, JobRun> RUNS =
+            new Kind<>("runs", JobRunIdentifier::value, JobRows::run, last -> Place.at(last.at(), last.id()));
 
     private final StoredJobs jobs;
     private final String who;

@@ -4,9 +4,13 @@ import dev.windlass.Claims;
 import dev.windlass.PayloadCodec;
 import dev.windlass.Topic;
 import dev.windlass.WindlassException;
+import dev.windlass.WorkStatus;
 import dev.windlass.operator.FailedAttempt;
+import dev.windlass.operator.Page;
+import dev.windlass.operator.PagePosition;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.OwnWork;
+import dev.windlass.runtime.Place;
 import dev.windlass.runtime.Require;
 import dev.windlass.runtime.TimeOrderedIds;
 import dev.windlass.schedule.JobRows.Stored;
@@ -29,6 +33,7 @@ final class StoredJobs implements Jobs {
     private static final Logger log = LoggerFactory.getLogger(Jobs.class);
     private static final int MAX_TEXT = 255;
     private static final int RESUME_TRIES = 10;
+    private static final String RUNS = "runs of a job";
 
     private final Database database;
     private final JobStore store;
@@ -267,19 +272,72 @@ final class StoredJobs implements Jobs {
     }
 
     @Override
-    public List<JobRun> runs(String name, int limit) {
-        return runs(name, limit, Optional.empty());
+    public Page<JobRun> runs(String name, int limit) {
+        return runs(name, limit, Place.START);
     }
 
     @Override
-    public List<JobRun> runs(String name, int limit, JobRun last) {
-        return runs(name, limit, Optional.of(Require.present("last of a page", last)));
+    public Page<JobRun> runs(String name, int limit, PagePosition after) {
+        return runs(name, limit, Place.of(after, RUNS));
     }
 
-    private List<JobRun> runs(String name, int limit, Optional<JobRun> last) {
+    private Page<JobRun> runs(String name, int limit, Place after) {
         check(name);
         Require.positive("limit", limit);
-        return database.retrying(what("list runs of", name), connection -> runs.ofJob(connection, name, limit, last));
+        List<JobRun> shown =
+                database.retrying(what("list runs of", name), connection -> runs.ofJob(connection, name, limit, after));
+        return Place.page(RUNS, shown, limit, last -> Place.at(last.createdAt(), last.id()));
+    }
+
+    @Override
+    public boolean cancelRun(JobRunIdentifier id) {
+        Require.present("run identifier", id);
+        boolean[] tried = {false};
+        return changed(database.retrying("cancel run " + id.value(), connection -> {
+            boolean again = tried[0];
+            tried[0] = true;
+            return runs.cancelAnywhere(connection, id.value()) || (again && isCancelled(connection, id.value()));
+        }));
+    }
+
+    /** By an earlier try, perhaps, whose answer was lost. */
+    private boolean isCancelled(Connection connection, UUID id) throws SQLException {
+        return runs.state(connection, id)
+                .filter(run -> run.status() == WorkStatus.CANCELLED)
+                .isPresent();
+    }
+
+    @Override
+    public boolean cancelRun(Connection connection, JobRunIdentifier id) {
+        Require.present("run identifier", id);
+        return within(connection, "cancel run " + id.value(), callers -> runs.cancelAnywhere(callers, id.value()));
+    }
+
+    @Override
+    public boolean rescheduleRun(JobRunIdentifier id, Instant dueTime) {
+        Require.present("run identifier", id);
+        Require.instant("due time", dueTime);
+        return changed(database.retrying(
+                "reschedule run " + id.value(),
+                connection -> runs.rescheduleAnywhere(connection, id.value(), dueTime)));
+    }
+
+    @Override
+    public boolean rescheduleRun(Connection connection, JobRunIdentifier id, Instant dueTime) {
+        Require.present("run identifier", id);
+        Require.instant("due time", dueTime);
+        return within(
+                connection,
+                "reschedule run " + id.value(),
+                callers -> runs.rescheduleAnywhere(callers, id.value(), dueTime));
+    }
+
+    /** It may be due now, or let the next run of its job be made. */
+    private boolean changed(boolean changed) {
+        if (changed) {
+            ticker.wake();
+        }
+        return changed;
     }
 
     @Override

@@ -4,7 +4,7 @@ import static dev.windlass.runtime.Instants.instant;
 
 import dev.windlass.WorkStatus;
 import dev.windlass.runtime.Database;
-import dev.windlass.runtime.Position;
+import dev.windlass.runtime.Place;
 import dev.windlass.runtime.StoredOperator;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -15,10 +15,7 @@ import java.util.UUID;
 /** The operator's routines of timers. */
 final class StoredTimerOperator extends StoredOperator<TimerIdentifier, ListedTimer> implements TimerOperator {
     private static final Kind<TimerIdentifier, ListedTimer> TIMERS = new Kind<>(
-            "timers",
-            TimerIdentifier::value,
-            StoredTimerOperator::listed,
-            last -> new Position(last.at(), last.id().value()));
+            "timers", TimerIdentifier::value, StoredTimerOperator::listed, last -> Place.at(last.at(), last.id()));
 
     StoredTimerOperator(Database database, String queue, String who, Effects effects) {
         super(database, queue, who, TIMERS, effects);

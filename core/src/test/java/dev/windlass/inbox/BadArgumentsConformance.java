@@ -183,7 +183,7 @@ final class BadArgumentsConformance extends InboxConformance {
         InboxOperator operator = inbox.operator("anna");
         refused(() -> operator.list(nothing(), 1), "filter, got null");
         refused(() -> operator.list(MessageFilter.all(), 0), "positive limit, got 0");
-        refused(() -> operator.list(MessageFilter.all(), 1, nothing()), "last of a page, got null");
+        refused(() -> operator.list(MessageFilter.all(), 1, nothing()), "expected a position, got null");
         refused(() -> operator.stuck(nothing(), 1), "age of zero or more, got null");
         refused(() -> operator.stuck(Duration.ZERO, -1), "positive limit, got -1");
         refused(() -> operator.requeue((MessageFilter) nothing(), Attempts.RESET), "filter, got null");

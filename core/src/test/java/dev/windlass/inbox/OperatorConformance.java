@@ -11,6 +11,7 @@ import dev.windlass.WorkStatus;
 import dev.windlass.operator.Attempts;
 import dev.windlass.operator.MessageFilter;
 import dev.windlass.operator.OperatorAction;
+import dev.windlass.operator.Page;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -78,10 +79,11 @@ final class OperatorConformance extends InboxConformance {
 
     private List<String> paged(MessageFilter filter, int size) {
         List<String> ids = new ArrayList<>();
-        List<ListedMessage> page = operator.list(filter, size);
-        while (!page.isEmpty()) {
+        Page<ListedMessage> page = operator.list(filter, size);
+        ids.addAll(ids(page));
+        while (page.next().isPresent()) {
+            page = operator.list(filter, size, page.next().orElseThrow());
             ids.addAll(ids(page));
-            page = operator.list(filter, size, page.get(page.size() - 1));
         }
         return ids;
     }

@@ -8,6 +8,7 @@ import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
 import dev.windlass.operator.Attempts;
 import dev.windlass.operator.MessageFilter;
+import dev.windlass.operator.Page;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -64,9 +65,11 @@ final class PostgresStrangeRowsTest {
                 "'late', '290000-01-01 00:00:00+00', '294276-12-31 23:59:59.999999+00', '290000-01-01 00:00:00+00', null");
         failed("'early', '4713-01-01 00:00:00+00 BC', '0001-01-01 00:00:00+00', '4713-01-01 00:00:00+00 BC', null");
         Inbox inbox = database.passive().inbox();
-        List<ListedMessage> all = new ArrayList<>(inbox.operator("anna").list(MessageFilter.failed(), 1));
-        for (List<ListedMessage> page = all; !page.isEmpty(); ) {
-            page = inbox.operator("anna").list(MessageFilter.failed(), 1, all.get(all.size() - 1));
+        Page<ListedMessage> page = inbox.operator("anna").list(MessageFilter.failed(), 1);
+        List<ListedMessage> all = new ArrayList<>(page);
+        while (page.next().isPresent()) {
+            page = inbox.operator("anna")
+                    .list(MessageFilter.failed(), 1, page.next().orElseThrow());
             all.addAll(page);
         }
         assertThat(all).hasSize(4).extracting(ListedMessage::key).doesNotHaveDuplicates();

@@ -105,10 +105,10 @@ final class BadOperationsConformance extends OutboxConformance {
         refused(() -> anna.list(nothing(), 1), "filter, got null");
         refused(() -> anna.list(ALL, 0), "expected a positive limit, got 0");
         refused(() -> anna.list(ALL, -1), "expected a positive limit, got -1");
-        refused(() -> anna.list(ALL, 1, nothing()), "last of a page, got null");
+        refused(() -> anna.list(ALL, 1, nothing()), "expected a position, got null");
         refused(() -> anna.actions(0), "expected a positive limit, got 0");
         refused(() -> anna.actions(-5), "expected a positive limit, got -5");
-        refused(() -> anna.actions(1, nothing()), "action, got null");
+        refused(() -> anna.actions(1, nothing()), "expected a position, got null");
     }
 
     @Test

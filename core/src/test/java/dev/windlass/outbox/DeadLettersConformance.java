@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.windlass.OnEveryEngine;
 import dev.windlass.operator.MessageFilter;
 import dev.windlass.operator.OperatorAction;
+import dev.windlass.operator.Page;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -160,12 +161,13 @@ final class DeadLettersConformance extends OutboxConformance {
 
     private List<OutboxMessageIdentifier> pages(MessageFilter filter, int size, Runnable between) {
         List<OutboxMessageIdentifier> seen = new ArrayList<>();
-        List<ListedMessage> page = anna.list(filter, size);
-        while (!page.isEmpty()) {
-            assertThat(page).hasSizeLessThanOrEqualTo(size);
-            seen.addAll(ids(page));
+        Page<ListedMessage> page = anna.list(filter, size);
+        seen.addAll(ids(page));
+        while (page.next().isPresent()) {
+            assertThat(page).hasSize(size);
             between.run();
-            page = anna.list(filter, size, page.get(page.size() - 1));
+            page = anna.list(filter, size, page.next().orElseThrow());
+            seen.addAll(ids(page));
         }
         return seen;
     }
@@ -175,9 +177,9 @@ final class DeadLettersConformance extends OutboxConformance {
         for (String topic : List.of("a", "b", "c", "d", "e")) {
             anna.pause(topic, "");
         }
-        List<OperatorAction> first = anna.actions(2);
-        List<OperatorAction> second = anna.actions(2, first.get(1));
-        List<OperatorAction> third = anna.actions(2, second.get(1));
+        Page<OperatorAction> first = anna.actions(2);
+        Page<OperatorAction> second = anna.actions(2, first.next().orElseThrow());
+        Page<OperatorAction> third = anna.actions(2, second.next().orElseThrow());
 
         List<OperatorAction> all = new ArrayList<>(first);
         all.addAll(second);
@@ -185,6 +187,7 @@ final class DeadLettersConformance extends OutboxConformance {
         assertThat(all).isEqualTo(anna.actions(100)).hasSize(5);
         assertThat(all.get(0).detail()).contains("\"e\"");
         assertThat(all).extracting(OperatorAction::number).doesNotHaveDuplicates();
-        assertThat(anna.actions(2, third.get(0))).isEmpty();
+        assertThat(third.next()).isEmpty();
+        assertThat(anna.actions(5, anna.actions(5).next().orElseThrow())).isEmpty();
     }
 }

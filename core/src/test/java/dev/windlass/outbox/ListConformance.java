@@ -7,6 +7,7 @@ import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.WorkStatus;
 import dev.windlass.operator.MessageFilter;
+import dev.windlass.operator.Page;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,10 +36,11 @@ final class ListConformance extends OutboxConformance {
 
     private List<OutboxMessageIdentifier> paged(MessageFilter filter, int size) {
         List<OutboxMessageIdentifier> ids = new ArrayList<>();
-        List<ListedMessage> page = anna.list(filter, size);
-        while (!page.isEmpty()) {
+        Page<ListedMessage> page = anna.list(filter, size);
+        page.forEach(message -> ids.add(message.id()));
+        while (page.next().isPresent()) {
+            page = anna.list(filter, size, page.next().orElseThrow());
             page.forEach(message -> ids.add(message.id()));
-            page = anna.list(filter, size, page.get(page.size() - 1));
         }
         return ids;
     }
@@ -135,9 +137,12 @@ final class ListConformance extends OutboxConformance {
     void aPageAlsoBeginsAfterAMessageThatIsGone() {
         for (WorkStatus status : WorkStatus.values()) {
             five(status);
-            ListedMessage last = anna.list(of(status), 1).get(0);
-            database().update("delete from %s.outbox where id = ?", last.id().value());
-            assertThat(anna.list(of(status), 10, last)).hasSize(4);
+            Page<ListedMessage> first = anna.list(of(status), 1);
+            database()
+                    .update(
+                            "delete from %s.outbox where id = ?",
+                            first.get(0).id().value());
+            assertThat(anna.list(of(status), 10, first.next().orElseThrow())).hasSize(4);
             database().update("delete from %s.outbox");
             database().update("delete from %s.outbox_key");
         }

@@ -8,6 +8,7 @@ import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
 import dev.windlass.Windlass;
 import dev.windlass.WorkStatus;
+import dev.windlass.operator.Page;
 import dev.windlass.outbox.LosingDataSource;
 import java.sql.Connection;
 import java.time.Duration;
@@ -179,12 +180,13 @@ final class DeleteJobConformance extends JobsConformance {
         }
         List<JobRun> all = jobs.runs("job", 10);
         assertThat(all).hasSize(5).allMatch(run -> run.jobName().equals("job"));
-        List<JobRun> first = jobs.runs("job", 2);
-        List<JobRun> second = jobs.runs("job", 2, first.get(1));
-        List<JobRun> third = jobs.runs("job", 2, second.get(1));
+        Page<JobRun> first = jobs.runs("job", 2);
+        Page<JobRun> second = jobs.runs("job", 2, first.next().orElseThrow());
+        Page<JobRun> third = jobs.runs("job", 2, second.next().orElseThrow());
         assertThat(first).isEqualTo(all.subList(0, 2));
         assertThat(second).isEqualTo(all.subList(2, 4));
         assertThat(third).isEqualTo(all.subList(4, 5));
+        assertThat(third.next()).isEmpty();
         assertThat(all).isSortedAccordingTo((a, b) -> b.createdAt().compareTo(a.createdAt()));
         assertThat(jobs.runs("nobody's", 2)).isEmpty();
     }

@@ -4,13 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.OnEveryEngine;
 import dev.windlass.OwnerToken;
+import dev.windlass.Windlass;
 import dev.windlass.WorkStatus;
 import dev.windlass.operator.Attempts;
 import dev.windlass.operator.MessageFilter;
 import dev.windlass.operator.OperatorAction;
+import dev.windlass.operator.Page;
+import dev.windlass.outbox.OutboxEntry;
+import dev.windlass.outbox.OutboxMessageIdentifier;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
@@ -247,19 +252,69 @@ final class RunClaimConformance extends JobsConformance {
                 IntStream.range(0, 5).mapToObj(i -> jobs.trigger("job").id()).toList();
         jobs.runClaims().claim(owner, LEASE, 1);
         JobOperator operator = jobs.operator("me");
-        List<JobRun> first = operator.list(MessageFilter.all(), 3);
-        List<JobRun> second = operator.list(MessageFilter.all(), 3, first.get(2));
+        Page<JobRun> first = operator.list(MessageFilter.all(), 3);
+        List<JobRun> second = operator.list(MessageFilter.all(), 3, first.next().orElseThrow());
         assertThat(Stream.concat(first.stream(), second.stream()).map(JobRun::id))
                 .containsExactly(made.get(4), made.get(3), made.get(2), made.get(1), made.get(0));
         MessageFilter ready = MessageFilter.all().withStatus(WorkStatus.READY);
-        List<JobRun> oldest = operator.list(ready, 2);
+        Page<JobRun> oldest = operator.list(ready, 2);
         assertThat(oldest).extracting(JobRun::id).containsExactly(made.get(1), made.get(2));
-        assertThat(operator.list(ready, 9, oldest.get(1)))
+        assertThat(operator.list(ready, 9, oldest.next().orElseThrow()))
                 .extracting(JobRun::id)
                 .containsExactly(made.get(3), made.get(4));
         assertThat(operator.list(MessageFilter.all().withStatus(WorkStatus.IN_PROGRESS), 9))
                 .extracting(JobRun::id)
                 .containsExactly(made.get(0));
+    }
+
+    @Test
+    void aRunThatNobodyHasBegunIsCancelledOrMoved() throws SQLException {
+        JobRunIdentifier first = jobs.trigger("job").id();
+        JobRunIdentifier second = jobs.trigger("job").id();
+        assertThat(jobs.cancelRun(first)).isTrue();
+        assertThat(jobs.cancelRun(first)).isFalse();
+        assertThat(run(first).status()).isEqualTo(WorkStatus.CANCELLED);
+        assertThat(jobs.rescheduleRun(second, Instant.parse("2999-01-01T00:00:00Z")))
+                .isTrue();
+        assertThat(jobs.runClaims().claim(owner, LEASE, 10)).isEmpty();
+        assertThat(jobs.rescheduleRun(second, Instant.EPOCH)).isTrue();
+        assertThat(ids(jobs.runClaims().claim(owner, LEASE, 10))).containsExactly(second);
+        assertThat(jobs.cancelRun(second)).isFalse();
+        assertThat(jobs.rescheduleRun(second, Instant.EPOCH)).isFalse();
+        assertThat(jobs.cancelRun(new JobRunIdentifier(UUID.randomUUID()))).isFalse();
+        JobRunIdentifier third = jobs.trigger("job").id();
+        try (Connection connection = database().transaction()) {
+            assertThat(jobs.cancelRun(connection, third)).isTrue();
+            connection.rollback();
+        }
+        assertThat(run(third).status()).isEqualTo(WorkStatus.READY);
+    }
+
+    @Test
+    void aRunThatBecameAMessageIsCancelledAndMovedAsOne() {
+        Windlass handing = passive(ScheduleOptions.defaults());
+        JobRunIdentifier first = handing.jobs().trigger("job").id();
+        JobRunIdentifier second = handing.jobs().trigger("job").id();
+        assertThat(jobs.cancelRun(first)).isTrue();
+        assertThat(run(first).status()).isEqualTo(WorkStatus.CANCELLED);
+        assertThat(jobs.rescheduleRun(second, Instant.parse("2999-01-01T00:00:00Z")))
+                .isTrue();
+        assertThat(handing.outbox().claim(owner, LEASE, 10)).isEmpty();
+        assertThat(jobs.rescheduleRun(second, Instant.EPOCH)).isTrue();
+        assertThat(handing.outbox().claim(owner, LEASE, 10)).hasSize(1);
+        assertThat(jobs.cancelRun(second)).isFalse();
+    }
+
+    /** A message that is no run has an id too. */
+    @Test
+    void whatIsNoRunIsNotCancelledAsOne() {
+        Windlass other = passive(ScheduleOptions.defaults());
+        OutboxMessageIdentifier message = other.outbox().enqueue(OutboxEntry.of("topic", ""));
+        JobRunIdentifier id = new JobRunIdentifier(message.value());
+        assertThat(jobs.cancelRun(id)).isFalse();
+        assertThat(jobs.rescheduleRun(id, Instant.parse("2999-01-01T00:00:00Z")))
+                .isFalse();
+        assertThat(other.outbox().claim(owner, LEASE, 10)).hasSize(1);
     }
 
     /** What has begun is brought to an end, with its retries; as a message would be. */

@@ -6,6 +6,7 @@ import dev.windlass.OnEveryEngine;
 import dev.windlass.Topic;
 import dev.windlass.WorkStatus;
 import dev.windlass.operator.MessageFilter;
+import dev.windlass.operator.Page;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
 import java.sql.Connection;
@@ -219,8 +220,8 @@ final class ScheduleTimerConformance extends TimerConformance {
         }
         TimerOperator operator = timers.operator("me");
         MessageFilter filter = MessageFilter.all().withStatus(WorkStatus.READY).withTopic("a");
-        List<ListedTimer> first = operator.list(filter, 3);
-        List<ListedTimer> second = operator.list(filter, 3, first.get(2));
+        Page<ListedTimer> first = operator.list(filter, 3);
+        List<ListedTimer> second = operator.list(filter, 3, first.next().orElseThrow());
 
         assertThat(first).extracting(timer -> timer.key().orElseThrow()).containsExactly("k0", "k1", "k2");
         assertThat(second).extracting(timer -> timer.key().orElseThrow()).containsExactly("k3", "k4");
@@ -243,10 +244,11 @@ final class ScheduleTimerConformance extends TimerConformance {
     /** Page by page. */
     private List<String> keys(MessageFilter filter) {
         List<String> keys = new ArrayList<>();
-        List<ListedTimer> page = timers.operator("me").list(filter, 4);
-        while (!page.isEmpty()) {
+        Page<ListedTimer> page = timers.operator("me").list(filter, 4);
+        page.forEach(timer -> keys.add(timer.key().orElseThrow()));
+        while (page.next().isPresent()) {
+            page = timers.operator("me").list(filter, 4, page.next().orElseThrow());
             page.forEach(timer -> keys.add(timer.key().orElseThrow()));
-            page = timers.operator("me").list(filter, 4, page.get(page.size() - 1));
         }
         return keys;
     }

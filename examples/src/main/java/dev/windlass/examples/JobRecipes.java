@@ -4,6 +4,7 @@ import dev.windlass.Claims;
 import dev.windlass.HandlerOptions;
 import dev.windlass.OwnerToken;
 import dev.windlass.Windlass;
+import dev.windlass.operator.Page;
 import dev.windlass.schedule.ClaimedJobRun;
 import dev.windlass.schedule.Job;
 import dev.windlass.schedule.JobOperator;
@@ -129,7 +130,7 @@ final class JobRecipes {
             job.problem().ifPresent(problem -> out.append(", ").append(problem));
             out.append('\n');
         }
-        List<JobRun> history = windlass.jobs().runs("nightly-report", 20);
+        Page<JobRun> history = windlass.jobs().runs("nightly-report", 20);
         // end::look
         return out.append(history.size()).append(" runs").toString();
     }

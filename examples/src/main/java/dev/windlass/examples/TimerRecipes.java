@@ -4,6 +4,7 @@ import dev.windlass.OwnerToken;
 import dev.windlass.Windlass;
 import dev.windlass.WorkStatus;
 import dev.windlass.operator.MessageFilter;
+import dev.windlass.operator.Page;
 import dev.windlass.schedule.ListedTimer;
 import dev.windlass.schedule.ScheduleOptions;
 import dev.windlass.schedule.Timer;
@@ -81,9 +82,9 @@ final class TimerRecipes {
         // tag::list
         TimerOperator operator = windlass.timers().operator("anna");
         MessageFilter waiting = MessageFilter.all().withStatus(WorkStatus.READY).withTopic("reminder.due");
-        List<ListedTimer> next = operator.list(waiting, 20);
+        Page<ListedTimer> page = operator.list(waiting, 20);
         // end::list
-        return next;
+        return page;
     }
 
     static Windlass.Builder byHand(Windlass.Builder builder) {

@@ -10,20 +10,20 @@ import java.util.Map;
  *
  * @param isScreen whether lines have to fit: in a file, one row stays one line
  */
-record Page(PrintWriter out, int width, boolean isScreen) {
+record Paper(PrintWriter out, int width, boolean isScreen) {
     static final int WIDTH_OF_A_FILE = 160;
     private static final int WIDTH_OF_A_SCREEN = 80;
     private static final int LEAST = 20;
 
     /** A width that was exported counts, as for other programs, also where there is no terminal. */
-    static Page of(PrintWriter out, Map<String, String> environment, Terminal terminal) {
+    static Paper of(PrintWriter out, Map<String, String> environment, Terminal terminal) {
         String columns = environment.getOrDefault("COLUMNS", "");
         if (columns.matches("[1-9]\\d{0,3}")) {
-            return new Page(out, Math.max(LEAST, Integer.parseInt(columns)), true);
+            return new Paper(out, Math.max(LEAST, Integer.parseInt(columns)), true);
         }
         return terminal.isThere()
-                ? new Page(out, Math.max(LEAST, terminal.columns().orElse(WIDTH_OF_A_SCREEN)), true)
-                : new Page(out, WIDTH_OF_A_FILE, false);
+                ? new Paper(out, Math.max(LEAST, terminal.columns().orElse(WIDTH_OF_A_SCREEN)), true)
+                : new Paper(out, WIDTH_OF_A_FILE, false);
     }
 
     /** Prints a sentence, on a screen in as many lines as it needs. */

@@ -16,7 +16,7 @@ import picocli.CommandLine.Parameters;
 
 /** Shows one message, and what became of its attempts. */
 @Command(name = "show", description = "Show a message and its failed attempts, without payload and headers.")
-final class ShowCommand implements Callable<Integer> {
+final class OutboxShowCommand implements Callable<Integer> {
 
     @Mixin
     private OutboxAccess access = new OutboxAccess();
@@ -41,17 +41,17 @@ final class ShowCommand implements Callable<Integer> {
     private int show(OutboxSession session) {
         OutboxMessage message = session.outbox().find(id).orElseThrow(() -> missing(session));
         boolean blocksKey =
-                session.deadLetter(message).map(ListedMessage::blocksKey).orElse(false);
+                session.failed(message).map(ListedMessage::blocksKey).orElse(false);
         List<FailedAttempt> failures = session.outbox().failures(id);
         if (json) {
-            ObjectNode object = Json.of(message, blocksKey, failures);
+            ObjectNode object = FailedAttempts.add(failures, Json.of(message, blocksKey));
             if (payload) {
                 Json.addContent(object, message);
             }
             session.out().println(object);
         } else {
             print(new Sheet(session.out()), message, blocksKey);
-            print(session, failures);
+            FailedAttempts.print(failures, session);
         }
         return 0;
     }
@@ -85,22 +85,5 @@ final class ShowCommand implements Callable<Integer> {
             new TreeMap<>(message.headers()).forEach((name, value) -> sheet.line("header", name + ": " + value));
             sheet.block("payload", message.payload());
         }
-    }
-
-    private static void print(OutboxSession session, List<FailedAttempt> failures) {
-        session.out().println();
-        if (failures.isEmpty()) {
-            session.out().println("no failed attempts");
-            return;
-        }
-        Table table = new Table("FAILED AT", "ATTEMPT", "NODE", "ERROR");
-        for (FailedAttempt failure : failures) {
-            table.row(
-                    Printable.seconds(failure.at()),
-                    Integer.toString(failure.attempt()),
-                    failure.node().orElse("-"),
-                    failure.error().orElse("-"));
-        }
-        table.print(session.page());
     }
 }
