@@ -2,12 +2,9 @@ package dev.windlass;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.tngtech.archunit.core.domain.JavaClass;
-import com.tngtech.archunit.core.domain.JavaMethod;
-import com.tngtech.archunit.core.importer.ClassFileImporter;
-import com.tngtech.archunit.core.importer.ImportOption;
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -17,6 +14,7 @@ import java.util.Objects;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
+import org.junit.platform.commons.support.ReflectionSupport;
 
 /** Makes docs/requirements.md of the list of requirements and of the tests that show them. */
 final class RequirementsTableTest {
@@ -35,8 +33,8 @@ final class RequirementsTableTest {
         }
     }
 
-    private final List<Requirement> requirements = requirements();
-    private final Map<String, Collection<String>> tests = tests();
+    private static final List<Requirement> REQUIREMENTS = requirements();
+    private static final Map<String, Collection<String>> TESTS = tests();
 
     @Test
     void theTableSaysWhichTestsShowWhichRequirement() throws IOException {
@@ -45,17 +43,17 @@ final class RequirementsTableTest {
 
     @Test
     void everyRequirementHasATestOrAReason() {
-        assertThat(requirements)
+        assertThat(REQUIREMENTS)
                 .allSatisfy(requirement -> assertThat(
-                                tests.containsKey(requirement.number) || !requirement.remark.isEmpty())
+                                TESTS.containsKey(requirement.number) || !requirement.remark.isEmpty())
                         .as("%s has a test or a reason", requirement.number)
                         .isTrue());
     }
 
     @Test
     void testsShowOnlyRequirementsThatExist() {
-        assertThat(tests.keySet())
-                .isSubsetOf(requirements.stream().map(Requirement::number).toList());
+        assertThat(TESTS.keySet())
+                .isSubsetOf(REQUIREMENTS.stream().map(Requirement::number).toList());
     }
 
     private String table() {
@@ -68,7 +66,7 @@ final class RequirementsTableTest {
                 "",
                 "| number | requirement | shown by |",
                 "|---|---|---|"));
-        requirements.forEach(requirement -> lines.add(
+        REQUIREMENTS.forEach(requirement -> lines.add(
                 "| %s | %s | %s |".formatted(requirement.number, requirement.sentence, evidence(requirement))));
         return String.join("\n", lines) + "\n";
     }
@@ -78,7 +76,7 @@ final class RequirementsTableTest {
         if (!requirement.remark.isEmpty()) {
             evidence.add(requirement.remark);
         }
-        tests.getOrDefault(requirement.number, List.of()).forEach(test -> evidence.add("`" + test + "`"));
+        TESTS.getOrDefault(requirement.number, List.of()).forEach(test -> evidence.add("`" + test + "`"));
         return String.join("<br>", evidence);
     }
 
@@ -96,12 +94,11 @@ final class RequirementsTableTest {
 
     private static Map<String, Collection<String>> tests() {
         Map<String, Collection<String>> tests = new TreeMap<>();
-        for (JavaClass type : new ClassFileImporter()
-                .withImportOption(ImportOption.Predefined.ONLY_INCLUDE_TESTS)
-                .importPackages("dev.windlass")) {
-            for (JavaMethod method : type.getMethods()) {
-                if (method.isAnnotatedWith(Shows.class)) {
-                    for (String number : method.getAnnotationOfType(Shows.class).value()) {
+        for (Class<?> type : ReflectionSupport.findAllClassesInPackage("dev.windlass", every -> true, name -> true)) {
+            for (Method method : type.getDeclaredMethods()) {
+                Shows shows = method.getAnnotation(Shows.class);
+                if (shows != null) {
+                    for (String number : shows.value()) {
                         tests.computeIfAbsent(number, none -> new TreeSet<>())
                                 .add(type.getSimpleName() + "#" + method.getName());
                     }

@@ -75,10 +75,16 @@ public final class TestDatabase implements EngineDatabase {
     public void afterEach(ExtensionContext context) throws SQLException {
         closeAll();
         execute("""
-                do $$ begin
-                    execute (select 'truncate ' || string_agg(format('%%I.%%I', schemaname, tablename), ', ') || ' cascade'
-                               from pg_tables
-                              where schemaname = '%1$s' and tablename not in ('windlass_version', 'windlass_watch'));
+                do $$
+                declare
+                    v_used text := (select string_agg(used::text, ', ')
+                                      from pg_tables, cast(format('%%I.%%I', schemaname, tablename) as regclass) used
+                                     where schemaname = '%1$s' and tablename not in ('windlass_version', 'windlass_watch')
+                                       and pg_relation_size(used) > 0);
+                begin
+                    if v_used is not null then
+                        execute 'truncate ' || v_used || ' cascade';
+                    end if;
                 end $$""".formatted(schema));
     }
 

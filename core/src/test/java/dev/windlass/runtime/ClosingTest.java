@@ -36,6 +36,9 @@ final class ClosingTest {
     private static final Duration GRACE = Duration.ofSeconds(3);
     private static final Duration AT_MOST = GRACE.plusSeconds(4);
 
+    /** Whoever waits for the pool takes too long. */
+    private static final long POOL_MILLIS = AT_MOST.plusSeconds(5).toMillis();
+
     private final AtomicInteger running = new AtomicInteger();
     private final CountDownLatch goOn = new CountDownLatch(1);
 
@@ -90,7 +93,7 @@ final class ClosingTest {
     @Test
     void aDatabaseThatNeverAnswersIsNotWaitedFor() throws Exception {
         try (Link link = new Link(database.server().port());
-                HikariDataSource pool = Pools.of(through(link), 12, config -> config.setConnectionTimeout(30_000));
+                HikariDataSource pool = Pools.of(through(link), 12, config -> config.setConnectionTimeout(POOL_MILLIS));
                 Logs logs = Logs.collect(Level.WARN)) {
             Windlass windlass = busy(pool);
             link.swallow();
@@ -106,7 +109,7 @@ final class ClosingTest {
     @Test
     void handlersThatDoNotStopAndADatabaseThatNeverAnswersAreNotWaitedForInTurn() throws Exception {
         try (Link link = new Link(database.server().port());
-                HikariDataSource pool = Pools.of(through(link), 12, config -> config.setConnectionTimeout(30_000))) {
+                HikariDataSource pool = Pools.of(through(link), 12, config -> config.setConnectionTimeout(POOL_MILLIS))) {
             Windlass windlass = Windlass.on(pool)
                     .options(database.options().withShutdownGrace(GRACE))
                     .outboxHandler("a", message -> {
@@ -127,7 +130,7 @@ final class ClosingTest {
 
     @Test
     void aDatabaseThatIsGoneIsNotWaitedFor() throws Exception {
-        try (HikariDataSource pool = Pools.of(database.unpooled(), 12, config -> config.setConnectionTimeout(30_000))) {
+        try (HikariDataSource pool = Pools.of(database.unpooled(), 12, config -> config.setConnectionTimeout(POOL_MILLIS))) {
             Windlass windlass = busy(pool);
             database.server().kill();
             goOn.countDown();
@@ -140,7 +143,7 @@ final class ClosingTest {
     @Test
     void aPoolThatHasNoConnectionIsNotWaitedFor() throws Exception {
         List<Connection> all = new ArrayList<>();
-        try (HikariDataSource pool = Pools.of(database.unpooled(), 12, config -> config.setConnectionTimeout(30_000))) {
+        try (HikariDataSource pool = Pools.of(database.unpooled(), 12, config -> config.setConnectionTimeout(POOL_MILLIS))) {
             Windlass windlass = busy(pool);
             Thread hog = new Thread(() -> {
                 try {

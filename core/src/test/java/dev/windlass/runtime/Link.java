@@ -40,7 +40,11 @@ final class Link implements AutoCloseable {
                 if (refusing) {
                     reset(client);
                 } else {
-                    wires.add(new Wire(client, new Socket(InetAddress.getLoopbackAddress(), target), swallowing));
+                    Wire wire = new Wire(client, new Socket(InetAddress.getLoopbackAddress(), target), swallowing);
+                    wires.add(wire);
+                    if (swallowing) { // since this moment, perhaps
+                        wire.frozen = true;
+                    }
                 }
             } catch (IOException e) {
                 // The server is closed or the database is away: the client sees a connection that ends.
