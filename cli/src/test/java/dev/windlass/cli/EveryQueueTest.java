@@ -83,8 +83,8 @@ final class EveryQueueTest {
             case RUNS -> {
                 windlass.jobs()
                         .save(Job.every("source", Duration.ofDays(9))
-                                .topic(topic)
-                                .payload("secret"));
+                                .withTopic(topic)
+                                .withPayload("secret"));
                 yield windlass.jobs().trigger("source").id().toString();
             }
         };
