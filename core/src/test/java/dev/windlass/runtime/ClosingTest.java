@@ -93,7 +93,8 @@ final class ClosingTest {
     @Test
     void aDatabaseThatNeverAnswersIsNotWaitedFor() throws Exception {
         try (Link link = new Link(database.server().port());
-                HikariDataSource pool = Pools.of(through(link), 12, config -> config.setConnectionTimeout(POOL_MILLIS));
+                HikariDataSource pool =
+                        Pools.of(through(link), 12, config -> config.setConnectionTimeout(POOL_MILLIS));
                 Logs logs = Logs.collect(Level.WARN)) {
             Windlass windlass = busy(pool);
             link.swallow();
@@ -109,7 +110,8 @@ final class ClosingTest {
     @Test
     void handlersThatDoNotStopAndADatabaseThatNeverAnswersAreNotWaitedForInTurn() throws Exception {
         try (Link link = new Link(database.server().port());
-                HikariDataSource pool = Pools.of(through(link), 12, config -> config.setConnectionTimeout(POOL_MILLIS))) {
+                HikariDataSource pool =
+                        Pools.of(through(link), 12, config -> config.setConnectionTimeout(POOL_MILLIS))) {
             Windlass windlass = Windlass.on(pool)
                     .options(database.options().withShutdownGrace(GRACE))
                     .outboxHandler("a", message -> {
@@ -130,7 +132,8 @@ final class ClosingTest {
 
     @Test
     void aDatabaseThatIsGoneIsNotWaitedFor() throws Exception {
-        try (HikariDataSource pool = Pools.of(database.unpooled(), 12, config -> config.setConnectionTimeout(POOL_MILLIS))) {
+        try (HikariDataSource pool =
+                Pools.of(database.unpooled(), 12, config -> config.setConnectionTimeout(POOL_MILLIS))) {
             Windlass windlass = busy(pool);
             database.server().kill();
             goOn.countDown();
@@ -143,7 +146,8 @@ final class ClosingTest {
     @Test
     void aPoolThatHasNoConnectionIsNotWaitedFor() throws Exception {
         List<Connection> all = new ArrayList<>();
-        try (HikariDataSource pool = Pools.of(database.unpooled(), 12, config -> config.setConnectionTimeout(POOL_MILLIS))) {
+        try (HikariDataSource pool =
+                Pools.of(database.unpooled(), 12, config -> config.setConnectionTimeout(POOL_MILLIS))) {
             Windlass windlass = busy(pool);
             Thread hog = new Thread(() -> {
                 try {
