@@ -18,7 +18,7 @@ final class ServerLimit {
                 for i in 1 .. (p_messages + 999) / 1000 loop
                     perform windlass_bench.outbox_enqueue_all(
                                 null, array_agg('bench'::text), array_agg(repeat('x', p_bytes)), p_notify => false,
-                                p_ordering_keys => case when p_keys > 0 then array_agg('key ' || n % p_keys) end)
+                                p_ordering_keys => case when p_keys > 0 then array_agg('key ' || n % nullif(p_keys, 0)) end)
                        from generate_series((i - 1) * 1000, least(i * 1000, p_messages) - 1) n;
                     commit;
                 end loop;
