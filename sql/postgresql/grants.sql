@@ -244,7 +244,7 @@ grant execute
       "windlass"."inbox_enqueue_known",
       "windlass"."inbox_take_key",
       "windlass"."inbox_adopt",
-      "windlass"."inbox_forget",
+      "windlass"."inbox_delete_seen",
       "windlass"."inbox_find_key",
       "windlass"."inbox_ids",
       "windlass"."inbox_list_seen",

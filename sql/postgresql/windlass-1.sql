@@ -1714,7 +1714,7 @@ as $sql$
 declare
     v_now      timestamptz;
     v_id       uuid := coalesce(p_id, "windlass".windlass_new_id());
-    v_first    uuid;
+    v_original uuid;
     v_sequence bigint;
     v_head     boolean;
 begin
@@ -1723,9 +1723,9 @@ begin
     end if;
     perform pg_current_xact_id();
     if p_dedup_key is not null then
-        v_first := "windlass"."outbox_take_dedup_key"(p_topic, p_dedup_key, v_id, p_dedup_window);
-        if v_first is not null then
-            return v_first;
+        v_original := "windlass"."outbox_take_dedup_key"(p_topic, p_dedup_key, v_id, p_dedup_window);
+        if v_original is not null then
+            return v_original;
         end if;
     elsif p_dedup_window is not null then
         perform "windlass"."outbox_check_dedup"(p_dedup_key, p_dedup_window);
@@ -1781,7 +1781,7 @@ as $sql$
 declare
     v_now       timestamptz;
     v_ids       uuid[] := coalesce(p_ids, array(select "windlass".windlass_new_id() from unnest(p_topics)));
-    v_firsts    uuid[];
+    v_originals uuid[];
     v_heads     boolean[];
     v_sequences bigint[];
 begin
@@ -1795,7 +1795,7 @@ begin
     end if;
     perform pg_current_xact_id();
     if p_dedup_keys is not null then
-        v_firsts := "windlass"."outbox_take_dedup_keys"(p_topics, p_dedup_keys, v_ids, p_dedup_windows);
+        v_originals := "windlass"."outbox_take_dedup_keys"(p_topics, p_dedup_keys, v_ids, p_dedup_windows);
     elsif p_dedup_windows is not null then
         perform "windlass"."outbox_check_dedup"(null, w) from unnest(p_dedup_windows) w where w is not null;
     end if;
@@ -1804,7 +1804,7 @@ begin
            from unnest(v_ids, p_ordering_keys) as e (id, ordering_key)
           where btrim(e.ordering_key) = '' or e.id = '00000000-0000-0000-0000-000000000000';
         select h.heads, h.sequences into v_heads, v_sequences
-          from "windlass"."outbox_hold_keys"(v_ids, p_ordering_keys, v_firsts) h;
+          from "windlass"."outbox_hold_keys"(v_ids, p_ordering_keys, v_originals) h;
     end if;
     v_now := clock_timestamp();
     insert into "windlass"."outbox"
@@ -1814,16 +1814,16 @@ begin
            e.expires_at, case when e.head is false then 4 else 0 end, e.topic, nullif(e.correlation_id, ''),
            e.headers::jsonb, e.payload, e.ordering_key, e.sequence, e.ordering_key is not null
       from unnest(v_ids, p_topics, p_payloads, p_correlation_ids, p_headers, p_due_ats, p_delays, p_expires_ats,
-                  p_ordering_keys, v_sequences, v_heads, v_firsts)
-           as e (id, topic, payload, correlation_id, headers, due_at, delay, expires_at, ordering_key, sequence, head, first)
-     where e.first is null;
+                  p_ordering_keys, v_sequences, v_heads, v_originals)
+           as e (id, topic, payload, correlation_id, headers, due_at, delay, expires_at, ordering_key, sequence, head, original)
+     where e.original is null;
     if p_notify then
         perform pg_notify('windlass.windlass.outbox', t.topic) from (select distinct unnest(p_topics) as topic) t;
     end if;
-    if v_firsts is null then
+    if v_originals is null then
         return v_ids;
     end if;
-    return array(select coalesce(e.first, e.id) from unnest(v_ids, v_firsts) with ordinality as e (id, first, place)
+    return array(select coalesce(e.original, e.id) from unnest(v_ids, v_originals) with ordinality as e (id, original, place)
                   order by e.place);
 end
 $sql$;
@@ -2017,9 +2017,9 @@ $sql$;
 -- arrays, whether a message found its key free, and its number in the sequence; nulls for those without a key, and for those
 -- that are not first under their deduplication key.
 create or replace function "windlass"."outbox_hold_keys"(
-    p_ids    uuid[],
-    p_keys   text[],
-    p_firsts uuid[],
+    p_ids       uuid[],
+    p_keys      text[],
+    p_originals uuid[],
     out heads     boolean[],
     out sequences bigint[]
 )
@@ -2041,8 +2041,8 @@ begin
     with held as (
         insert into "windlass"."outbox_key" as k (ordering_key, last_sequence, taken_by)
         select e.ordering_key, v_base + count(*), (array_agg(e.id order by e.place))[1]
-          from unnest(p_ids, p_keys, p_firsts) with ordinality as e (id, ordering_key, first, place)
-         where e.ordering_key is not null and e.first is null
+          from unnest(p_ids, p_keys, p_originals) with ordinality as e (id, ordering_key, original, place)
+         where e.ordering_key is not null and e.original is null
          group by e.ordering_key
          order by e.ordering_key collate "C" -- as requeue does, so that the two cannot deadlock
         on conflict (ordering_key) do update
@@ -2061,9 +2061,9 @@ begin
            array_agg(k.last_sequence - numbered.behind
                      + case k.taken_by when '00000000-0000-0000-0000-000000000000' then 0 else v_late end order by numbered.place)
       into heads, sequences
-      from (select e.id, e.place, case when e.first is null then e.ordering_key end as ordering_key,
-                   row_number() over (partition by e.ordering_key, e.first is null order by e.place desc) - 1 as behind
-              from unnest(p_ids, p_keys, p_firsts) with ordinality as e (id, ordering_key, first, place)) numbered
+      from (select e.id, e.place, case when e.original is null then e.ordering_key end as ordering_key,
+                   row_number() over (partition by e.ordering_key, e.original is null order by e.place desc) - 1 as behind
+              from unnest(p_ids, p_keys, p_originals) with ordinality as e (id, ordering_key, original, place)) numbered
       left join unnest(v_keys, v_lasts, v_takers) as k (ordering_key, last_sequence, taken_by)
         on k.ordering_key = numbered.ordering_key;
 end
@@ -2370,19 +2370,19 @@ create or replace function "windlass"."outbox_take_dedup_key"(
     language plpgsql
 as $sql$
 declare
-    v_now   timestamptz;
-    v_first uuid;
+    v_now      timestamptz;
+    v_original uuid;
 begin
     if btrim(p_key) = '' or (p_window > '0') is not true then
         perform "windlass"."outbox_check_dedup"(p_key, p_window);
     end if;
     loop
         v_now := clock_timestamp();
-        select d.message_id into v_first -- without a lock: who comes second need not wait for who comes third
+        select d.message_id into v_original -- without a lock: who comes second need not wait for who comes third
           from "windlass"."outbox_dedup" d
          where d.topic = p_topic and d.dedup_key = p_key and d.expires_at > v_now;
         if found then
-            return v_first;
+            return v_original;
         end if;
         insert into "windlass"."outbox_dedup" as d (topic, dedup_key, message_id, expires_at)
         values (p_topic, p_key, p_id, v_now + p_window)
@@ -2416,12 +2416,12 @@ create or replace function "windlass"."outbox_take_dedup_keys"(
     set jit = off
 as $sql$
 declare
-    v_windows interval[] := case when cardinality(p_windows) > 1 then p_windows end;
-    v_window  interval := case when cardinality(p_windows) = 1 then p_windows[1] end;
-    v_now     timestamptz;
-    v_taken   uuid[] := '{}';
-    v_firsts  uuid[];
-    v_known   boolean;
+    v_windows   interval[] := case when cardinality(p_windows) > 1 then p_windows end;
+    v_window    interval := case when cardinality(p_windows) = 1 then p_windows[1] end;
+    v_now       timestamptz;
+    v_taken     uuid[] := '{}';
+    v_originals uuid[];
+    v_known     boolean;
 begin
     perform "windlass"."outbox_check_dedup"(e.dedup_key, coalesce(e.dedup_window, v_window))
        from unnest(p_keys, v_windows) as e (dedup_key, dedup_window)
@@ -2459,11 +2459,11 @@ begin
         select array_agg(case when d.message_id = e.id and d.message_id = any (v_taken) then null else d.message_id end
                          order by e.place),
                bool_and(d.message_id is not null or e.dedup_key is null)
-          into v_firsts, v_known
+          into v_originals, v_known
           from unnest(p_topics, p_keys, p_ids) with ordinality as e (topic, dedup_key, id, place)
           left join "windlass"."outbox_dedup" d on d.topic = e.topic and d.dedup_key = e.dedup_key;
         if v_known then
-            return v_firsts;
+            return v_originals;
         end if; -- else one was cleaned away this moment
     end loop;
 end
@@ -2639,7 +2639,7 @@ create index "outbox_job_run_failure_of" on "windlass"."outbox_job_run_failure" 
 -- Timers, and jobs with their runs. Timers and runs are queues.
 --
 -- What is due becomes a message of the outbox, under its own id, in the transaction that ends it here: a timer is deleted, the
--- run of a job is handed over and ends with its message.
+-- run of a job is handed off and ends with its message.
 
 -- Timers that are not done: 0 ready, 1 in progress, 3 failed. A cancelled one, and one that is done, is gone.
 alter table "windlass"."outbox_timer"
@@ -2719,25 +2719,25 @@ create table "windlass"."outbox_job_set" (
 
 -- Runs of jobs. In addition to the states of every queue:
 --
---   0 ready --hand off--> 6 handed over --(its message ends)--> 2 done, 3 failed, 5 cancelled
+--   0 ready --hand off--> 6 handed off --(its message ends)--> 2 done, 3 failed, 5 cancelled
 --
--- The source is the name of the job. Topic and payload are those of the job at the time of the tick. A run that was handed over has
+-- The source is the name of the job. Topic and payload are those of the job at the time of the tick. A run that was handed off has
 -- the id of its message, which has the payload, and knows the rest until it ends.
 alter table "windlass"."outbox_job_run"
     alter column source set not null,                  -- no foreign key: what has run stays known when the job is deleted
     add column tick_at     timestamptz not null,       -- the moment it stands for; that of the call when it was triggered
     add column triggered   boolean     not null,
-    add column handed_over boolean     not null default false, -- it became a message, which had its id
+    add column handed_off boolean     not null default false, -- it became a message, which had its id
     add column output      varchar(8192),              -- what its handler wrote down
-    add constraint "outbox_job_run_status_check" check (status in (0, 1, 2, 3, 5, 6) and (status <> 6 or handed_over));
+    add constraint "outbox_job_run_status_check" check (status in (0, 1, 2, 3, 5, 6) and (status <> 6 or handed_off));
 
 create unique index "outbox_job_run_tick" on "windlass"."outbox_job_run" (source, tick_at) where not triggered;
 create index "outbox_job_run_of_job" on "windlass"."outbox_job_run" (source, created_at, id);
 create index "outbox_job_run_unfinished" on "windlass"."outbox_job_run" (source) where ended_at is null;
 
--- Runs as they are listed: without their payload. One that was handed over is as its message is, which "state" tells.
+-- Runs as they are listed: without their payload. One that was handed off is as its message is, which "state" tells.
 create view "windlass"."outbox_job_run_listed" with (security_invoker = true) as
-select r.id, r.topic, r.source, r.tick_at, r.triggered, r.handed_over, r.status,
+select r.id, r.topic, r.source, r.tick_at, r.triggered, r.handed_off, r.status,
        case when r.status <> 6 then r.status when m.id is null then 3 when m.locked_until is null then 0 else 1 end::smallint as state,
        r.created_at, r.next_attempt_at, coalesce(m.claimed_at, r.claimed_at) as claimed_at, r.ended_at, r.erased_at, r.processed_by,
        coalesce(m.retry_count, r.retry_count) as retry_count, coalesce(m.lease_expiries, r.lease_expiries) as lease_expiries, r.requeues,
@@ -2752,7 +2752,7 @@ select j.name, j.version, j.topic, j.payload, j.cron, j.zone, extract(epoch from
        j.misfire_runs, extract(epoch from j.misfire_after) * 1000000 as misfire_after, j.overlap,
        extract(epoch from j.jitter) * 1000000 as jitter, j.next_tick_at, j.fires_at, j.paused_at, j.skipped_ticks, j.last_skipped_at,
        j.problem, j.job_set, j.created_at as job_created_at, j.updated_at, clock_timestamp() as now,
-       r.id, r.source, r.tick_at, r.triggered, r.handed_over, r.state, r.created_at, r.claimed_at, r.ended_at, r.retry_count,
+       r.id, r.source, r.tick_at, r.triggered, r.handed_off, r.state, r.created_at, r.claimed_at, r.ended_at, r.retry_count,
        r.lease_expiries, r.last_error, r.output
   from "windlass"."outbox_job" j
   left join "windlass"."outbox_job_run_listed" r on r.id = j.last_run_id;
@@ -5143,7 +5143,7 @@ begin
     reached := (select max(m.ended_at) from "windlass"."outbox_job_run" m where m.id = any (v_ids));
     perform pg_current_xact_id();
     declare
-        v_handed uuid[] := array(select r.id from "windlass"."outbox_job_run" r where r.id = any (v_ids) and r.handed_over);
+        v_handed uuid[] := array(select r.id from "windlass"."outbox_job_run" r where r.id = any (v_ids) and r.handed_off);
     begin
         if cardinality(v_handed) > 0 then
             v_ids := array(select unnest(v_ids) except select unnest(v_handed));
@@ -5769,7 +5769,7 @@ begin
     v_runs := array(select r.id from "windlass"."outbox_job_run" r where r.source = p_name and r.ended_at is null);
     v_count := "windlass"."outbox_job_run_end_unclaimed"("windlass"."outbox_job_run_lock"(v_runs, array[0]), 5::smallint,
                                                        'its job was deleted');
-    v_count := v_count + "windlass"."outbox_cancel"(v_runs); -- after it: a run that was just handed over is a message only now
+    v_count := v_count + "windlass"."outbox_cancel"(v_runs); -- after it: a run that was just handed off is a message only now
     perform "windlass"."outbox_job_record"(p_by, 'delete job', p_name, v_count);
     return v_count;
 end
@@ -5787,7 +5787,7 @@ begin
     return (select r.id
               from "windlass"."outbox_job_run" r
              where r.source = p_name and r.ended_at is null
-               and (not r.handed_over or exists (select from "windlass"."outbox" m where m.id = r.id))
+               and (not r.handed_off or exists (select from "windlass"."outbox" m where m.id = r.id))
              limit 1);
 end
 $sql$;
@@ -5854,7 +5854,7 @@ declare
 begin
     with made as (
         insert into "windlass"."outbox_job_run"
-            (id, source, topic, payload, tick_at, triggered, created_at, next_attempt_at, status, handed_over)
+            (id, source, topic, payload, tick_at, triggered, created_at, next_attempt_at, status, handed_off)
         select e.id, p_job.name, p_job.topic, case when p_hand_off then '' else p_job.payload end, coalesce(e.tick_at, p_now), p_triggered,
                p_now, p_now, case when p_hand_off then 6 else 0 end, p_hand_off
           from unnest(p_ids, p_ticks) as e (id, tick_at)
@@ -6200,7 +6200,7 @@ begin
         looked_at := looked_at + 1;
         begin
             perform "windlass"."outbox_job_run_deliver"(array[v_run.id], null);
-            update "windlass"."outbox_job_run" r set status = 6, handed_over = true, payload = '' where r.id = v_run.id;
+            update "windlass"."outbox_job_run" r set status = 6, handed_off = true, payload = '' where r.id = v_run.id;
             topics := topics || v_run.topic;
         exception
             when others or assert_failure then
@@ -6366,7 +6366,7 @@ begin
     for v_id in
         select u.id
           from "windlass"."outbox_job_run" u
-         where u.ended_at is null and u.handed_over and u.created_at < v_before
+         where u.ended_at is null and u.handed_off and u.created_at < v_before
            and not exists (select from "windlass"."outbox" m where m.id = u.id)
          limit p_limit
            for update skip locked
@@ -7249,7 +7249,7 @@ declare
     v_count integer;
     v_tried uuid[];
 begin
-    p_ids := "windlass"."inbox_forget"(p_ids);
+    p_ids := "windlass"."inbox_delete_seen"(p_ids);
     with removed as (
         delete from "windlass"."inbox" m
          where m.id = any (p_ids)
@@ -8445,7 +8445,7 @@ $sql$;
 
 -- Forgets queued messages that the caller has locked and is about to delete, with the copies that wait under their keys. Returns
 -- their ids, without those whose memory somebody else has locked.
-create or replace function "windlass"."inbox_forget"(p_ids uuid[]) returns uuid[]
+create or replace function "windlass"."inbox_delete_seen"(p_ids uuid[]) returns uuid[]
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off

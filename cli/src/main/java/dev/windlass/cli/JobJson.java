@@ -72,7 +72,7 @@ final class JobJson {
                 .put("retryCount", run.retryCount())
                 .put("leaseExpiries", run.leaseExpiries())
                 .put("lastError", Json.text(run.lastError()))
-                .put("handedOver", run.handedOver())
+                .put("handedOff", run.handedOff())
                 .put("output", Json.text(run.output()));
     }
 }

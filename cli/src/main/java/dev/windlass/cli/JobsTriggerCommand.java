@@ -46,7 +46,7 @@ final class JobsTriggerCommand implements Callable<Integer> {
         Optional<JobRun> run = session.windlass().jobs().findRun(id);
         boolean handled =
                 run.filter(one -> one.status() == WorkStatus.IN_PROGRESS).isPresent();
-        boolean taken = handled || run.filter(JobRun::handedOver).isPresent();
+        boolean taken = handled || run.filter(JobRun::handedOff).isPresent();
         if (handled) {
             return "somebody is handling it; wait until it has ended";
         }

@@ -62,7 +62,7 @@ final class PauseCommand implements Callable<Integer> {
             access.note("no " + queue.bearers() + " of topic " + Printable.line(topic)
                     + " is there now; if it is misspelt, undo this with '" + queue.command("resume" + word) + "'");
         }
-        if (queue.isHandedOver()) {
+        if (queue.isHandedOff()) {
             access.note("only programs that claim " + queue.nouns()
                     + " themselves heed this; nodes make messages of them all the same, which"
                     + " 'windlass outbox pause" + word + "' holds back");

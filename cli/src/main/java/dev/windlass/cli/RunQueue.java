@@ -64,7 +64,7 @@ final class RunQueue extends IdQueue<JobRunIdentifier, JobRun> {
     }
 
     @Override
-    boolean isHandedOver() {
+    boolean isHandedOff() {
         return true;
     }
 

@@ -71,7 +71,7 @@ final class TimerQueue extends IdQueue<TimerIdentifier, ListedTimer> {
     }
 
     @Override
-    boolean isHandedOver() {
+    boolean isHandedOff() {
         return true;
     }
 

@@ -64,7 +64,7 @@ abstract class WorkQueue<I, L> {
     void refuse(OutboxSession session, I name) {}
 
     /** What only programs that claim for themselves heed in a pause, if so. */
-    boolean isHandedOver() {
+    boolean isHandedOff() {
         return false;
     }
 

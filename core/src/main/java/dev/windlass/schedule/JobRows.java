@@ -122,7 +122,7 @@ final class JobRows {
                 row.getInt("retry_count"),
                 row.getInt("lease_expiries"),
                 Optional.ofNullable(row.getString("last_error")),
-                row.getBoolean("handed_over"),
+                row.getBoolean("handed_off"),
                 Optional.ofNullable(row.getString("output")),
                 at);
     }

@@ -48,7 +48,7 @@ final class JobRunStore extends QueueStore<ClaimedJobRun> {
                 .list(JobRows::run);
     }
 
-    /** As a run, or else as the message it became: one that is handed over just now is a message only afterwards. */
+    /** As a run, or else as the message it became: one that is handed off just now is a message only afterwards. */
     boolean cancelAnywhere(Connection connection, UUID id) throws SQLException {
         return cancel(connection, id)
                 || (isMessage(connection, id)
@@ -69,7 +69,7 @@ final class JobRunStore extends QueueStore<ClaimedJobRun> {
     }
 
     private boolean isMessage(Connection connection, UUID id) throws SQLException {
-        return state(connection, id).filter(JobRun::handedOver).isPresent();
+        return state(connection, id).filter(JobRun::handedOff).isPresent();
     }
 
     Done handOff(Connection connection, int limit) throws SQLException {

@@ -102,7 +102,7 @@ public interface Jobs {
     boolean rescheduleRun(Connection connection, JobRunIdentifier id, Instant dueTime);
 
     /**
-     * The attempts of a run that failed, the oldest first, where programs claim runs themselves. Those of a run that was handed over
+     * The attempts of a run that failed, the oldest first, where programs claim runs themselves. Those of a run that was handed off
      * are the failures of its message.
      */
     List<FailedAttempt> failures(JobRunIdentifier id);

@@ -140,7 +140,7 @@ final class HeldRowsConformance extends OutboxConformance {
         database()
                 .update(
                         "insert into %s.outbox_job_run (id, source, topic, payload, tick_at, triggered, created_at, next_attempt_at, status,"
-                                + " handed_over) values (?, 'job', 'topic', '', ?, ?, ?, ?, 6, ?)",
+                                + " handed_off) values (?, 'job', 'topic', '', ?, ?, ?, ?, 6, ?)",
                         run, now, true, now, now, true);
         try (Connection somebody = holding("outbox_job_run", "id", run)) {
             assertThat(run(verb, held)).isEqualTo(new Answer(2, Set.of(run), Set.of()));

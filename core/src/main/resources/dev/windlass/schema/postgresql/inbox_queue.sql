@@ -292,7 +292,7 @@ $sql$;
 
 -- Forgets queued messages that the caller has locked and is about to delete, with the copies that wait under their keys. Returns
 -- their ids, without those whose memory somebody else has locked.
-create or replace function {schema}.{inbox_forget}(p_ids uuid[]) returns uuid[]
+create or replace function {schema}.{inbox_delete_seen}(p_ids uuid[]) returns uuid[]
     language plpgsql
 {plan:each}
 as $sql$

@@ -3,7 +3,7 @@
 -- {slot:ended} Only copies that wait are awaited: one that was cancelled or has expired is dropped.
     delete from {schema}.{inbox} m where m.id = any (p_ids);
 -- {slot:removing} The inbox forgets them; those whose memory somebody has locked stay.
-    p_ids := {schema}.{inbox_forget}(p_ids);
+    p_ids := {schema}.{inbox_delete_seen}(p_ids);
 -- {slot:listing} Copies that wait are few.
     if p_status = 4 then
         return query

@@ -31,19 +31,19 @@ create or replace function {schema}.{outbox_take_dedup_key}(
     language plpgsql
 as $sql$
 declare
-    v_now   timestamptz;
-    v_first uuid;
+    v_now      timestamptz;
+    v_original uuid;
 begin
     if btrim(p_key) = '' or (p_window > '0') is not true then
         perform {schema}.{outbox_check_dedup}(p_key, p_window);
     end if;
     loop
         v_now := clock_timestamp();
-        select d.message_id into v_first -- without a lock: who comes second need not wait for who comes third
+        select d.message_id into v_original -- without a lock: who comes second need not wait for who comes third
           from {schema}.{outbox_dedup} d
          where d.topic = p_topic and d.dedup_key = p_key and d.expires_at > v_now;
         if found then
-            return v_first;
+            return v_original;
         end if;
         insert into {schema}.{outbox_dedup} as d (topic, dedup_key, message_id, expires_at)
         values (p_topic, p_key, p_id, v_now + p_window)
@@ -72,12 +72,12 @@ create or replace function {schema}.{outbox_take_dedup_keys}(
 {plan:each}
 as $sql$
 declare
-    v_windows interval[] := case when cardinality(p_windows) > 1 then p_windows end;
-    v_window  interval := case when cardinality(p_windows) = 1 then p_windows[1] end;
-    v_now     timestamptz;
-    v_taken   uuid[] := '{}';
-    v_firsts  uuid[];
-    v_known   boolean;
+    v_windows   interval[] := case when cardinality(p_windows) > 1 then p_windows end;
+    v_window    interval := case when cardinality(p_windows) = 1 then p_windows[1] end;
+    v_now       timestamptz;
+    v_taken     uuid[] := '{}';
+    v_originals uuid[];
+    v_known     boolean;
 begin
     perform {schema}.{outbox_check_dedup}(e.dedup_key, coalesce(e.dedup_window, v_window))
        from unnest(p_keys, v_windows) as e (dedup_key, dedup_window)
@@ -115,11 +115,11 @@ begin
         select array_agg(case when d.message_id = e.id and d.message_id = any (v_taken) then null else d.message_id end
                          order by e.place),
                bool_and(d.message_id is not null or e.dedup_key is null)
-          into v_firsts, v_known
+          into v_originals, v_known
           from unnest(p_topics, p_keys, p_ids) with ordinality as e (topic, dedup_key, id, place)
           left join {schema}.{outbox_dedup} d on d.topic = e.topic and d.dedup_key = e.dedup_key;
         if v_known then
-            return v_firsts;
+            return v_originals;
         end if; -- else one was cleaned away this moment
     end loop;
 end

@@ -5,9 +5,9 @@
 -- arrays, whether a message found its key free, and its number in the sequence; nulls for those without a key, and for those
 -- that are not first under their deduplication key.
 create or replace function {schema}.{outbox_hold_keys}(
-    p_ids    uuid[],
-    p_keys   text[],
-    p_firsts uuid[],
+    p_ids       uuid[],
+    p_keys      text[],
+    p_originals uuid[],
     out heads     boolean[],
     out sequences bigint[]
 )
@@ -24,8 +24,8 @@ begin
     with held as (
         insert into {schema}.{outbox_key} as k (ordering_key, last_sequence, taken_by)
         select e.ordering_key, v_base + count(*), (array_agg(e.id order by e.place))[1]
-          from unnest(p_ids, p_keys, p_firsts) with ordinality as e (id, ordering_key, first, place)
-         where e.ordering_key is not null and e.first is null
+          from unnest(p_ids, p_keys, p_originals) with ordinality as e (id, ordering_key, original, place)
+         where e.ordering_key is not null and e.original is null
          group by e.ordering_key
          order by e.ordering_key collate "C" -- as requeue does, so that the two cannot deadlock
         on conflict (ordering_key) do update
@@ -44,9 +44,9 @@ begin
            array_agg(k.last_sequence - numbered.behind
                      + case k.taken_by when '00000000-0000-0000-0000-000000000000' then 0 else v_late end order by numbered.place)
       into heads, sequences
-      from (select e.id, e.place, case when e.first is null then e.ordering_key end as ordering_key,
-                   row_number() over (partition by e.ordering_key, e.first is null order by e.place desc) - 1 as behind
-              from unnest(p_ids, p_keys, p_firsts) with ordinality as e (id, ordering_key, first, place)) numbered
+      from (select e.id, e.place, case when e.original is null then e.ordering_key end as ordering_key,
+                   row_number() over (partition by e.ordering_key, e.original is null order by e.place desc) - 1 as behind
+              from unnest(p_ids, p_keys, p_originals) with ordinality as e (id, ordering_key, original, place)) numbered
       left join unnest(v_keys, v_lasts, v_takers) as k (ordering_key, last_sequence, taken_by)
         on k.ordering_key = numbered.ordering_key;
 end

@@ -24,7 +24,7 @@ as $sql$
 declare
     v_now      timestamptz;
     v_id       uuid := coalesce(p_id, {schema}.windlass_new_id());
-    v_first    uuid;
+    v_original uuid;
     v_sequence bigint;
     v_head     boolean;
 begin
@@ -33,9 +33,9 @@ begin
     end if;
     perform pg_current_xact_id();
     if p_dedup_key is not null then
-        v_first := {schema}.{outbox_take_dedup_key}(p_topic, p_dedup_key, v_id, p_dedup_window);
-        if v_first is not null then
-            return v_first;
+        v_original := {schema}.{outbox_take_dedup_key}(p_topic, p_dedup_key, v_id, p_dedup_window);
+        if v_original is not null then
+            return v_original;
         end if;
     elsif p_dedup_window is not null then
         perform {schema}.{outbox_check_dedup}(p_dedup_key, p_dedup_window);
@@ -91,7 +91,7 @@ as $sql$
 declare
     v_now       timestamptz;
     v_ids       uuid[] := coalesce(p_ids, array(select {schema}.windlass_new_id() from unnest(p_topics)));
-    v_firsts    uuid[];
+    v_originals uuid[];
     v_heads     boolean[];
     v_sequences bigint[];
 begin
@@ -105,7 +105,7 @@ begin
     end if;
     perform pg_current_xact_id();
     if p_dedup_keys is not null then
-        v_firsts := {schema}.{outbox_take_dedup_keys}(p_topics, p_dedup_keys, v_ids, p_dedup_windows);
+        v_originals := {schema}.{outbox_take_dedup_keys}(p_topics, p_dedup_keys, v_ids, p_dedup_windows);
     elsif p_dedup_windows is not null then
         perform {schema}.{outbox_check_dedup}(null, w) from unnest(p_dedup_windows) w where w is not null;
     end if;
@@ -114,7 +114,7 @@ begin
            from unnest(v_ids, p_ordering_keys) as e (id, ordering_key)
           where btrim(e.ordering_key) = '' or e.id = '00000000-0000-0000-0000-000000000000';
         select h.heads, h.sequences into v_heads, v_sequences
-          from {schema}.{outbox_hold_keys}(v_ids, p_ordering_keys, v_firsts) h;
+          from {schema}.{outbox_hold_keys}(v_ids, p_ordering_keys, v_originals) h;
     end if;
     v_now := clock_timestamp();
     insert into {schema}.{outbox}
@@ -124,16 +124,16 @@ begin
            e.expires_at, case when e.head is false then 4 else 0 end, e.topic, nullif(e.correlation_id, ''),
            e.headers::jsonb, e.payload, e.ordering_key, e.sequence, e.ordering_key is not null
       from unnest(v_ids, p_topics, p_payloads, p_correlation_ids, p_headers, p_due_ats, p_delays, p_expires_ats,
-                  p_ordering_keys, v_sequences, v_heads, v_firsts)
-           as e (id, topic, payload, correlation_id, headers, due_at, delay, expires_at, ordering_key, sequence, head, first)
-     where e.first is null;
+                  p_ordering_keys, v_sequences, v_heads, v_originals)
+           as e (id, topic, payload, correlation_id, headers, due_at, delay, expires_at, ordering_key, sequence, head, original)
+     where e.original is null;
     if p_notify then
         perform pg_notify({channel}, t.topic) from (select distinct unnest(p_topics) as topic) t;
     end if;
-    if v_firsts is null then
+    if v_originals is null then
         return v_ids;
     end if;
-    return array(select coalesce(e.first, e.id) from unnest(v_ids, v_firsts) with ordinality as e (id, first, place)
+    return array(select coalesce(e.original, e.id) from unnest(v_ids, v_originals) with ordinality as e (id, original, place)
                   order by e.place);
 end
 $sql$;

@@ -1,8 +1,8 @@
 -- What runs of jobs do in the verbs of their queue.
 
--- {slot:requeuing} A run that was handed over is requeued with its message, which opens it again. If that is gone, it stays as it is.
+-- {slot:requeuing} A run that was handed off is requeued with its message, which opens it again. If that is gone, it stays as it is.
     declare
-        v_handed uuid[] := array(select r.id from {schema}.{outbox_job_run} r where r.id = any (v_ids) and r.handed_over);
+        v_handed uuid[] := array(select r.id from {schema}.{outbox_job_run} r where r.id = any (v_ids) and r.handed_off);
     begin
         if cardinality(v_handed) > 0 then
             v_ids := array(select unnest(v_ids) except select unnest(v_handed));

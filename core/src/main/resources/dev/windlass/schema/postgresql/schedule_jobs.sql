@@ -128,7 +128,7 @@ begin
     v_runs := array(select r.id from {schema}.{outbox_job_run} r where r.source = p_name and r.ended_at is null);
     v_count := {schema}.{outbox_job_run_end_unclaimed}({schema}.{outbox_job_run_lock}(v_runs, array[0]), 5::smallint,
                                                        'its job was deleted');
-    v_count := v_count + {schema}.{outbox_cancel}(v_runs); -- after it: a run that was just handed over is a message only now
+    v_count := v_count + {schema}.{outbox_cancel}(v_runs); -- after it: a run that was just handed off is a message only now
     perform {schema}.{outbox_job_record}(p_by, 'delete job', p_name, v_count);
     return v_count;
 end
@@ -143,7 +143,7 @@ begin
     return (select r.id
               from {schema}.{outbox_job_run} r
              where r.source = p_name and r.ended_at is null
-               and (not r.handed_over or exists (select from {schema}.{outbox} m where m.id = r.id))
+               and (not r.handed_off or exists (select from {schema}.{outbox} m where m.id = r.id))
              limit 1);
 end
 $sql$;
@@ -207,7 +207,7 @@ declare
 begin
     with made as (
         insert into {schema}.{outbox_job_run}
-            (id, source, topic, payload, tick_at, triggered, created_at, next_attempt_at, status, handed_over)
+            (id, source, topic, payload, tick_at, triggered, created_at, next_attempt_at, status, handed_off)
         select e.id, p_job.name, p_job.topic, case when p_hand_off then '' else p_job.payload end, coalesce(e.tick_at, p_now), p_triggered,
                p_now, p_now, case when p_hand_off then 6 else 0 end, p_hand_off
           from unnest(p_ids, p_ticks) as e (id, tick_at)
@@ -532,7 +532,7 @@ begin
         looked_at := looked_at + 1;
         begin
             perform {schema}.{outbox_job_run_deliver}(array[v_run.id], null);
-            update {schema}.{outbox_job_run} r set status = 6, handed_over = true, payload = '' where r.id = v_run.id;
+            update {schema}.{outbox_job_run} r set status = 6, handed_off = true, payload = '' where r.id = v_run.id;
             topics := topics || v_run.topic;
         exception
             when others or assert_failure then
@@ -681,7 +681,7 @@ begin
     for v_id in
         select u.id
           from {schema}.{outbox_job_run} u
-         where u.ended_at is null and u.handed_over and u.created_at < v_before
+         where u.ended_at is null and u.handed_off and u.created_at < v_before
            and not exists (select from {schema}.{outbox} m where m.id = u.id)
          limit p_limit
            for update skip locked

@@ -1,7 +1,7 @@
 -- Timers, and jobs with their runs. Timers and runs are queues.
 --
 -- What is due becomes a message of the outbox, under its own id, in the transaction that ends it here: a timer is deleted, the
--- run of a job is handed over and ends with its message.
+-- run of a job is handed off and ends with its message.
 
 -- Timers that are not done: 0 ready, 1 in progress, 3 failed. A cancelled one, and one that is done, is gone.
 alter table {schema}.{outbox_timer}
@@ -81,25 +81,25 @@ create table {schema}.{outbox_job_set} (
 
 -- Runs of jobs. In addition to the states of every queue:
 --
---   0 ready --hand off--> 6 handed over --(its message ends)--> 2 done, 3 failed, 5 cancelled
+--   0 ready --hand off--> 6 handed off --(its message ends)--> 2 done, 3 failed, 5 cancelled
 --
--- The source is the name of the job. Topic and payload are those of the job at the time of the tick. A run that was handed over has
+-- The source is the name of the job. Topic and payload are those of the job at the time of the tick. A run that was handed off has
 -- the id of its message, which has the payload, and knows the rest until it ends.
 alter table {schema}.{outbox_job_run}
     alter column source set not null,                  -- no foreign key: what has run stays known when the job is deleted
     add column tick_at     timestamptz not null,       -- the moment it stands for; that of the call when it was triggered
     add column triggered   boolean     not null,
-    add column handed_over boolean     not null default false, -- it became a message, which had its id
+    add column handed_off boolean     not null default false, -- it became a message, which had its id
     add column output      varchar(8192),              -- what its handler wrote down
-    add constraint {outbox_job_run_status_check} check (status in (0, 1, 2, 3, 5, 6) and (status <> 6 or handed_over));
+    add constraint {outbox_job_run_status_check} check (status in (0, 1, 2, 3, 5, 6) and (status <> 6 or handed_off));
 
 create unique index {outbox_job_run_tick} on {schema}.{outbox_job_run} (source, tick_at) where not triggered;
 create index {outbox_job_run_of_job} on {schema}.{outbox_job_run} (source, created_at, id);
 create index {outbox_job_run_unfinished} on {schema}.{outbox_job_run} (source) where ended_at is null;
 
--- Runs as they are listed: without their payload. One that was handed over is as its message is, which "state" tells.
+-- Runs as they are listed: without their payload. One that was handed off is as its message is, which "state" tells.
 create view {schema}.{outbox_job_run_listed} with (security_invoker = true) as
-select r.id, r.topic, r.source, r.tick_at, r.triggered, r.handed_over, r.status,
+select r.id, r.topic, r.source, r.tick_at, r.triggered, r.handed_off, r.status,
        case when r.status <> 6 then r.status when m.id is null then 3 when m.locked_until is null then 0 else 1 end::smallint as state,
        r.created_at, r.next_attempt_at, coalesce(m.claimed_at, r.claimed_at) as claimed_at, r.ended_at, r.erased_at, r.processed_by,
        coalesce(m.retry_count, r.retry_count) as retry_count, coalesce(m.lease_expiries, r.lease_expiries) as lease_expiries, r.requeues,
@@ -114,7 +114,7 @@ select j.name, j.version, j.topic, j.payload, j.cron, j.zone, extract(epoch from
        j.misfire_runs, extract(epoch from j.misfire_after) * 1000000 as misfire_after, j.overlap,
        extract(epoch from j.jitter) * 1000000 as jitter, j.next_tick_at, j.fires_at, j.paused_at, j.skipped_ticks, j.last_skipped_at,
        j.problem, j.job_set, j.created_at as job_created_at, j.updated_at, clock_timestamp() as now,
-       r.id, r.source, r.tick_at, r.triggered, r.handed_over, r.state, r.created_at, r.claimed_at, r.ended_at, r.retry_count,
+       r.id, r.source, r.tick_at, r.triggered, r.handed_off, r.state, r.created_at, r.claimed_at, r.ended_at, r.retry_count,
        r.lease_expiries, r.last_error, r.output
   from {schema}.{outbox_job} j
   left join {schema}.{outbox_job_run_listed} r on r.id = j.last_run_id;
