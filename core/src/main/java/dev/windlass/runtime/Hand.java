@@ -30,6 +30,9 @@ import org.jspecify.annotations.Nullable;
  * much longer than those before. What waits there is given back, and no more is taken until something moves.
  */
 final class Hand<M> {
+    /** More is never in hand; sums of such numbers overflow nothing. */
+    private static final int UNLIMITED = 1_000_000;
+
     private final int concurrency;
     private final int batchSize;
     private final long stuckNanos;
@@ -45,11 +48,11 @@ final class Hand<M> {
     private int nextLane;
     private boolean closed;
 
-    Hand(Map<String, Handling<M>> handlings, int concurrency, int batchSize, Duration lease, long maxBytes) {
+    Hand(Map<String, Handling<M>> handlings, int mostAtOnce, int mostInBatch, Duration lease, long maxBytes) {
+        this.concurrency = Math.min(mostAtOnce, UNLIMITED);
+        this.batchSize = Math.min(mostInBatch, UNLIMITED);
         handlings.forEach((topic, handling) -> lanes.put(topic, new Lane<>(topic, handling, concurrency)));
         this.rotation = List.copyOf(lanes.values());
-        this.concurrency = concurrency;
-        this.batchSize = batchSize;
         this.stuckNanos = lease.toNanos() / 2;
         this.room = new Room<>(rotation, concurrency, batchSize, lease, maxBytes);
         this.turns = new Turns<>(rotation, concurrency);

@@ -28,12 +28,17 @@ final class Hands {
     }
 
     static Hand<String> hand(int concurrency, Map<String, Integer> topics, Duration lease, long maxBytes) {
+        return hand(concurrency, 10, topics, lease, maxBytes);
+    }
+
+    static Hand<String> hand(
+            int concurrency, int batchSize, Map<String, Integer> topics, Duration lease, long maxBytes) {
         Map<String, Handling<String>> handlings = new LinkedHashMap<>();
         topics.forEach((topic, limit) -> handlings.put(
                 topic,
                 new Handling<>(
                         (message, cancellation) -> {}, HandlerOptions.defaults().withConcurrency(limit))));
-        return new Hand<>(handlings, concurrency, 10, lease, maxBytes);
+        return new Hand<>(handlings, concurrency, batchSize, lease, maxBytes);
     }
 
     static List<Attempt<String>> claimed(Hand<String> hand, String topic, int count) {

@@ -42,6 +42,16 @@ final class RoomTest {
     }
 
     @Test
+    void whoWantsNoLimitsGetsMessages() {
+        int unlimited = Integer.MAX_VALUE;
+        Hand<String> hand = hand(unlimited, unlimited, Map.of("a", unlimited), LEASE, Long.MAX_VALUE);
+        assertThat(places(hand, "a")).isPositive();
+        handleOne(hand, "a");
+        assertThat(places(hand, "a")).isPositive();
+        assertThat(hand.limit(hand.demands(false))).isPositive();
+    }
+
+    @Test
     void beyondTheRoomATopicTakesNoMoreThanABatchAndOneThatIsNotKnownToBeQuickOneMessage() {
         Hand<String> hand = hand(4, TWO);
         take(hand, claimed(hand, "a", 60));
