@@ -5,6 +5,7 @@ grant select on "windlass".windlass_version to "windlass_app";
 grant select, update on "windlass".windlass_watch to "windlass_app";
 grant select, insert, delete on "windlass".windlass_pause to "windlass_app";
 grant select, insert, update (messages) on "windlass".windlass_action to "windlass_app";
+grant select, insert, update, delete on "windlass".windlass_join, "windlass".windlass_join_member, "windlass".windlass_join_gone to "windlass_app";
 grant execute
    on function "windlass".windlass_record,
       "windlass".windlass_action_until,
@@ -17,17 +18,35 @@ grant execute
       "windlass".windlass_check_times,
       "windlass".windlass_check_ids,
       "windlass".windlass_check_by,
-      "windlass".windlass_check_choice
+      "windlass".windlass_check_choice,
+      "windlass".windlass_join_start,
+      "windlass".windlass_join_follow,
+      "windlass".windlass_join_known,
+      "windlass".windlass_join_enter,
+      "windlass".windlass_join_count,
+      "windlass".windlass_join_follow_up,
+      "windlass".windlass_join_report,
+      "windlass".windlass_join_take_back,
+      "windlass".windlass_join_find,
+      "windlass".windlass_join_list,
+      "windlass".windlass_join_members,
+      "windlass".windlass_join_clean,
+      "windlass".windlass_join_cancel
    to "windlass_app";
 -- What a program needs for the outbox, and no more: run this as the owner of the schema, after the migration.
 grant select, insert, update, delete
-   on "windlass"."outbox", "windlass"."outbox_join", "windlass"."outbox_join_member", "windlass"."outbox_key",
+   on "windlass"."outbox", "windlass"."outbox_key",
       "windlass"."outbox_key_freed", "windlass"."outbox_dedup"
    to "windlass_app";
 grant select, insert, delete on "windlass"."outbox_failure" to "windlass_app";
 grant select on "windlass"."outbox_listed" to "windlass_app";
 grant execute
-   on function "windlass"."outbox_claim",
+   on function "windlass"."outbox_attach",
+      "windlass"."outbox_enter_joins",
+      "windlass"."outbox_joined_ended",
+      "windlass"."outbox_joined_reopened",
+      "windlass"."outbox_note_gone",
+      "windlass"."outbox_claim",
       "windlass"."outbox_ready_topics",
       "windlass"."outbox_next_due",
       "windlass"."outbox_expire",
@@ -66,7 +85,6 @@ grant execute
       "windlass"."outbox_enqueue_all",
       "windlass"."outbox_message_ended",
       "windlass"."outbox_ack_next",
-      "windlass"."outbox_join_count",
       "windlass"."outbox_hold_keys",
       "windlass"."outbox_check_key",
       "windlass"."outbox_pass_on",
@@ -196,7 +214,12 @@ grant select, insert, update, delete on "windlass"."inbox", "windlass"."inbox_se
 grant select, insert, delete on "windlass"."inbox_failure" to "windlass_app";
 grant select on "windlass"."inbox_listed", "windlass"."inbox_guarded" to "windlass_app";
 grant execute
-   on function "windlass"."inbox_claim",
+   on function "windlass"."inbox_attach",
+      "windlass"."inbox_enter_joins",
+      "windlass"."inbox_joined_ended",
+      "windlass"."inbox_joined_reopened",
+      "windlass"."inbox_note_gone",
+      "windlass"."inbox_claim",
       "windlass"."inbox_ready_topics",
       "windlass"."inbox_next_due",
       "windlass"."inbox_expire",
@@ -247,6 +270,7 @@ grant execute
       "windlass"."inbox_delete_seen",
       "windlass"."inbox_find_key",
       "windlass"."inbox_ids",
+      "windlass"."inbox_attach_key",
       "windlass"."inbox_list_seen",
       "windlass"."inbox_stuck",
       "windlass"."inbox_change_seen",

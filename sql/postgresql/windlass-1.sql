@@ -258,6 +258,456 @@ begin
 end
 $sql$;
 
+-- Joins: somebody waits for the ends of several messages, of whatever queues of this schema. A message that ends counts in its joins
+-- in the same transaction; the one that ends last ends the join, and writes the message that follows.
+--
+--   0 pending --(all steps counted)--> 1 completed, 2 failed          0 pending --cancel--> 3 cancelled
+--
+-- Whoever changes several locks messages in the order of their ids, and then joins in the order of theirs.
+create table "windlass".windlass_join (
+    id               uuid         not null,
+    created_at       timestamptz  not null,
+    updated_at       timestamptz  not null,
+    ended_at         timestamptz,
+    expected_steps   integer      not null,
+    members          integer      not null default 0,
+    completed_steps  integer      not null default 0,
+    failed_steps     integer      not null default 0,
+    status           smallint     not null default 0,
+    fail_if_any      boolean      not null default true, -- one failed step makes it failed; else it is completed when all have ended
+    follow_up_id     uuid,                               -- of the message that follows, whichever it is
+    outer_join_id    uuid,                               -- what follows is a step of this one; if nothing follows, the end itself
+    outbox           varchar(63),                        -- where it is written
+    grouping_key     varchar(255) collate "C",
+    complete_topic   varchar(255) collate "C",
+    fail_topic       varchar(255) collate "C",
+    complete_payload text,
+    fail_payload     text,
+    metadata         text,
+    constraint windlass_join_pk primary key (id),
+    constraint windlass_join_steps_check check (expected_steps > 0 and completed_steps >= 0 and failed_steps >= 0
+                                            and completed_steps + failed_steps <= members and members <= expected_steps),
+    constraint windlass_join_status_check check (status between 0 and 3 and (status = 0) = (ended_at is null)
+                                             and (status not in (1, 2) or completed_steps + failed_steps = expected_steps)),
+    constraint windlass_join_follow_check check ((follow_up_id is null) = (outbox is null)
+                                             and (outbox is not null or outer_join_id is null and complete_topic is null
+                                                  and fail_topic is null)),
+    constraint windlass_join_topics_check check (btrim(complete_topic, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and complete_topic = rtrim(complete_topic)
+                                             and btrim(fail_topic, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and fail_topic = rtrim(fail_topic)),
+    constraint windlass_join_key_check check (btrim(grouping_key, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and grouping_key = rtrim(grouping_key))
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1);
+
+create index windlass_join_grouping on "windlass".windlass_join (grouping_key, created_at, id) where grouping_key is not null;
+create index windlass_join_created on "windlass".windlass_join (created_at, id);
+create index windlass_join_pending on "windlass".windlass_join (created_at) where status = 0;
+create index windlass_join_ended on "windlass".windlass_join (ended_at) where ended_at is not null;
+
+create table "windlass".windlass_join_member (
+    join_id    uuid        not null,
+    message_id uuid        not null,
+    created_at timestamptz not null,
+    status     smallint    not null default 0,         -- 0 pending, 1 completed, 2 failed
+    queue      varchar(63),                            -- null for a step that was reported, and is no message
+    constraint windlass_join_member_pk primary key (join_id, message_id),
+    constraint windlass_join_member_of foreign key (join_id) references "windlass".windlass_join on delete cascade,
+    constraint windlass_join_member_check check (status between 0 and 2)
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1);
+
+create index windlass_join_member_message on "windlass".windlass_join_member (message_id);
+
+-- Messages that ended, and were deleted at once, while a join was pending. Who starts a join, writes a message and attaches it
+-- afterwards may come after its end: then this tells how it ended.
+create table "windlass".windlass_join_gone (
+    message_id uuid        not null,
+    gone_at    timestamptz not null,
+    status     smallint    not null,                   -- as that of a member
+    constraint windlass_join_gone_pk primary key (message_id)
+);
+create index windlass_join_gone_at on "windlass".windlass_join_gone (gone_at);
+
+-- Starts a join. A repeated call with the id of the first, because the answer was lost, changes nothing. Returns the id.
+create or replace function "windlass".windlass_join_start(
+    p_expected_steps integer,
+    p_grouping_key   text default null,
+    p_metadata       text default null,
+    p_fail_if_any    boolean default true,
+    p_id             uuid default null
+) returns uuid
+    language plpgsql
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+    v_id  uuid := coalesce(p_id, "windlass".windlass_new_id());
+begin
+    if (p_expected_steps > 0) is not true then
+        perform "windlass".windlass_refuse('a number of steps of one or more', p_expected_steps::text, 'Give p_expected_steps.');
+    end if;
+    insert into "windlass".windlass_join (id, created_at, updated_at, expected_steps, grouping_key, metadata, fail_if_any)
+    values (v_id, v_now, v_now, p_expected_steps, p_grouping_key, p_metadata, coalesce(p_fail_if_any, true))
+    on conflict (id) do nothing;
+    return v_id;
+end
+$sql$;
+
+-- Says what follows a join, once: a message of p_outbox when it has completed, another when it has failed; a topic of null means that
+-- nothing follows then. p_fail_if_any replaces what was said at the start. With p_outer_join_id what follows is a step of that join,
+-- and if nothing follows, the end of this one is. If the join has ended, it follows now; a cancelled one has nothing to follow.
+-- Returns the id of the message that follows.
+create or replace function "windlass".windlass_join_follow(
+    p_join_id          uuid,
+    p_outbox           text,
+    p_complete_topic   text default null,
+    p_complete_payload text default null,
+    p_fail_topic       text default null,
+    p_fail_payload     text default null,
+    p_outer_join_id    uuid default null,
+    p_follow_up_id     uuid default null,
+    p_fail_if_any      boolean default null
+) returns uuid
+    language plpgsql
+as $sql$
+declare
+    v_id   uuid := coalesce(p_follow_up_id, "windlass".windlass_new_id());
+    v_join "windlass".windlass_join;
+begin
+    if coalesce(p_complete_topic, p_fail_topic) is null and p_outer_join_id is null then
+        perform "windlass".windlass_refuse('what follows', 'nothing', 'Give p_complete_topic, p_fail_topic or p_outer_join_id.');
+    elsif to_regclass($name$"windlass"$name$ || '.' || quote_ident(p_outbox || '_dedup')) is null then
+        perform "windlass".windlass_refuse('the table of an outbox', p_outbox, 'Give p_outbox, for example ''outbox''.');
+    end if;
+    perform 1
+       from "windlass".windlass_join j
+      where j.id in (p_join_id, p_outer_join_id)
+      order by j.id
+        for update;
+    v_join := "windlass".windlass_join_known(p_join_id);
+    if v_join.follow_up_id is not null then
+        if p_follow_up_id is distinct from v_join.follow_up_id then
+            perform "windlass".windlass_refuse('a join without a follow-up', 'one that has it', 'What follows a join is said once.');
+        end if;
+        return v_join.follow_up_id;
+    elsif v_join.status = 3 then
+        perform "windlass".windlass_refuse('a join that is pending or has ended', 'one that was cancelled', 'Start another.');
+    end if;
+    if p_outer_join_id is not null then
+        perform "windlass".windlass_join_enter(p_outer_join_id, p_outbox, array[v_id]);
+    end if;
+    update "windlass".windlass_join j
+       set updated_at = clock_timestamp(), fail_if_any = coalesce(p_fail_if_any, j.fail_if_any), follow_up_id = v_id, outbox = p_outbox,
+           outer_join_id = p_outer_join_id, complete_topic = p_complete_topic,
+           complete_payload = case when p_complete_topic is not null then coalesce(p_complete_payload, '') end,
+           fail_topic = p_fail_topic, fail_payload = case when p_fail_topic is not null then coalesce(p_fail_payload, '') end
+     where j.id = p_join_id;
+    if v_join.status in (1, 2) then
+        update "windlass".windlass_join j
+           set status = case when j.failed_steps > 0 and j.fail_if_any then 2 else 1 end
+         where j.id = p_join_id;
+        perform "windlass".windlass_join_follow_up(p_join_id);
+    end if;
+    return v_id;
+end
+$sql$;
+
+-- A join that the caller has locked. Fails if there is none.
+create or replace function "windlass".windlass_join_known(p_join_id uuid) returns "windlass".windlass_join
+    language plpgsql
+as $sql$
+declare
+    v_join "windlass".windlass_join;
+begin
+    select j.* into v_join from "windlass".windlass_join j where j.id = p_join_id;
+    if not found then
+        perform "windlass".windlass_refuse('the id of a join', p_join_id::text, 'Start it first, in the same transaction or before.');
+    end if;
+    return v_join;
+end
+$sql$;
+
+-- Makes messages members of a join that the caller has locked; those that are stay as they are. Returns the new ones.
+create or replace function "windlass".windlass_join_enter(p_join_id uuid, p_queue text, p_ids uuid[]) returns uuid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_join "windlass".windlass_join := "windlass".windlass_join_known(p_join_id);
+    v_new  uuid[];
+begin
+    with entered as (
+        insert into "windlass".windlass_join_member (join_id, message_id, created_at, queue)
+        select p_join_id, i.id, clock_timestamp(), p_queue from unnest(p_ids) as i (id)
+        on conflict (join_id, message_id) do nothing
+        returning message_id)
+    select coalesce(array_agg(entered.message_id), '{}') into v_new from entered;
+    if cardinality(v_new) = 0 then
+        return v_new;
+    elsif v_join.status <> 0 then
+        perform "windlass".windlass_refuse('a pending join', 'one that has ended', 'Start another for further steps.');
+    elsif v_join.members + cardinality(v_new) > v_join.expected_steps then
+        perform "windlass".windlass_refuse('at most ' || v_join.expected_steps || ' steps', (v_join.members + cardinality(v_new))::text,
+                                         'Start the join with as many as it is to wait for.');
+    end if;
+    update "windlass".windlass_join j
+       set members = j.members + cardinality(v_new), updated_at = clock_timestamp()
+     where j.id = p_join_id;
+    return v_new;
+end
+$sql$;
+
+-- Counts the ends of messages in the joins they are members of, each membership once: p_status 1 completed, 2 failed. Called by
+-- whatever ends a message, which has locked it; with p_join_id in that one only. Joins that have ended take no notice.
+create or replace function "windlass".windlass_join_count(p_message_ids uuid[], p_status integer, p_join_id uuid default null)
+    returns void
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_joins uuid[];
+    v_join  uuid;
+begin
+    v_joins := array(select j.id
+                       from "windlass".windlass_join j
+                      where j.id = any (array(select c.join_id
+                                                from "windlass".windlass_join_member c
+                                               where c.message_id = any (p_message_ids) and c.status = 0))
+                        and j.status = 0 and (p_join_id is null or j.id = p_join_id)
+                      order by j.id
+                        for update);
+    if cardinality(v_joins) = 0 then
+        return;
+    end if;
+    with counted as (
+        update "windlass".windlass_join_member c
+           set status = p_status
+         where c.message_id = any (p_message_ids) and c.join_id = any (v_joins) and c.status = 0
+        returning c.join_id),
+    steps as (
+        select counted.join_id, count(*)::integer as number from counted group by counted.join_id),
+    ended as (
+        update "windlass".windlass_join j
+           set completed_steps = j.completed_steps + case p_status when 1 then steps.number else 0 end,
+               failed_steps = j.failed_steps + case p_status when 2 then steps.number else 0 end,
+               updated_at = clock_timestamp(),
+               ended_at = case when j.completed_steps + j.failed_steps + steps.number = j.expected_steps then clock_timestamp() end,
+               status = case when j.completed_steps + j.failed_steps + steps.number < j.expected_steps then 0
+                             when j.fail_if_any and (p_status = 2 or j.failed_steps > 0) then 2
+                             else 1 end
+          from steps
+         where j.id = steps.join_id
+        returning j.id, j.status, j.follow_up_id)
+    select coalesce(array_agg(ended.id order by ended.id), '{}') into v_joins
+      from ended
+     where ended.status > 0 and ended.follow_up_id is not null;
+    foreach v_join in array v_joins loop
+        perform "windlass".windlass_join_follow_up(v_join);
+    end loop;
+end
+$sql$;
+
+-- Writes what follows a join that has ended; the caller has locked it. If nothing follows, the end itself is the step of the outer one.
+create or replace function "windlass".windlass_join_follow_up(p_join_id uuid) returns void
+    language plpgsql
+as $sql$
+declare
+    v_join   "windlass".windlass_join := "windlass".windlass_join_known(p_join_id);
+    v_topic  text := case v_join.status when 1 then v_join.complete_topic else v_join.fail_topic end;
+begin
+    if v_topic is null then
+        if v_join.outer_join_id is not null then
+            perform "windlass".windlass_join_count(array[v_join.follow_up_id], v_join.status);
+        end if;
+        return;
+    end if;
+    execute 'select ' || $name$"windlass"$name$ || '.' || quote_ident(v_join.outbox || '_enqueue')
+            || '(p_topic => $1, p_payload => $2, p_correlation_id => $3, p_id => $4, p_join_id => $5)'
+      using v_topic, case v_join.status when 1 then v_join.complete_payload else v_join.fail_payload end,
+            'join-' || v_join.id, v_join.follow_up_id, v_join.outer_join_id;
+end
+$sql$;
+
+-- Counts a step that no queue reports: p_status 1 completed, 2 failed. p_step names it, and may be the id of a message; what has been
+-- counted before is not counted again. Returns whether it is counted so: false if it has ended otherwise, or the join has.
+create or replace function "windlass".windlass_join_report(p_join_id uuid, p_step uuid, p_status integer) returns boolean
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_status smallint;
+begin
+    if p_status is null or p_status not in (1, 2) then
+        perform "windlass".windlass_refuse('1 for completed or 2 for failed', p_status::text, 'Give p_status.');
+    end if;
+    perform 1 from "windlass".windlass_join j where j.id = p_join_id for update;
+    select c.status into v_status from "windlass".windlass_join_member c where c.join_id = p_join_id and c.message_id = p_step;
+    if v_status > 0 then
+        return v_status = p_status;
+    elsif v_status is null then
+        perform "windlass".windlass_join_enter(p_join_id, null, array[p_step]);
+    end if;
+    perform "windlass".windlass_join_count(array[p_step], p_status, p_join_id);
+    return exists (select from "windlass".windlass_join_member c
+                    where c.join_id = p_join_id and c.message_id = p_step and c.status = p_status);
+end
+$sql$;
+
+-- Takes failed steps back whose messages are to be handled once more, where the join is pending. The caller has locked them.
+create or replace function "windlass".windlass_join_take_back(p_message_ids uuid[]) returns void
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_joins uuid[];
+begin
+    v_joins := array(select j.id
+                       from "windlass".windlass_join j
+                      where j.id = any (array(select c.join_id
+                                                from "windlass".windlass_join_member c
+                                               where c.message_id = any (p_message_ids) and c.status = 2))
+                        and j.status = 0
+                      order by j.id
+                        for update);
+    with reopened as (
+        update "windlass".windlass_join_member c
+           set status = 0
+         where c.message_id = any (p_message_ids) and c.join_id = any (v_joins) and c.status = 2
+        returning c.join_id),
+    steps as (
+        select reopened.join_id, count(*)::integer as number from reopened group by reopened.join_id)
+    update "windlass".windlass_join j
+       set failed_steps = j.failed_steps - steps.number, updated_at = clock_timestamp()
+      from steps
+     where j.id = steps.join_id;
+end
+$sql$;
+
+-- One join, or those of a grouping key, the latest first. The next page begins before the last one's (created_at, id).
+create or replace function "windlass".windlass_join_find(p_join_id uuid) returns setof "windlass".windlass_join
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    return query select j.* from "windlass".windlass_join j where j.id = p_join_id;
+end
+$sql$;
+
+create or replace function "windlass".windlass_join_list(
+    p_limit        integer,
+    p_grouping_key text default null,
+    p_status       integer default null,
+    p_before_at    timestamptz default null,
+    p_before_id    uuid default null
+) returns setof "windlass".windlass_join
+    language plpgsql
+    stable
+as $sql$
+begin
+    return query
+    select j.*
+      from "windlass".windlass_join j
+     where (p_grouping_key is null or j.grouping_key = p_grouping_key)
+       and (p_status is null or j.status = p_status)
+       and (p_before_at is null or (j.created_at, j.id) < (p_before_at, coalesce(p_before_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')))
+     order by j.created_at desc, j.id desc
+     limit p_limit;
+end
+$sql$;
+
+-- The members of a join, in the order of their ids. The next page begins after the last one's.
+create or replace function "windlass".windlass_join_members(p_join_id uuid, p_limit integer default 1000, p_after_id uuid default null)
+    returns setof "windlass".windlass_join_member
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set jit = off
+as $sql$
+begin
+    return query
+    select c.*
+      from "windlass".windlass_join_member c
+     where c.join_id = p_join_id and c.message_id > coalesce(p_after_id, '00000000-0000-0000-0000-000000000000')
+     order by c.message_id
+     limit p_limit;
+end
+$sql$;
+
+-- Deletes joins that ended longer ago than p_keep, and what was noted for joins that have ended since. Returns how many joins.
+create or replace function "windlass".windlass_join_clean(p_keep interval, p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_before timestamptz := clock_timestamp() - p_keep;
+    v_oldest timestamptz := coalesce((select min(j.created_at) from "windlass".windlass_join j where j.status = 0), clock_timestamp());
+begin
+    perform "windlass".windlass_delete($name$"windlass".windlass_join_gone$name$, array(
+        select g.ctid
+          from "windlass".windlass_join_gone g
+         where g.gone_at < greatest(v_before, v_oldest - interval '1 hour')
+         order by g.gone_at
+         limit p_limit
+           for update skip locked));
+    return "windlass".windlass_delete($name$"windlass".windlass_join$name$, array(
+        select j.ctid
+          from "windlass".windlass_join j
+         where j.ended_at < v_before
+         order by j.ended_at
+         limit p_limit
+           for update skip locked));
+end
+$sql$;
+
+-- Ends a join without anything that follows. Its members go on; their ends count nowhere. Returns whether it is cancelled: false if
+-- it has ended otherwise.
+create or replace function "windlass".windlass_join_cancel(p_join_id uuid) returns boolean
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_outer uuid;
+    v_step  uuid;
+begin
+    update "windlass".windlass_join j
+       set status = 3, ended_at = clock_timestamp(), updated_at = clock_timestamp()
+     where j.id = p_join_id and j.status = 0
+    returning j.outer_join_id, j.follow_up_id into v_outer, v_step;
+    if not found then
+        return ("windlass".windlass_join_known(p_join_id)).status = 3;
+    end if;
+    if v_outer is not null then
+        perform "windlass".windlass_join_count(array[v_step], 2);
+    end if;
+    return true;
+end
+$sql$;
+
 insert into "windlass".windlass_version (table_name, component, version, min_compatible) values ('windlass', 'windlass', 1, 1);
 
 -- A queue. One state machine:
@@ -332,21 +782,148 @@ create table "windlass"."outbox_failure" (
 );
 create index "outbox_failure_of" on "windlass"."outbox_failure" (message_id, failed_at);
 
--- The outbox: a queue whose messages may have an order, and may be members of joins.
+-- A queue whose messages can be members of joins. One that is none pays nothing for it.
+alter table "windlass"."outbox"
+    add column joined boolean not null default false,
+    add constraint "outbox_joined_check" check (awaited or not joined);
+
+-- Makes messages members of a join. One that has ended counts at once; also one that is gone, if the join was started before it was
+-- written. Whoever repeats a call changes nothing. Returns how many are new.
+create or replace function "windlass"."outbox_attach"(p_join_id uuid, p_ids uuid[]) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids     uuid[];
+    v_unknown uuid[];
+    v_ended   uuid[];
+begin
+    perform "windlass".windlass_check_ids(p_ids);
+    v_ids := "windlass"."outbox_lock"(p_ids, array[0, 1, 2, 3, 4, 5]);
+    perform 1 from "windlass".windlass_join j where j.id = p_join_id for update;
+    perform "windlass".windlass_join_known(p_join_id);
+    if cardinality(v_ids) < cardinality(p_ids) then
+        v_unknown := array(
+            select unnest(p_ids)
+            except select unnest(v_ids)
+            except select g.message_id from "windlass".windlass_join_gone g where g.message_id = any (p_ids)
+            except select c.message_id from "windlass".windlass_join_member c where c.join_id = p_join_id and c.message_id = any (p_ids));
+        if cardinality(v_unknown) > 0 then
+            perform "windlass".windlass_refuse('ids of messages of ' || 'outbox', v_unknown[1]::text,
+                                             'Attach a message in the transaction that writes it, or start the join before it is written.');
+        end if;
+    end if;
+    v_ids := "windlass".windlass_join_enter(p_join_id, 'outbox', array(select distinct i.id from unnest(p_ids) as i (id)));
+    if cardinality(v_ids) > 0 then
+        update "windlass"."outbox" m set joined = true, awaited = true where m.id = any (v_ids) and m.status + 0 <> 2;
+        for v_status in 1 .. 2 loop
+            v_ended := array(
+                select m.id from "windlass"."outbox" m
+                 where m.id = any (v_ids) and case m.status when 2 then 1 when 3 then 2 when 5 then 2 end = v_status
+                 union
+                select g.message_id from "windlass".windlass_join_gone g where g.message_id = any (v_ids) and g.status = v_status);
+            if cardinality(v_ended) > 0 then
+                perform "windlass".windlass_join_count(v_ended, v_status, p_join_id);
+            end if;
+        end loop;
+    end if;
+    return cardinality(v_ids);
+end
+$sql$;
+
+-- Makes messages that the caller has just written members of their joins; what was first under a deduplication key, in their place.
+create or replace function "windlass"."outbox_enter_joins"(p_ids uuid[], p_join_ids uuid[], p_originals uuid[]) returns void
+    language plpgsql
+as $sql$
+declare
+    v_join  uuid;
+    v_known uuid[];
+begin
+    for v_join in select distinct e.join_id from unnest(p_join_ids) as e (join_id) where e.join_id is not null order by e.join_id loop
+        perform 1 from "windlass".windlass_join j where j.id = v_join for update;
+        perform "windlass".windlass_join_enter(v_join, 'outbox', array(
+            select e.id
+              from unnest(p_ids, p_join_ids, p_originals) as e (id, join_id, original)
+             where e.join_id = v_join and e.original is null));
+        v_known := array(
+            select distinct e.original
+              from unnest(p_join_ids, p_originals) as e (join_id, original)
+             where e.join_id = v_join and e.original is not null);
+        if cardinality(v_known) > 0 then
+            perform "windlass"."outbox_attach"(v_join, v_known);
+        end if;
+    end loop;
+end
+$sql$;
+
+-- Counts messages that end, if they are members of joins.
+create or replace function "windlass"."outbox_joined_ended"(p_ids uuid[], p_status smallint) returns void
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_joined uuid[] := array(select m.id from "windlass"."outbox" m where m.id = any (p_ids) and m.joined);
+begin
+    if cardinality(v_joined) > 0 then
+        perform "windlass".windlass_join_count(v_joined, case p_status when 2 then 1 else 2 end);
+    end if;
+end
+$sql$;
+
+-- Failed messages are to be handled once more: where their joins are pending, the failed steps are taken back.
+create or replace function "windlass"."outbox_joined_reopened"(p_ids uuid[]) returns void
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_joined uuid[] := array(select m.id from "windlass"."outbox" m where m.id = any (p_ids) and m.joined);
+begin
+    if cardinality(v_joined) > 0 then
+        perform "windlass".windlass_join_take_back(v_joined);
+    end if;
+end
+$sql$;
+
+-- Notes how messages ended that are about to be deleted, while a join is pending to which they could still be attached.
+create or replace function "windlass"."outbox_note_gone"(p_ids uuid[]) returns void
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    if exists (select from "windlass".windlass_join j where j.status = 0) then
+        insert into "windlass".windlass_join_gone (message_id, gone_at, status)
+        select m.id, clock_timestamp(), case m.status when 2 then 1 else 2 end from "windlass"."outbox" m where m.id = any (p_ids)
+        on conflict (message_id) do nothing;
+    end if;
+end
+$sql$;
+
+-- The outbox: a queue whose messages may have an order.
 --
 -- An ordering key is held by one message at most: the one that is ready or in progress, or that failed and keeps its successors
 -- waiting. All others of that key wait, outside the index that claims read.
 alter table "windlass"."outbox"
     add column ordering_sequence bigint,
     add column blocks_key        boolean not null default false, -- it failed, and others of its key wait until somebody decides
-    add column joined            boolean not null default false, -- a member of a join
     add column ordering_key      varchar(255) collate "C",
     add constraint "outbox_status_check" check (status between 0 and 5),
     add constraint "outbox_source_check" check (source in ('timer', 'job')), -- null: it was enqueued
     add constraint "outbox_key_check" check ((ordering_key is null) = (ordering_sequence is null)
                                          and (ordering_key is not null or status <> 4)
                                          and (not blocks_key or status = 3 and ordering_key is not null)),
-    add constraint "outbox_awaited_check" check (awaited or ordering_key is null and not joined and source is distinct from 'job');
+    add constraint "outbox_awaited_check" check (awaited or ordering_key is null and source is distinct from 'job');
 
 create index "outbox_waiting" on "windlass"."outbox" (ordering_key, ordering_sequence) where status = 4;
 
@@ -356,36 +933,6 @@ select m.id, m.topic, m.source, m.status, m.correlation_id, m.ordering_key, m.or
        m.next_attempt_at, m.expires_at, m.claimed_at, m.locked_until, m.ended_at, m.erased_at, m.processed_by, m.retry_count,
        m.lease_expiries, m.requeues, m.last_error
   from "windlass"."outbox" m;
-
--- Joins: ack and fail of a message count its memberships in the same transaction.
-create table "windlass"."outbox_join" (
-    join_id         uuid         not null,
-    created_at      timestamptz  not null default clock_timestamp(),
-    last_updated_at timestamptz  not null default clock_timestamp(),
-    expected_steps  integer      not null,
-    completed_steps integer      not null default 0,
-    failed_steps    integer      not null default 0,
-    status          smallint     not null default 0,   -- 0 pending, 1 completed, 2 failed, 3 cancelled
-    grouping_key    varchar(255),
-    metadata        text,
-    constraint "outbox_join_pk" primary key (join_id),
-    constraint "outbox_join_steps_check" check (expected_steps > 0 and completed_steps >= 0 and failed_steps >= 0),
-    constraint "outbox_join_status_check" check (status between 0 and 3)
-);
-
-create index "outbox_join_grouping" on "windlass"."outbox_join" (grouping_key) where grouping_key is not null;
-
-create table "windlass"."outbox_join_member" (
-    join_id    uuid        not null,
-    message_id uuid        not null,
-    created_at timestamptz not null default clock_timestamp(),
-    status     smallint    not null default 0,         -- 0 pending, 1 completed, 2 failed
-    constraint "outbox_join_member_pk" primary key (join_id, message_id),
-    constraint "outbox_join_member_join" foreign key (join_id) references "windlass"."outbox_join" on delete cascade,
-    constraint "outbox_join_member_check" check (status between 0 and 2)
-);
-
-create index "outbox_join_member_message" on "windlass"."outbox_join_member" (message_id);
 
 -- The keys that have unfinished messages. Who writes to a key holds its row until the commit, so that the order of the
 -- sequence is the order of the commits. A new row starts at the time in microseconds: later than all there was before.
@@ -795,7 +1342,7 @@ begin
         select s.changed, cardinality(s.locked)
           into given, left_locked
           from "windlass"."outbox_change_held"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
-                                       p_errors => case when p_error is not null then array[p_error] end,
+                                       p_errors => case when p_error is not null then array_fill(p_error, array[cardinality(v_ids)]) end,
                                        p_leave => true) s;
     end if;
 end
@@ -969,6 +1516,11 @@ begin
             if v_tried is not null then
                 delete from "windlass"."outbox_failure" h where h.message_id = any (v_tried);
             end if;
+            if exists (select from "windlass".windlass_join j where j.status = 0) then
+                insert into "windlass".windlass_join_gone (message_id, gone_at, status)
+                select i.id, clock_timestamp(), 1 from unnest(v_ids) as i (id)
+                on conflict (message_id) do nothing;
+            end if;
         when 'abandon' then
             perform pg_current_xact_id();
             with failed as (
@@ -1133,6 +1685,7 @@ declare
     v_count integer;
     v_tried uuid[];
 begin
+    perform "windlass"."outbox_note_gone"(p_ids);
     perform "windlass"."outbox_pass_on"(array(
         select m.ordering_key from "windlass"."outbox" m where m.id = any (p_ids) and m.blocks_key), true);
     with removed as (
@@ -1159,6 +1712,7 @@ create or replace function "windlass"."outbox_ended"(
     language plpgsql
 as $sql$
 begin
+    perform "windlass"."outbox_joined_ended"(p_ids, p_status);
     perform "windlass"."outbox_message_ended"(p_ids, p_status, p_blocking, p_pass_on, p_notify);
 end
 $sql$;
@@ -1223,8 +1777,9 @@ begin
 end
 $sql$;
 
--- Locks those of the ids that are in one of these states, in the order of their ids. Whoever has one locked is waited for;
--- but a message that is not in these states afterwards is not kept locked, as PostgreSQL would: its owner could not renew it.
+-- Locks those of the ids that are in one of these states. Whoever has one locked is waited for, in the order of the ids and with none
+-- locked that is not in these states, so that two who want the same cannot deadlock; and a message that has left them meanwhile is
+-- not kept locked, as PostgreSQL would: its owner could not renew it.
 create or replace function "windlass"."outbox_lock"(p_ids uuid[], p_states integer[]) returns uuid[]
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -1233,24 +1788,38 @@ create or replace function "windlass"."outbox_lock"(p_ids uuid[], p_states integ
     set jit = off
 as $sql$
 declare
-    v_ids  uuid[];
-    v_held uuid[];
+    v_ids uuid[];
+    v_id  uuid;
 begin
-    loop
+    begin
         v_ids := array(select m.id
                          from "windlass"."outbox" m
                         where m.id = any (p_ids) and m.status + 0 = any (p_states)
                         order by m.id
                           for update skip locked);
-        v_held := array(select m.id
-                          from "windlass"."outbox" m
-                         where m.id = any (p_ids) and m.status + 0 = any (p_states) and m.id <> all (v_ids));
-        if cardinality(v_held) = 0 then
+        if not exists (select
+                         from "windlass"."outbox" m
+                        where m.id = any (p_ids) and m.status + 0 = any (p_states) and m.id <> all (v_ids)) then
             return v_ids;
         end if;
+        raise exception using errcode = 'WL000'; -- lets go of what this block has locked
+    exception
+        when sqlstate 'WL000' then
+            null;
+    end;
+    loop
         begin
-            perform 1 from "windlass"."outbox" m where m.id = any (v_held) order by m.id for update;
-            raise exception using errcode = 'WL000'; -- lets go of what this block has locked
+            v_ids := '{}';
+            for v_id in
+                select m.id from "windlass"."outbox" m where m.id = any (p_ids) and m.status + 0 = any (p_states) order by m.id
+            loop
+                perform 1 from "windlass"."outbox" m where m.id = v_id and m.status + 0 = any (p_states) for update;
+                if not found then
+                    raise exception using errcode = 'WL000';
+                end if;
+                v_ids := v_ids || v_id;
+            end loop;
+            return v_ids;
         exception
             when sqlstate 'WL000' then
                 null;
@@ -1307,8 +1876,9 @@ begin
     if p_keep or exists (select from "windlass"."outbox" m where m.id = any (v_ids) and m.awaited) then
         perform "windlass"."outbox_end_unclaimed"(v_ids, 5::smallint, null);
     end if;
-    if not p_keep then
-        perform "windlass"."outbox_remove"(v_ids);
+    if not p_keep and "windlass"."outbox_remove"(v_ids) < cardinality(v_ids) then -- what cannot be deleted now is cancelled all the same
+        perform "windlass"."outbox_end_unclaimed"(
+            array(select m.id from "windlass"."outbox" m where m.id = any (v_ids) and m.status + 0 in (0, 4)), 5::smallint, null);
     end if;
     return cardinality(v_ids);
 end
@@ -1550,6 +2120,7 @@ begin
     messages := cardinality(v_ids);
     reached := (select max(m.ended_at) from "windlass"."outbox" m where m.id = any (v_ids));
     perform pg_current_xact_id();
+    perform "windlass"."outbox_joined_reopened"(v_ids);
     v_waiting := "windlass"."outbox_enter_keys"(v_ids);
     if exists (select from "windlass"."outbox" m where m.id = any (v_ids) and m.source = 'job') then
         perform "windlass"."outbox_job_runs_reopened"(array(
@@ -1707,7 +2278,8 @@ create or replace function "windlass"."outbox_enqueue"(
     p_notify         boolean default true,
     p_ordering_key   text default null,
     p_dedup_key      text default null,
-    p_dedup_window   interval default null
+    p_dedup_window   interval default null,
+    p_join_id        uuid default null
 ) returns uuid
     language plpgsql
 as $sql$
@@ -1725,6 +2297,9 @@ begin
     if p_dedup_key is not null then
         v_original := "windlass"."outbox_take_dedup_key"(p_topic, p_dedup_key, v_id, p_dedup_window);
         if v_original is not null then
+            if p_join_id is not null then
+                perform "windlass"."outbox_attach"(p_join_id, array[v_original]);
+            end if;
             return v_original;
         end if;
     elsif p_dedup_window is not null then
@@ -1749,10 +2324,13 @@ begin
     v_now := clock_timestamp();
     insert into "windlass"."outbox"
         (id, created_at, next_attempt_at, due_at, expires_at, status, topic, correlation_id, headers, payload,
-         ordering_key, ordering_sequence, awaited)
+         ordering_key, ordering_sequence, awaited, joined)
     values (v_id, v_now, greatest(v_now, coalesce(p_due_at, v_now + p_delay)), coalesce(p_due_at, v_now + p_delay),
             p_expires_at, case when v_head is false then 4 else 0 end, p_topic, nullif(p_correlation_id, ''), p_headers, p_payload,
-            p_ordering_key, v_sequence, p_ordering_key is not null);
+            p_ordering_key, v_sequence, coalesce(p_ordering_key, p_join_id::text) is not null, p_join_id is not null);
+    if p_join_id is not null then
+        perform "windlass"."outbox_enter_joins"(array[v_id], array[p_join_id], null);
+    end if;
     if p_notify then
         perform pg_notify('windlass.windlass.outbox', p_topic);
     end if;
@@ -1760,7 +2338,8 @@ begin
 end
 $sql$;
 
--- Writes many messages in one round trip, in the order of the arrays. An array of optional values may be null as a whole.
+-- Writes many messages in one round trip, in the order of the arrays. An array of optional values may be null as a whole. A
+-- message that is given a join is a member of it.
 -- Returns the ids, in the same order; under deduplication keys that are taken, the ids of the messages that took them.
 create or replace function "windlass"."outbox_enqueue_all"(
     p_ids             uuid[],
@@ -1774,7 +2353,8 @@ create or replace function "windlass"."outbox_enqueue_all"(
     p_notify          boolean default true,
     p_ordering_keys   text[] default null,
     p_dedup_keys      text[] default null,
-    p_dedup_windows   interval[] default null
+    p_dedup_windows   interval[] default null,
+    p_join_ids        uuid[] default null
 ) returns uuid[]
     language plpgsql
 as $sql$
@@ -1788,7 +2368,8 @@ begin
     perform "windlass".windlass_check_lengths(
         cardinality(p_topics), coalesce(cardinality(p_payloads), -1), cardinality(p_ids), cardinality(p_correlation_ids),
         cardinality(p_headers), cardinality(p_due_ats), cardinality(p_delays), cardinality(p_expires_ats),
-        cardinality(p_ordering_keys), cardinality(p_dedup_keys), nullif(cardinality(p_dedup_windows), 1)); -- one for all
+        cardinality(p_ordering_keys), cardinality(p_dedup_keys), nullif(cardinality(p_dedup_windows), 1), -- one for all
+        cardinality(p_join_ids));
     if p_due_ats is not null and p_delays is not null or p_expires_ats is not null then
         perform "windlass".windlass_check_times(e.due_at, e.delay, e.expires_at)
            from unnest(p_due_ats, p_delays, p_expires_ats) as e (due_at, delay, expires_at);
@@ -1809,14 +2390,19 @@ begin
     v_now := clock_timestamp();
     insert into "windlass"."outbox"
         (id, created_at, next_attempt_at, due_at, expires_at, status, topic, correlation_id, headers, payload,
-         ordering_key, ordering_sequence, awaited)
+         ordering_key, ordering_sequence, awaited, joined)
     select e.id, v_now, greatest(v_now, coalesce(e.due_at, v_now + e.delay)), coalesce(e.due_at, v_now + e.delay),
            e.expires_at, case when e.head is false then 4 else 0 end, e.topic, nullif(e.correlation_id, ''),
-           e.headers::jsonb, e.payload, e.ordering_key, e.sequence, e.ordering_key is not null
+           e.headers::jsonb, e.payload, e.ordering_key, e.sequence,
+           e.ordering_key is not null or e.join_id is not null, e.join_id is not null
       from unnest(v_ids, p_topics, p_payloads, p_correlation_ids, p_headers, p_due_ats, p_delays, p_expires_ats,
-                  p_ordering_keys, v_sequences, v_heads, v_originals)
-           as e (id, topic, payload, correlation_id, headers, due_at, delay, expires_at, ordering_key, sequence, head, original)
+                  p_ordering_keys, v_sequences, v_heads, v_originals, p_join_ids)
+           as e (id, topic, payload, correlation_id, headers, due_at, delay, expires_at, ordering_key, sequence, head, original,
+                 join_id)
      where e.original is null;
+    if p_join_ids is not null then
+        perform "windlass"."outbox_enter_joins"(v_ids, p_join_ids, v_originals);
+    end if;
     if p_notify then
         perform pg_notify('windlass.windlass.outbox', t.topic) from (select distinct unnest(p_topics) as topic) t;
     end if;
@@ -1828,7 +2414,7 @@ begin
 end
 $sql$;
 
--- What has to be done when messages end, in the same transaction: their joins and runs learn of it, and the keys they
+-- What has to be done when messages end, in the same transaction: the runs of jobs learn of it, and the keys they
 -- held are passed on, unless p_pass_on says that the caller does that. Those of p_blocking go on to hold theirs.
 create or replace function "windlass"."outbox_message_ended"(
     p_ids      uuid[],
@@ -1844,20 +2430,16 @@ create or replace function "windlass"."outbox_message_ended"(
     set jit = off
 as $sql$
 declare
-    v_joined uuid[];
     v_runs   uuid[];
     v_keys   text[];
     v_blocks uuid[];
 begin
-    select array_agg(m.id) filter (where m.joined), array_agg(m.id) filter (where m.source = 'job'),
+    select array_agg(m.id) filter (where m.source = 'job'),
            array_agg(m.ordering_key) filter (where m.ordering_key is not null and m.id <> all (p_blocking)),
            array_agg(m.id) filter (where m.ordering_key is not null and m.id = any (p_blocking))
-      into v_joined, v_runs, v_keys, v_blocks
+      into v_runs, v_keys, v_blocks
       from "windlass"."outbox" m
      where m.id = any (p_ids);
-    if v_joined is not null then
-        perform "windlass"."outbox_join_count"(v_joined, case when p_status = 2 then 1 else 2 end::smallint);
-    end if;
     if v_runs is not null then
         perform "windlass"."outbox_job_runs_ended"(v_runs, p_status);
     end if;
@@ -1972,41 +2554,6 @@ begin
     if not found then
         return next;
     end if;
-end
-$sql$;
-
--- Counts ended messages into the joins they are members of, each membership once: p_status 1 completed, 2 failed. Called
--- by whatever ends a message, after its row is locked; joins are locked in the order of their ids.
-create or replace function "windlass"."outbox_join_count"(p_message_ids uuid[], p_status smallint) returns void
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set enable_hashjoin = off
-    set enable_mergejoin = off
-    set jit = off
-as $sql$
-begin
-    perform 1
-       from "windlass"."outbox_join" j
-      where j.join_id in (select c.join_id
-                            from "windlass"."outbox_join_member" c
-                           where c.message_id = any (p_message_ids) and c.status = 0)
-      order by j.join_id
-        for update;
-    with counted as (
-        update "windlass"."outbox_join_member" c
-           set status = p_status
-         where c.message_id = any (p_message_ids) and c.status = 0
-        returning c.join_id),
-    steps as (
-        select counted.join_id, count(*)::integer as n from counted group by counted.join_id)
-    update "windlass"."outbox_join" j
-       set completed_steps = j.completed_steps + case p_status when 1 then steps.n else 0 end,
-           failed_steps = j.failed_steps + case p_status when 2 then steps.n else 0 end,
-           last_updated_at = clock_timestamp()
-      from steps
-     where j.join_id = steps.join_id;
 end
 $sql$;
 
@@ -3131,7 +3678,7 @@ begin
         select s.changed, cardinality(s.locked)
           into given, left_locked
           from "windlass"."outbox_timer_change_held"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
-                                       p_errors => case when p_error is not null then array[p_error] end,
+                                       p_errors => case when p_error is not null then array_fill(p_error, array[cardinality(v_ids)]) end,
                                        p_leave => true) s;
     end if;
 end
@@ -3556,8 +4103,9 @@ begin
 end
 $sql$;
 
--- Locks those of the ids that are in one of these states, in the order of their ids. Whoever has one locked is waited for;
--- but a message that is not in these states afterwards is not kept locked, as PostgreSQL would: its owner could not renew it.
+-- Locks those of the ids that are in one of these states. Whoever has one locked is waited for, in the order of the ids and with none
+-- locked that is not in these states, so that two who want the same cannot deadlock; and a message that has left them meanwhile is
+-- not kept locked, as PostgreSQL would: its owner could not renew it.
 create or replace function "windlass"."outbox_timer_lock"(p_ids uuid[], p_states integer[]) returns uuid[]
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -3566,24 +4114,38 @@ create or replace function "windlass"."outbox_timer_lock"(p_ids uuid[], p_states
     set jit = off
 as $sql$
 declare
-    v_ids  uuid[];
-    v_held uuid[];
+    v_ids uuid[];
+    v_id  uuid;
 begin
-    loop
+    begin
         v_ids := array(select m.id
                          from "windlass"."outbox_timer" m
                         where m.id = any (p_ids) and m.status + 0 = any (p_states)
                         order by m.id
                           for update skip locked);
-        v_held := array(select m.id
-                          from "windlass"."outbox_timer" m
-                         where m.id = any (p_ids) and m.status + 0 = any (p_states) and m.id <> all (v_ids));
-        if cardinality(v_held) = 0 then
+        if not exists (select
+                         from "windlass"."outbox_timer" m
+                        where m.id = any (p_ids) and m.status + 0 = any (p_states) and m.id <> all (v_ids)) then
             return v_ids;
         end if;
+        raise exception using errcode = 'WL000'; -- lets go of what this block has locked
+    exception
+        when sqlstate 'WL000' then
+            null;
+    end;
+    loop
         begin
-            perform 1 from "windlass"."outbox_timer" m where m.id = any (v_held) order by m.id for update;
-            raise exception using errcode = 'WL000'; -- lets go of what this block has locked
+            v_ids := '{}';
+            for v_id in
+                select m.id from "windlass"."outbox_timer" m where m.id = any (p_ids) and m.status + 0 = any (p_states) order by m.id
+            loop
+                perform 1 from "windlass"."outbox_timer" m where m.id = v_id and m.status + 0 = any (p_states) for update;
+                if not found then
+                    raise exception using errcode = 'WL000';
+                end if;
+                v_ids := v_ids || v_id;
+            end loop;
+            return v_ids;
         exception
             when sqlstate 'WL000' then
                 null;
@@ -3640,8 +4202,9 @@ begin
     if p_keep or exists (select from "windlass"."outbox_timer" m where m.id = any (v_ids) and m.awaited) then
         perform "windlass"."outbox_timer_end_unclaimed"(v_ids, 5::smallint, null);
     end if;
-    if not p_keep then
-        perform "windlass"."outbox_timer_remove"(v_ids);
+    if not p_keep and "windlass"."outbox_timer_remove"(v_ids) < cardinality(v_ids) then -- what cannot be deleted now is cancelled all the same
+        perform "windlass"."outbox_timer_end_unclaimed"(
+            array(select m.id from "windlass"."outbox_timer" m where m.id = any (v_ids) and m.status + 0 in (0, 4)), 5::smallint, null);
     end if;
     return cardinality(v_ids);
 end
@@ -4404,7 +4967,7 @@ begin
         select s.changed, cardinality(s.locked)
           into given, left_locked
           from "windlass"."outbox_job_run_change_held"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
-                                       p_errors => case when p_error is not null then array[p_error] end,
+                                       p_errors => case when p_error is not null then array_fill(p_error, array[cardinality(v_ids)]) end,
                                        p_leave => true) s;
     end if;
 end
@@ -4742,6 +5305,9 @@ declare
     v_count integer;
     v_tried uuid[];
 begin
+    delete from "windlass"."outbox_job_run_failure" h
+     where h.message_id = any (array(
+               select r.id from "windlass"."outbox_job_run" r where r.id = any (p_ids) and r.handed_off));
     with removed as (
         delete from "windlass"."outbox_job_run" m
          where m.id = any (p_ids)
@@ -4829,8 +5395,9 @@ begin
 end
 $sql$;
 
--- Locks those of the ids that are in one of these states, in the order of their ids. Whoever has one locked is waited for;
--- but a message that is not in these states afterwards is not kept locked, as PostgreSQL would: its owner could not renew it.
+-- Locks those of the ids that are in one of these states. Whoever has one locked is waited for, in the order of the ids and with none
+-- locked that is not in these states, so that two who want the same cannot deadlock; and a message that has left them meanwhile is
+-- not kept locked, as PostgreSQL would: its owner could not renew it.
 create or replace function "windlass"."outbox_job_run_lock"(p_ids uuid[], p_states integer[]) returns uuid[]
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -4839,24 +5406,38 @@ create or replace function "windlass"."outbox_job_run_lock"(p_ids uuid[], p_stat
     set jit = off
 as $sql$
 declare
-    v_ids  uuid[];
-    v_held uuid[];
+    v_ids uuid[];
+    v_id  uuid;
 begin
-    loop
+    begin
         v_ids := array(select m.id
                          from "windlass"."outbox_job_run" m
                         where m.id = any (p_ids) and m.status + 0 = any (p_states)
                         order by m.id
                           for update skip locked);
-        v_held := array(select m.id
-                          from "windlass"."outbox_job_run" m
-                         where m.id = any (p_ids) and m.status + 0 = any (p_states) and m.id <> all (v_ids));
-        if cardinality(v_held) = 0 then
+        if not exists (select
+                         from "windlass"."outbox_job_run" m
+                        where m.id = any (p_ids) and m.status + 0 = any (p_states) and m.id <> all (v_ids)) then
             return v_ids;
         end if;
+        raise exception using errcode = 'WL000'; -- lets go of what this block has locked
+    exception
+        when sqlstate 'WL000' then
+            null;
+    end;
+    loop
         begin
-            perform 1 from "windlass"."outbox_job_run" m where m.id = any (v_held) order by m.id for update;
-            raise exception using errcode = 'WL000'; -- lets go of what this block has locked
+            v_ids := '{}';
+            for v_id in
+                select m.id from "windlass"."outbox_job_run" m where m.id = any (p_ids) and m.status + 0 = any (p_states) order by m.id
+            loop
+                perform 1 from "windlass"."outbox_job_run" m where m.id = v_id and m.status + 0 = any (p_states) for update;
+                if not found then
+                    raise exception using errcode = 'WL000';
+                end if;
+                v_ids := v_ids || v_id;
+            end loop;
+            return v_ids;
         exception
             when sqlstate 'WL000' then
                 null;
@@ -4913,8 +5494,9 @@ begin
     if p_keep or exists (select from "windlass"."outbox_job_run" m where m.id = any (v_ids) and m.awaited) then
         perform "windlass"."outbox_job_run_end_unclaimed"(v_ids, 5::smallint, null);
     end if;
-    if not p_keep then
-        perform "windlass"."outbox_job_run_remove"(v_ids);
+    if not p_keep and "windlass"."outbox_job_run_remove"(v_ids) < cardinality(v_ids) then -- what cannot be deleted now is cancelled all the same
+        perform "windlass"."outbox_job_run_end_unclaimed"(
+            array(select m.id from "windlass"."outbox_job_run" m where m.id = any (v_ids) and m.status + 0 in (0, 4)), 5::smallint, null);
     end if;
     return cardinality(v_ids);
 end
@@ -5147,6 +5729,8 @@ begin
     begin
         if cardinality(v_handed) > 0 then
             v_ids := array(select unnest(v_ids) except select unnest(v_handed));
+            -- One whose message somebody has locked is left: whoever has it may be waiting for the run, since messages are locked before runs.
+            v_handed := array(select m.id from "windlass"."outbox" m where m.id = any (v_handed) order by m.id for update skip locked);
             messages := cardinality(v_ids)
                 + (select q.messages from "windlass"."outbox_requeue"(p_by, v_handed, p_reset => p_reset) q);
         end if;
@@ -5213,6 +5797,10 @@ declare
 begin
     perform "windlass".windlass_check_by(p_by);
     perform "windlass".windlass_check_ids(p_ids);
+    if exists (select from "windlass"."outbox_job_run" r where r.id = any (p_ids) and r.handed_off) then
+        perform "windlass"."outbox_erase"(p_by, array(
+            select r.id from "windlass"."outbox_job_run" r where r.id = any (p_ids) and r.handed_off));
+    end if;
     v_ids := "windlass"."outbox_job_run_lock"(p_ids, array[2, 3, 5]);
     v_ids := array(select m.id from "windlass"."outbox_job_run" m where m.id = any (v_ids) and m.erased_at is null);
     update "windlass"."outbox_job_run" m set payload = '', headers = null, erased_at = clock_timestamp() where m.id = any (v_ids);
@@ -5609,6 +6197,7 @@ begin
                                  join "windlass"."outbox" m on m.id = coalesce(t.message_id, t.id)
                                 where t.id = v_id) then
                         delete from "windlass"."outbox_timer" t where t.id = v_id;
+                        delete from "windlass"."outbox_timer_failure" h where h.message_id = v_id;
                     elsif v_state <> '55P03' then
                         update "windlass"."outbox_timer" t
                            set retry_count = t.retry_count + 1, last_error = "windlass"."outbox_error"(v_state, v_constraint),
@@ -6459,6 +7048,134 @@ create table "windlass"."inbox_failure" (
 );
 create index "inbox_failure_of" on "windlass"."inbox_failure" (message_id, failed_at);
 
+-- A queue whose messages can be members of joins. One that is none pays nothing for it.
+alter table "windlass"."inbox"
+    add column joined boolean not null default false,
+    add constraint "inbox_joined_check" check (awaited or not joined);
+
+-- Makes messages members of a join. One that has ended counts at once; also one that is gone, if the join was started before it was
+-- written. Whoever repeats a call changes nothing. Returns how many are new.
+create or replace function "windlass"."inbox_attach"(p_join_id uuid, p_ids uuid[]) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids     uuid[];
+    v_unknown uuid[];
+    v_ended   uuid[];
+begin
+    perform "windlass".windlass_check_ids(p_ids);
+    v_ids := "windlass"."inbox_lock"(p_ids, array[0, 1, 2, 3, 4, 5]);
+    perform 1 from "windlass".windlass_join j where j.id = p_join_id for update;
+    perform "windlass".windlass_join_known(p_join_id);
+    if cardinality(v_ids) < cardinality(p_ids) then
+        v_unknown := array(
+            select unnest(p_ids)
+            except select unnest(v_ids)
+            except select g.message_id from "windlass".windlass_join_gone g where g.message_id = any (p_ids)
+            except select c.message_id from "windlass".windlass_join_member c where c.join_id = p_join_id and c.message_id = any (p_ids));
+        if cardinality(v_unknown) > 0 then
+            perform "windlass".windlass_refuse('ids of messages of ' || 'inbox', v_unknown[1]::text,
+                                             'Attach a message in the transaction that writes it, or start the join before it is written.');
+        end if;
+    end if;
+    v_ids := "windlass".windlass_join_enter(p_join_id, 'inbox', array(select distinct i.id from unnest(p_ids) as i (id)));
+    if cardinality(v_ids) > 0 then
+        update "windlass"."inbox" m set joined = true, awaited = true where m.id = any (v_ids) and m.status + 0 <> 2;
+        for v_status in 1 .. 2 loop
+            v_ended := array(
+                select m.id from "windlass"."inbox" m
+                 where m.id = any (v_ids) and case m.status when 2 then 1 when 3 then 2 when 5 then 2 end = v_status
+                 union
+                select g.message_id from "windlass".windlass_join_gone g where g.message_id = any (v_ids) and g.status = v_status);
+            if cardinality(v_ended) > 0 then
+                perform "windlass".windlass_join_count(v_ended, v_status, p_join_id);
+            end if;
+        end loop;
+    end if;
+    return cardinality(v_ids);
+end
+$sql$;
+
+-- Makes messages that the caller has just written members of their joins; what was first under a deduplication key, in their place.
+create or replace function "windlass"."inbox_enter_joins"(p_ids uuid[], p_join_ids uuid[], p_originals uuid[]) returns void
+    language plpgsql
+as $sql$
+declare
+    v_join  uuid;
+    v_known uuid[];
+begin
+    for v_join in select distinct e.join_id from unnest(p_join_ids) as e (join_id) where e.join_id is not null order by e.join_id loop
+        perform 1 from "windlass".windlass_join j where j.id = v_join for update;
+        perform "windlass".windlass_join_enter(v_join, 'inbox', array(
+            select e.id
+              from unnest(p_ids, p_join_ids, p_originals) as e (id, join_id, original)
+             where e.join_id = v_join and e.original is null));
+        v_known := array(
+            select distinct e.original
+              from unnest(p_join_ids, p_originals) as e (join_id, original)
+             where e.join_id = v_join and e.original is not null);
+        if cardinality(v_known) > 0 then
+            perform "windlass"."inbox_attach"(v_join, v_known);
+        end if;
+    end loop;
+end
+$sql$;
+
+-- Counts messages that end, if they are members of joins.
+create or replace function "windlass"."inbox_joined_ended"(p_ids uuid[], p_status smallint) returns void
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_joined uuid[] := array(select m.id from "windlass"."inbox" m where m.id = any (p_ids) and m.joined);
+begin
+    if cardinality(v_joined) > 0 then
+        perform "windlass".windlass_join_count(v_joined, case p_status when 2 then 1 else 2 end);
+    end if;
+end
+$sql$;
+
+-- Failed messages are to be handled once more: where their joins are pending, the failed steps are taken back.
+create or replace function "windlass"."inbox_joined_reopened"(p_ids uuid[]) returns void
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_joined uuid[] := array(select m.id from "windlass"."inbox" m where m.id = any (p_ids) and m.joined);
+begin
+    if cardinality(v_joined) > 0 then
+        perform "windlass".windlass_join_take_back(v_joined);
+    end if;
+end
+$sql$;
+
+-- Notes how messages ended that are about to be deleted, while a join is pending to which they could still be attached.
+create or replace function "windlass"."inbox_note_gone"(p_ids uuid[]) returns void
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    if exists (select from "windlass".windlass_join j where j.status = 0) then
+        insert into "windlass".windlass_join_gone (message_id, gone_at, status)
+        select m.id, clock_timestamp(), case m.status when 2 then 1 else 2 end from "windlass"."inbox" m where m.id = any (p_ids)
+        on conflict (message_id) do nothing;
+    end if;
+end
+$sql$;
+
 -- The inbox: a queue of messages that arrived, and what it has seen, so that a message which arrives twice is processed once.
 --
 -- A message is named by its source, which is who sent it, and the id it has there. A row of the queue that waits (4) is a copy of
@@ -6911,7 +7628,7 @@ begin
         select s.changed, cardinality(s.locked)
           into given, left_locked
           from "windlass"."inbox_change_held"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
-                                       p_errors => case when p_error is not null then array[p_error] end,
+                                       p_errors => case when p_error is not null then array_fill(p_error, array[cardinality(v_ids)]) end,
                                        p_leave => true) s;
     end if;
 end
@@ -7085,6 +7802,11 @@ begin
             if v_tried is not null then
                 delete from "windlass"."inbox_failure" h where h.message_id = any (v_tried);
             end if;
+            if exists (select from "windlass".windlass_join j where j.status = 0) then
+                insert into "windlass".windlass_join_gone (message_id, gone_at, status)
+                select i.id, clock_timestamp(), 1 from unnest(v_ids) as i (id)
+                on conflict (message_id) do nothing;
+            end if;
         when 'abandon' then
             perform pg_current_xact_id();
             with failed as (
@@ -7249,6 +7971,7 @@ declare
     v_count integer;
     v_tried uuid[];
 begin
+    perform "windlass"."inbox_note_gone"(p_ids);
     p_ids := "windlass"."inbox_delete_seen"(p_ids);
     with removed as (
         delete from "windlass"."inbox" m
@@ -7274,7 +7997,10 @@ create or replace function "windlass"."inbox_ended"(
     language plpgsql
 as $sql$
 begin
-    delete from "windlass"."inbox" m where m.id = any (p_ids);
+    perform "windlass"."inbox_joined_ended"(p_ids, p_status);
+    if not p_pass_on then
+        delete from "windlass"."inbox" m where m.id = any (p_ids);
+    end if;
 end
 $sql$;
 
@@ -7338,8 +8064,9 @@ begin
 end
 $sql$;
 
--- Locks those of the ids that are in one of these states, in the order of their ids. Whoever has one locked is waited for;
--- but a message that is not in these states afterwards is not kept locked, as PostgreSQL would: its owner could not renew it.
+-- Locks those of the ids that are in one of these states. Whoever has one locked is waited for, in the order of the ids and with none
+-- locked that is not in these states, so that two who want the same cannot deadlock; and a message that has left them meanwhile is
+-- not kept locked, as PostgreSQL would: its owner could not renew it.
 create or replace function "windlass"."inbox_lock"(p_ids uuid[], p_states integer[]) returns uuid[]
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -7348,24 +8075,38 @@ create or replace function "windlass"."inbox_lock"(p_ids uuid[], p_states intege
     set jit = off
 as $sql$
 declare
-    v_ids  uuid[];
-    v_held uuid[];
+    v_ids uuid[];
+    v_id  uuid;
 begin
-    loop
+    begin
         v_ids := array(select m.id
                          from "windlass"."inbox" m
                         where m.id = any (p_ids) and m.status + 0 = any (p_states)
                         order by m.id
                           for update skip locked);
-        v_held := array(select m.id
-                          from "windlass"."inbox" m
-                         where m.id = any (p_ids) and m.status + 0 = any (p_states) and m.id <> all (v_ids));
-        if cardinality(v_held) = 0 then
+        if not exists (select
+                         from "windlass"."inbox" m
+                        where m.id = any (p_ids) and m.status + 0 = any (p_states) and m.id <> all (v_ids)) then
             return v_ids;
         end if;
+        raise exception using errcode = 'WL000'; -- lets go of what this block has locked
+    exception
+        when sqlstate 'WL000' then
+            null;
+    end;
+    loop
         begin
-            perform 1 from "windlass"."inbox" m where m.id = any (v_held) order by m.id for update;
-            raise exception using errcode = 'WL000'; -- lets go of what this block has locked
+            v_ids := '{}';
+            for v_id in
+                select m.id from "windlass"."inbox" m where m.id = any (p_ids) and m.status + 0 = any (p_states) order by m.id
+            loop
+                perform 1 from "windlass"."inbox" m where m.id = v_id and m.status + 0 = any (p_states) for update;
+                if not found then
+                    raise exception using errcode = 'WL000';
+                end if;
+                v_ids := v_ids || v_id;
+            end loop;
+            return v_ids;
         exception
             when sqlstate 'WL000' then
                 null;
@@ -7422,8 +8163,9 @@ begin
     if p_keep or exists (select from "windlass"."inbox" m where m.id = any (v_ids) and m.awaited) then
         perform "windlass"."inbox_end_unclaimed"(v_ids, 5::smallint, null);
     end if;
-    if not p_keep then
-        perform "windlass"."inbox_remove"(v_ids);
+    if not p_keep and "windlass"."inbox_remove"(v_ids) < cardinality(v_ids) then -- what cannot be deleted now is cancelled all the same
+        perform "windlass"."inbox_end_unclaimed"(
+            array(select m.id from "windlass"."inbox" m where m.id = any (v_ids) and m.status + 0 in (0, 4)), 5::smallint, null);
     end if;
     return cardinality(v_ids);
 end
@@ -7664,6 +8406,7 @@ begin
     messages := cardinality(v_ids);
     reached := (select max(m.ended_at) from "windlass"."inbox" m where m.id = any (v_ids));
     perform pg_current_xact_id();
+    perform "windlass"."inbox_joined_reopened"(v_ids);
     v_now := clock_timestamp();
     update "windlass"."inbox" m
        set status = case when m.id = any (v_waiting) then 4 else 0 end, owner_token = null,
@@ -8568,6 +9311,24 @@ begin
 end
 $sql$;
 
+-- Makes a queued message a step of a join; see attach(). A copy that waits is none yet: the attempt without the queue may do the work.
+create or replace function "windlass"."inbox_attach_key"(p_join_id uuid, p_source text, p_message_id text) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_id uuid := (select s.id from "windlass"."inbox_seen" s where s.source = p_source and s.message_id = p_message_id);
+begin
+    if v_id is null then
+        perform "windlass".windlass_refuse('a message that is queued', 'one that is not', 'Enqueue it first, in the same transaction or before.');
+    end if;
+    return "windlass"."inbox_attach"(p_join_id, array[v_id]);
+end
+$sql$;
+
 -- Messages without their content, as list() of the queue, and with them those that are not queued, if no topic is given. Of a state
 -- they come together by their time; of all states, first what is queued, then the others by their states. The next page begins after
 -- the last one: its time, its id if it is queued, else its state, and its key.
@@ -8721,6 +9482,9 @@ declare
     v_rows  tid[] := '{}';
     v_count integer;
 begin
+    if (p_verb in ('requeue', 'purge')) is not true then
+        perform "windlass".windlass_refuse('requeue or purge', p_verb, 'Give one of them as p_verb.');
+    end if;
     perform "windlass".windlass_check_choice(p_by, v_ids, coalesce(p_topic, p_source, p_from::text, p_until::text, p_error) is not null,
                                            p_limit, p_all);
     if v_ids is not null then

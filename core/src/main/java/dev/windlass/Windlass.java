@@ -6,6 +6,7 @@ import dev.windlass.inbox.InboxHandler;
 import dev.windlass.inbox.InboxHandlers;
 import dev.windlass.inbox.InboxNode;
 import dev.windlass.inbox.InboxOptions;
+import dev.windlass.join.Joins;
 import dev.windlass.lease.LeaseNode;
 import dev.windlass.lease.LeaseOptions;
 import dev.windlass.lease.Leases;
@@ -170,6 +171,11 @@ public final class Windlass implements AutoCloseable {
     /** The features that were asked for; others are an {@link IllegalStateException}. */
     public Outbox outbox() {
         return its(Feature.OUTBOX, outbox).outbox();
+    }
+
+    /** What waits for several messages; a part of the outbox. */
+    public Joins joins() {
+        return its(Feature.OUTBOX, outbox).joins();
     }
 
     public Leases leases() {

@@ -18,9 +18,8 @@ import org.junit.platform.commons.support.ReflectionSupport;
 
 /** Makes docs/requirements.md of the list of requirements and of the tests that show them. */
 final class RequirementsTableTest {
-    private static final Map<String, String> LATER = Map.of(
-            "many databases", "Comes with many databases; not in this release.",
-            "joins", "Comes with the API of joins; not in this release.");
+    private static final Map<String, String> LATER =
+            Map.of("many databases", "Comes with many databases; not in this release.");
 
     /**
      * @param remark how it is done differently, or why there is no test; may be empty

@@ -4,6 +4,7 @@ import dev.windlass.Claims;
 import dev.windlass.OwnerToken;
 import dev.windlass.Topic;
 import dev.windlass.WindlassException;
+import dev.windlass.join.JoinIdentifier;
 import dev.windlass.operator.FailedAttempt;
 import java.sql.Connection;
 import java.time.Duration;
@@ -128,6 +129,15 @@ public interface Inbox extends Claims<InboxMessage, InboxWorkItemIdentifier> {
 
     /** The same in the caller's transaction. Until that ends, nobody can claim the message. */
     boolean reschedule(Connection connection, String source, String messageId, Instant dueTime);
+
+    /**
+     * Makes a queued message a step of a join. One that has ended counts at once. Returns whether it is new; a message that is not
+     * queued is refused with a {@link WindlassException}.
+     */
+    boolean attach(JoinIdentifier join, String source, String messageId);
+
+    /** The same in the caller's transaction. Keep that short: the lease of a message in progress is not renewed until it ends. */
+    boolean attach(Connection connection, JoinIdentifier join, String source, String messageId);
 
     /**
      * Stores a message for the handlers of its topic, unless the inbox knows it: what is done stays done. It is committed

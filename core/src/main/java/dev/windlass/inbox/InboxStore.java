@@ -5,6 +5,7 @@ import static dev.windlass.runtime.Columns.optional;
 
 import dev.windlass.WindlassException;
 import dev.windlass.WorkStatus;
+import dev.windlass.join.JoinIdentifier;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Headers;
 import dev.windlass.runtime.Instants;
@@ -93,6 +94,15 @@ final class InboxStore extends QueueStore<Delivery> {
                 .texts(List.of(key.source()))
                 .texts(List.of(key.messageId()))
                 .value(row -> List.of((UUID[]) row.getArray(1).getArray()));
+    }
+
+    boolean attach(Connection connection, JoinIdentifier join, InboxKey key) throws SQLException {
+        return call(connection, "attach_key")
+                        .uuid(join.value())
+                        .text(key.source())
+                        .text(key.messageId())
+                        .count()
+                == 1;
     }
 
     /** By an earlier try, perhaps, whose answer was lost. */

@@ -2,6 +2,7 @@ package dev.windlass.inbox;
 
 import dev.windlass.Claims;
 import dev.windlass.OwnerToken;
+import dev.windlass.join.JoinIdentifier;
 import dev.windlass.operator.FailedAttempt;
 import dev.windlass.runtime.Announcer;
 import dev.windlass.runtime.Database;
@@ -158,6 +159,20 @@ final class Queue {
         Require.instant("due time", dueTime);
         return change(
                 connection, "reschedule", key, (callers, id) -> store.reschedule(callers, id, dueTime, null, true));
+    }
+
+    boolean attach(JoinIdentifier join, InboxKey key) {
+        Require.present("join identifier", join);
+        boolean attached = database.retrying(
+                "attach message " + key + " to join " + join, connection -> store.attach(connection, join, key));
+        dispatcher.committed();
+        return attached;
+    }
+
+    boolean attach(Connection connection, JoinIdentifier join, InboxKey key) {
+        Require.present("join identifier", join);
+        return database.within(
+                connection, "attach message " + key + " to join " + join, callers -> store.attach(callers, join, key));
     }
 
     private boolean change(String verb, InboxKey key, Change change) {

@@ -3,6 +3,7 @@ package dev.windlass.inbox;
 import dev.windlass.OwnerToken;
 import dev.windlass.PayloadCodec;
 import dev.windlass.Topic;
+import dev.windlass.join.JoinIdentifier;
 import dev.windlass.operator.FailedAttempt;
 import dev.windlass.runtime.ForwardedClaims;
 import dev.windlass.runtime.Require;
@@ -153,6 +154,16 @@ final class StoredInbox extends ForwardedClaims<InboxMessage, InboxWorkItemIdent
     @Override
     public boolean reschedule(Connection connection, String source, String messageId, Instant dueTime) {
         return queue.reschedule(connection, new InboxKey(source, messageId), dueTime);
+    }
+
+    @Override
+    public boolean attach(JoinIdentifier join, String source, String messageId) {
+        return queue.attach(join, new InboxKey(source, messageId));
+    }
+
+    @Override
+    public boolean attach(Connection connection, JoinIdentifier join, String source, String messageId) {
+        return queue.attach(connection, join, new InboxKey(source, messageId));
     }
 
     @Override

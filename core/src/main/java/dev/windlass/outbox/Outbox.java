@@ -4,6 +4,8 @@ import dev.windlass.Claims;
 import dev.windlass.OwnerToken;
 import dev.windlass.Topic;
 import dev.windlass.WindlassException;
+import dev.windlass.join.JoinEntry;
+import dev.windlass.join.JoinIdentifier;
 import dev.windlass.operator.FailedAttempt;
 import java.sql.Connection;
 import java.time.Instant;
@@ -51,6 +53,31 @@ public interface Outbox extends Claims<OutboxMessage, OutboxWorkItemIdentifier> 
 
     /** Makes an entry of a typed topic, for those who want to say more about the message. */
     <T> OutboxEntry entry(Topic<T> topic, T payload);
+
+    /**
+     * Starts a join and writes its steps, in a transaction of its own: all or none. The join may expect further steps, which are
+     * attached or reported later.
+     *
+     * <pre>{@code
+     * outbox.fanOut(
+     *         JoinEntry.of(2).withFollowUp(FollowUp.completed("etl.transform", customer)),
+     *         List.of(OutboxEntry.of("extract.orders", customer), OutboxEntry.of("extract.products", customer)));
+     * }</pre>
+     */
+    JoinIdentifier fanOut(JoinEntry join, Collection<OutboxEntry> steps);
+
+    /** The same in the caller's transaction. */
+    JoinIdentifier fanOut(Connection connection, JoinEntry join, Collection<OutboxEntry> steps);
+
+    /**
+     * Makes messages that have been written steps of a join. One that has ended counts at once, also if it is gone by now and the
+     * join was started before it was written. {@link OutboxEntry#withJoin} does it in the transaction that writes the message.
+     * Returns how many are new; what is a step already stays one.
+     */
+    int attach(JoinIdentifier join, Collection<OutboxMessageIdentifier> messages);
+
+    /** The same in the caller's transaction. Keep that short: the lease of a message in progress is not renewed until it ends. */
+    int attach(Connection connection, JoinIdentifier join, Collection<OutboxMessageIdentifier> messages);
 
     /** The message as it is stored now, if there is one. */
     Optional<OutboxMessage> find(OutboxMessageIdentifier id);

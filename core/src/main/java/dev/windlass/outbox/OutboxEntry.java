@@ -1,5 +1,6 @@
 package dev.windlass.outbox;
 
+import dev.windlass.join.JoinIdentifier;
 import dev.windlass.runtime.Require;
 import java.time.Duration;
 import java.time.Instant;
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param orderingKey messages with the same key are handled one after another, in the order in which they were written, over
  *     all topics; up to 255 characters. Whoever writes to a key waits for others who do, until they commit
  * @param deduplication lets the message be written only if no other was under the same key
+ * @param join the message is a step of this join; if another was first under its deduplication key, that one is
  */
 public record OutboxEntry(
         String topic,
@@ -29,7 +31,8 @@ public record OutboxEntry(
         @Nullable Duration delay,
         @Nullable Instant expiresAt,
         @Nullable String orderingKey,
-        @Nullable Deduplication deduplication) {
+        @Nullable Deduplication deduplication,
+        @Nullable JoinIdentifier join) {
 
     static final int MAX_TOPIC = 255;
     private static final int MAX_CORRELATION_ID = 255;
@@ -78,37 +81,37 @@ public record OutboxEntry(
     }
 
     public static OutboxEntry of(String topic, String payload) {
-        return new OutboxEntry(topic, payload, null, Map.of(), null, null, null, null, null);
+        return new OutboxEntry(topic, payload, null, Map.of(), null, null, null, null, null, null);
     }
 
     public OutboxEntry withCorrelationId(@Nullable String correlationId) {
         return new OutboxEntry(
-                topic, payload, correlationId, headers, dueTime, delay, expiresAt, orderingKey, deduplication);
+                topic, payload, correlationId, headers, dueTime, delay, expiresAt, orderingKey, deduplication, join);
     }
 
     public OutboxEntry withHeaders(Map<String, String> headers) {
         return new OutboxEntry(
-                topic, payload, correlationId, headers, dueTime, delay, expiresAt, orderingKey, deduplication);
+                topic, payload, correlationId, headers, dueTime, delay, expiresAt, orderingKey, deduplication, join);
     }
 
     public OutboxEntry withDueTime(@Nullable Instant dueTime) {
         return new OutboxEntry(
-                topic, payload, correlationId, headers, dueTime, null, expiresAt, orderingKey, deduplication);
+                topic, payload, correlationId, headers, dueTime, null, expiresAt, orderingKey, deduplication, join);
     }
 
     public OutboxEntry withDelay(@Nullable Duration delay) {
         return new OutboxEntry(
-                topic, payload, correlationId, headers, null, delay, expiresAt, orderingKey, deduplication);
+                topic, payload, correlationId, headers, null, delay, expiresAt, orderingKey, deduplication, join);
     }
 
     public OutboxEntry withExpiresAt(@Nullable Instant expiresAt) {
         return new OutboxEntry(
-                topic, payload, correlationId, headers, dueTime, delay, expiresAt, orderingKey, deduplication);
+                topic, payload, correlationId, headers, dueTime, delay, expiresAt, orderingKey, deduplication, join);
     }
 
     public OutboxEntry withOrderingKey(@Nullable String orderingKey) {
         return new OutboxEntry(
-                topic, payload, correlationId, headers, dueTime, delay, expiresAt, orderingKey, deduplication);
+                topic, payload, correlationId, headers, dueTime, delay, expiresAt, orderingKey, deduplication, join);
     }
 
     /** Writes the message only if none of its topic was written under this key within the window. */
@@ -122,7 +125,14 @@ public record OutboxEntry(
                 delay,
                 expiresAt,
                 orderingKey,
-                new Deduplication(key, window));
+                new Deduplication(key, window),
+                join);
+    }
+
+    /** Makes the message a step of a join, in the transaction that writes it. */
+    public OutboxEntry withJoin(@Nullable JoinIdentifier join) {
+        return new OutboxEntry(
+                topic, payload, correlationId, headers, dueTime, delay, expiresAt, orderingKey, deduplication, join);
     }
 
     /** Without payload and headers: what may go into a log. */

@@ -2,6 +2,8 @@ package dev.windlass.outbox;
 
 import dev.windlass.PayloadCodec;
 import dev.windlass.WindlassOptions;
+import dev.windlass.join.Joins;
+import dev.windlass.join.StoredJoins;
 import dev.windlass.runtime.Announcer;
 import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Dispatcher;
@@ -18,6 +20,7 @@ import java.util.Map;
 /** Internal: the outbox of one Windlass, put together. Programs use {@link dev.windlass.Windlass}. */
 public final class OutboxNode {
     private final Outbox outbox;
+    private final Joins joins;
     private final Dispatcher<OutboxMessage> dispatcher;
 
     public OutboxNode(
@@ -41,6 +44,7 @@ public final class OutboxNode {
                 new DispatcherOptions(options.queue(), windlass),
                 telemetry,
                 workers);
+        joins = new StoredJoins(database, store.joins, dispatcher::committed);
         outbox = new StoredOutbox(
                 database,
                 store,
@@ -56,6 +60,10 @@ public final class OutboxNode {
                         options.tableName(),
                         who,
                         new StoredOperator.Effects(dispatcher::committed, dispatcher::pausesChanged)));
+    }
+
+    public Joins joins() {
+        return joins;
     }
 
     public Outbox outbox() {

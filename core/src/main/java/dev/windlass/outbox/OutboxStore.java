@@ -4,6 +4,8 @@ import static dev.windlass.runtime.Columns.each;
 import static dev.windlass.runtime.Columns.optional;
 
 import dev.windlass.WorkStatus;
+import dev.windlass.join.JoinIdentifier;
+import dev.windlass.join.JoinStore;
 import dev.windlass.outbox.OutboxEntry.Deduplication;
 import dev.windlass.runtime.Call;
 import dev.windlass.runtime.Claimed;
@@ -31,10 +33,12 @@ import org.jspecify.annotations.Nullable;
 final class OutboxStore extends QueueStore<OutboxMessage> implements OrderedStore<OutboxMessage> {
     private final OutboxOptions options;
     private final BooleanSupplier announce;
+    final JoinStore joins;
 
     OutboxStore(Database database, OutboxOptions options, String nodeName, BooleanSupplier announce) {
         super(database, options.tableName(), nodeName, options.queue().retention());
         this.options = options;
+        this.joins = new JoinStore(database, options.tableName());
         this.announce = announce;
     }
 
@@ -54,6 +58,7 @@ final class OutboxStore extends QueueStore<OutboxMessage> implements OrderedStor
                 .text(entry.orderingKey())
                 .text(once == null ? null : once.key())
                 .duration(once == null ? null : once.window())
+                .uuid(join(entry))
                 .value(row -> row.getObject(1, UUID.class));
     }
 
@@ -74,8 +79,13 @@ final class OutboxStore extends QueueStore<OutboxMessage> implements OrderedStor
                 .texts(optional(entries, OutboxEntry::orderingKey))
                 .texts(keys)
                 .durations(windows(entries))
+                .uuids(optional(entries, OutboxStore::join))
                 .value(row ->
                         keys == null ? ids : List.of((UUID[]) row.getArray(1).getArray()));
+    }
+
+    private static @Nullable UUID join(OutboxEntry entry) {
+        return entry.join() == null ? null : entry.join().value();
     }
 
     private static @Nullable String key(@Nullable Deduplication once) {
@@ -95,6 +105,10 @@ final class OutboxStore extends QueueStore<OutboxMessage> implements OrderedStor
 
     private static @Nullable Duration window(@Nullable Deduplication once) {
         return once == null ? null : once.window();
+    }
+
+    int attach(Connection connection, JoinIdentifier join, List<UUID> ids) throws SQLException {
+        return call(connection, "attach").uuid(join.value()).uuids(ids).count();
     }
 
     boolean exists(Connection connection, UUID id) throws SQLException {
@@ -215,6 +229,8 @@ final class OutboxStore extends QueueStore<OutboxMessage> implements OrderedStor
         return Map.of(
                 "forgetting deduplication keys",
                 (connection, limit) ->
-                        call(connection, "clean_dedup").integer(limit).count());
+                        call(connection, "clean_dedup").integer(limit).count(),
+                "cleaning joins",
+                joins::clean);
     }
 }

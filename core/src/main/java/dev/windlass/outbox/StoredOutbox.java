@@ -4,6 +4,8 @@ import dev.windlass.OwnerToken;
 import dev.windlass.PayloadCodec;
 import dev.windlass.Topic;
 import dev.windlass.WorkStatus;
+import dev.windlass.join.JoinEntry;
+import dev.windlass.join.JoinIdentifier;
 import dev.windlass.operator.FailedAttempt;
 import dev.windlass.runtime.Announcer;
 import dev.windlass.runtime.Database;
@@ -139,6 +141,88 @@ final class StoredOutbox extends ForwardedClaims<OutboxMessage, OutboxWorkItemId
             }
             return identifiers(stand);
         });
+    }
+
+    @Override
+    public JoinIdentifier fanOut(JoinEntry join, Collection<OutboxEntry> steps) {
+        JoinIdentifier id = new JoinIdentifier(ids.next());
+        List<OutboxEntry> members = members(id, join, steps);
+        UUID followUpId = ids.next();
+        List<UUID> made = newIds(members.size());
+        boolean announce = announcer.announce();
+        boolean[] tried = {false};
+        return database.retrying(
+                "fan out to " + members.size() + " messages",
+                connection -> {
+                    boolean again = tried[0] && store.joins.find(connection, id).isPresent();
+                    tried[0] = true;
+                    if (!again) {
+                        store.joins.start(connection, id, followUpId, join);
+                        store.enqueueAll(connection, made, members, announce);
+                    }
+                    return members;
+                },
+                written -> {
+                    topics(written).forEach(dispatcher::committed);
+                    return id;
+                },
+                connection -> fanOut(connection, id, join, members));
+    }
+
+    @Override
+    public JoinIdentifier fanOut(Connection connection, JoinEntry join, Collection<OutboxEntry> steps) {
+        Require.present("connection", connection);
+        JoinIdentifier id = new JoinIdentifier(ids.next());
+        return fanOut(connection, id, join, members(id, join, steps));
+    }
+
+    private JoinIdentifier fanOut(Connection connection, JoinIdentifier id, JoinEntry join, List<OutboxEntry> members) {
+        database.within(connection, "start a join", callers -> {
+            store.joins.start(callers, id, ids.next(), join);
+            return true;
+        });
+        enqueueAll(connection, members);
+        return id;
+    }
+
+    private static List<OutboxEntry> members(JoinIdentifier id, JoinEntry join, Collection<OutboxEntry> steps) {
+        Require.present("join entry", join);
+        List<OutboxEntry> members = Require.elements("steps", steps).stream()
+                .map(step -> step.withJoin(id))
+                .toList();
+        if (members.size() > join.expectedSteps()) {
+            throw new IllegalArgumentException("expected at most the " + join.expectedSteps()
+                    + " steps of the join, got " + members.size() + "; let it expect as many");
+        }
+        return members;
+    }
+
+    @Override
+    public int attach(JoinIdentifier join, Collection<OutboxMessageIdentifier> messages) {
+        Require.present("join identifier", join);
+        List<UUID> members = values(messages);
+        int attached = database.retrying(
+                "attach " + members.size() + " messages to join " + join,
+                connection -> store.attach(connection, join, members));
+        dispatcher.committed();
+        return attached;
+    }
+
+    @Override
+    public int attach(Connection connection, JoinIdentifier join, Collection<OutboxMessageIdentifier> messages) {
+        Require.present("join identifier", join);
+        List<UUID> members = values(messages);
+        return database.within(
+                connection,
+                "attach " + members.size() + " messages to join " + join,
+                callers -> store.attach(callers, join, members));
+    }
+
+    private static List<UUID> values(Collection<OutboxMessageIdentifier> messages) {
+        return Require.elements("message identifiers", messages).stream()
+                .map(OutboxMessageIdentifier::value)
+                .distinct()
+                .toList();
     }
 
     /** Where the first entry without a deduplication key is; those with one are not written twice in any case. */

@@ -48,7 +48,7 @@ public record Component(
 
     /** What all the others need. */
     static Component common() {
-        return first("windlass", "windlass", "windlass", file("windlass.sql"));
+        return first("windlass", "windlass", "windlass", file("windlass.sql"), file("windlass_join.sql"));
     }
 
     public static Component outbox(String tableName) {
@@ -58,6 +58,7 @@ public record Component(
                 "outbox",
                 tableName,
                 table(messages),
+                joins(messages),
                 file("outbox_table.sql"),
                 claims(messages),
                 verbs(messages),
@@ -95,6 +96,7 @@ public record Component(
                 "inbox",
                 tableName,
                 table(messages),
+                joins(messages),
                 file("inbox_table.sql"),
                 claims(messages),
                 verbs(messages),
@@ -119,6 +121,10 @@ public record Component(
 
     private static Step table(Queue queue) {
         return new Step(1, "queue_table.sql", queue);
+    }
+
+    private static Step joins(Queue queue) {
+        return new Step(1, "queue_joins.sql", queue);
     }
 
     private static Step claims(Queue queue) {

@@ -59,6 +59,19 @@ final class PostgresGuardLockTest extends InboxConformance {
     }
 
     @Test
+    void whatIsCancelledAndCannotBeForgottenNowIsCancelledAllTheSame() throws SQLException {
+        inbox.enqueue(InboxEntry.of(SOURCE, "1", "topic", "payload"));
+        try (Connection other = transaction()) {
+            postgres.lock(other, "inbox_seen", "message_id = ?", "1");
+            assertThat(postgres.value(
+                            Integer.class, "select %s.inbox_cancel(array(select id from %s.inbox), p_keep => false)"))
+                    .isEqualTo(1);
+            other.rollback();
+        }
+        assertThat(status("1")).isEqualTo(WorkStatus.CANCELLED);
+    }
+
+    @Test
     void marksOfTheirOwnTransactionGiveUpToo() throws SQLException {
         InboxAttempt attempt = begun("1");
         List<Consumer<InboxAttempt>> marks = List.of(

@@ -72,7 +72,7 @@ final class BadArgumentsConformance extends OutboxConformance {
                 bad(() -> GOOD.withDelay(Duration.ofMillis(-1)), "expected a delay of zero or more, got PT-0.001S"),
                 bad(() -> GOOD.withDelay(Duration.ofDays(36_501)), "expected a delay of at most 100 years"),
                 bad(
-                        () -> new OutboxEntry("topic", "", null, Map.of(), DUE, Duration.ZERO, null, null, null),
+                        () -> new OutboxEntry("topic", "", null, Map.of(), DUE, Duration.ZERO, null, null, null, null),
                         "expected a due time or a delay, got both"));
     }
 

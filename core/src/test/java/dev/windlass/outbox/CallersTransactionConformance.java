@@ -196,11 +196,12 @@ final class CallersTransactionConformance extends OutboxConformance {
         database()
                 .update(
                         connection,
-                        "insert into %s.outbox_join (join_id, expected_steps) values (?, 1)",
-                        UUID.randomUUID());
+                        "insert into %s.windlass_join_gone (message_id, gone_at, status) values (?, ?, 1)",
+                        UUID.randomUUID(),
+                        database().now());
     }
 
     private long businessRows() {
-        return database().value(Long.class, "select count(*) from %s.outbox_join");
+        return database().value(Long.class, "select count(*) from %s.windlass_join_gone");
     }
 }

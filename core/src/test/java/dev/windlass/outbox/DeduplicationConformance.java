@@ -12,6 +12,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
@@ -366,7 +367,8 @@ final class DeduplicationConformance extends OutboxConformance {
 
     private int forget(int limit) throws SQLException {
         try (Connection connection = database().connect()) {
-            return store(HOUR).upkeep().values().iterator().next().run(connection, limit);
+            return Objects.requireNonNull(store(HOUR).upkeep().get("forgetting deduplication keys"))
+                    .run(connection, limit);
         }
     }
 

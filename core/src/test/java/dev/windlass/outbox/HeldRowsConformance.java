@@ -122,7 +122,7 @@ final class HeldRowsConformance extends OutboxConformance {
         List<Held> held = claimMany(3);
         UUID member = held.get(1).id();
         UUID join = join(List.of(new OutboxWorkItemIdentifier(member)));
-        try (Connection somebody = holding("outbox_join", "join_id", join)) {
+        try (Connection somebody = holding("windlass_join", "id", join)) {
             assertThat(run(verb, held)).isEqualTo(new Answer(2, Set.of(member), Set.of()));
             somebody.rollback();
         }

@@ -137,11 +137,12 @@ final class JoinCountConformance extends OutboxConformance {
 
     private void whileJoinsCannotBeCounted(Runnable test) {
         database()
-                .update("alter table %s.outbox_join add constraint broken check (completed_steps + failed_steps = 0)");
+                .update(
+                        "alter table %s.windlass_join add constraint broken check (completed_steps + failed_steps = 0)");
         try {
             test.run();
         } finally {
-            database().update("alter table %s.outbox_join drop constraint broken");
+            database().update("alter table %s.windlass_join drop constraint broken");
         }
     }
 }

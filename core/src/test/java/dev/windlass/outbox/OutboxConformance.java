@@ -2,6 +2,10 @@ package dev.windlass.outbox;
 
 import dev.windlass.EngineDatabase;
 import dev.windlass.OwnerToken;
+import dev.windlass.Windlass;
+import dev.windlass.join.JoinEntry;
+import dev.windlass.join.JoinIdentifier;
+import dev.windlass.join.Joins;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -19,13 +23,16 @@ abstract class OutboxConformance {
     static final OutboxOptions OPTIONS = OutboxOptions.defaults().withLease(Duration.ofMillis(10));
 
     Outbox outbox;
+    Joins joins;
 
     private EngineDatabase database;
 
     @BeforeEach
     void startWithoutBackgroundWork(EngineDatabase database) {
         this.database = database;
-        outbox = outbox(OPTIONS);
+        Windlass windlass = windlass(OPTIONS);
+        outbox = windlass.outbox();
+        joins = windlass.joins();
     }
 
     final EngineDatabase database() {
@@ -33,6 +40,10 @@ abstract class OutboxConformance {
     }
 
     Outbox outbox(OutboxOptions options) {
+        return windlass(options).outbox();
+    }
+
+    private Windlass windlass(OutboxOptions options) {
         return database()
                 .start(database()
                         .windlass()
@@ -40,8 +51,7 @@ abstract class OutboxConformance {
                                 .options()
                                 .withBackgroundWorkers(false)
                                 .withNodeName("node-1"))
-                        .outbox(options))
-                .outbox();
+                        .outbox(options));
     }
 
     /** The routines beneath the public API. */
@@ -136,19 +146,16 @@ abstract class OutboxConformance {
 
     /** A join with these members. */
     UUID join(Collection<OutboxWorkItemIdentifier> members) {
-        UUID join = UUID.randomUUID();
-        database().update("insert into %s.outbox_join (join_id, expected_steps) values (?, ?)", join, members.size());
-        for (OutboxWorkItemIdentifier member : members) {
-            database()
-                    .update(
-                            "insert into %s.outbox_join_member (join_id, message_id) values (?, ?)",
-                            join, member.value());
-            database().update("update %s.outbox set joined = ?, awaited = ? where id = ?", true, true, member.value());
-        }
-        return join;
+        JoinIdentifier join = joins.start(JoinEntry.of(members.size()));
+        outbox.attach(
+                join,
+                members.stream()
+                        .map(member -> new OutboxMessageIdentifier(member.value()))
+                        .toList());
+        return join.value();
     }
 
     int steps(String column, UUID join) {
-        return database().value(Integer.class, "select " + column + " from %s.outbox_join where join_id = ?", join);
+        return database().value(Integer.class, "select " + column + " from %s.windlass_join where id = ?", join);
     }
 }

@@ -175,13 +175,14 @@ final class PostgresRefusedRowTest {
         three("expires_at, ordering_key, ordering_sequence, awaited", "now() - interval '1 hour', null, null, true");
         database.execute("update %s.outbox set payload = 'joined' where payload = 'poison'");
         database.execute("update %s.outbox set joined = true where payload = 'joined'");
-        database.execute("insert into %s.outbox_join (join_id, expected_steps) values (gen_random_uuid(), 1)");
-        database.execute("insert into %s.outbox_join_member (join_id, message_id)"
-                + " select j.join_id, m.id from %s.outbox_join j, %s.outbox m where m.payload = 'joined'");
+        database.execute("insert into %s.windlass_join (id, created_at, updated_at, expected_steps, members)"
+                + " values (gen_random_uuid(), now(), now(), 1, 1)");
+        database.execute("insert into %s.windlass_join_member (join_id, message_id, created_at)"
+                + " select j.id, m.id, now() from %s.windlass_join j, %s.outbox m where m.payload = 'joined'");
         try (Connection other = database.owner().getConnection();
                 Statement statement = other.createStatement()) {
             other.setAutoCommit(false);
-            statement.execute("select from \"" + database.schema() + "\".outbox_join for update");
+            statement.execute("select from \"" + database.schema() + "\".windlass_join for update");
             assertThat(routine("outbox_expire()")).isEqualTo(2);
             other.rollback();
         }

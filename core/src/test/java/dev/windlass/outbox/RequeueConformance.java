@@ -21,6 +21,7 @@ import java.util.Queue;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -253,6 +254,43 @@ final class RequeueConformance extends OutboxConformance {
         assertThat(count("status = 0 and requeues = 1")).isEqualTo(MANY);
         assertThat(database().value(Long.class, "select sum(messages) from %s.windlass_action"))
                 .isEqualTo(MANY);
+    }
+
+    /** Without the retries of the public API, which would hide a deadlock. */
+    @Test
+    void whoeverWantsTheSameMessagesWaitsAndNeverDeadlocks() throws Exception {
+        for (int round = 0; round < 5; round++) {
+            List<UUID> ids = failed("topic", MANY).stream()
+                    .map(OutboxMessageIdentifier::value)
+                    .toList();
+            AtomicInteger racer = new AtomicInteger();
+
+            List<Integer> counts = RaceConformance.race(() -> requeued(racer.incrementAndGet() % 2 == 0 ? ids : null));
+
+            assertThat(counts.stream().mapToInt(i -> i).sum()).isEqualTo(MANY);
+            fail("broken");
+            anna.purge(MessageFilter.failed());
+        }
+    }
+
+    private int requeued(@Nullable List<UUID> ids) throws SQLException {
+        return database()
+                .routines()
+                .once(connection -> database()
+                        .routines()
+                        .call(connection, "outbox_requeue")
+                        .text("anna")
+                        .uuids(ids)
+                        .text(null)
+                        .text(null)
+                        .instant(null)
+                        .instant(null)
+                        .text(null)
+                        .integer(100)
+                        .number(null)
+                        .bool(ids == null)
+                        .list(row -> row.getInt("messages"))
+                        .get(0));
     }
 
     @Test

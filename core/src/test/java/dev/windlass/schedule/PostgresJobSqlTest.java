@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.UUID;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Jobs from psql or any other language. */
@@ -78,6 +79,47 @@ final class PostgresJobSqlTest {
                         .withMisfire(Misfire.skip(Duration.ofHours(1)))
                         .withJitter(Duration.ofMinutes(1))
                         .withOverlap(Overlap.SKIP));
+    }
+
+    private static UUID failed() {
+        UUID id = call(UUID.class, "run_id from %s.outbox_job_trigger('nightly', p_hand_off => true)");
+        call(Integer.class, """
+                changed from %s.outbox_fail(array(select id from %s.outbox_claim('00000000-0000-4000-8000-000000000001', '1 min', 1)),
+                                            array['00000000-0000-4000-8000-000000000001'::uuid])""");
+        return id;
+    }
+
+    /** Who requeues a message locks it before its run: to wait for the message with the run locked would be a deadlock. */
+    @Test
+    @Timeout(60)
+    void aRunWhoseMessageSomebodyHasLockedIsNotRequeuedAndNobodyWaits() throws SQLException {
+        UUID held = failed();
+        failed();
+        try (Connection other = database.dataSource().getConnection()) {
+            other.setAutoCommit(false);
+            database.lock(other, "outbox", "id = ?", held);
+            assertThat(call(Integer.class, "messages from %s.outbox_job_run_requeue('me', p_all => true)"))
+                    .isEqualTo(1);
+            other.rollback();
+        }
+        assertThat(call(Integer.class, "messages from %s.outbox_job_run_requeue('me', p_all => true)"))
+                .isEqualTo(1);
+    }
+
+    @Test
+    void nothingIsLeftOfARunThatWasTriedAndThenHandedOff() throws SQLException {
+        UUID id = call(UUID.class, "run_id from %s.outbox_job_trigger('nightly')");
+        call(Integer.class, """
+                changed from %s.outbox_job_run_abandon(
+                    array(select id from %s.outbox_job_run_claim('00000000-0000-4000-8000-000000000001', '1 min', 1)),
+                    array['00000000-0000-4000-8000-000000000001'::uuid], array[interval '0'])""");
+        call(Integer.class, "looked_at from %s.outbox_job_run_hand_off()");
+        call(Integer.class, "%s.outbox_cancel(array['" + id + "'::uuid])");
+        assertThat(call(Long.class, "count(*) from %s.outbox_job_run_failures('" + id + "')"))
+                .isEqualTo(1);
+        database.execute("update %s.outbox_job set last_run_id = null");
+        assertThat(call(Integer.class, "%s.outbox_job_run_clean('0')")).isEqualTo(1);
+        assertThat(call(Long.class, "count(*) from %s.outbox_job_run_failure")).isZero();
     }
 
     @Test

@@ -126,6 +126,18 @@ final class RunOutcomeConformance extends JobsConformance {
     }
 
     @Test
+    void whoErasesARunErasesTheMessageThatItBecame() {
+        jobs.save(rare("job").withPayload("content"));
+        JobRun run = jobs.trigger("job");
+        JobRun going = jobs.trigger("job");
+        windlass.outbox().fail(owner, claim(windlass), "broken");
+        windlass.outbox().operator("me").requeue(List.of(message(going)), Attempts.RESET);
+        assertThat(jobs.operator("me").erase(List.of(run.id(), going.id()))).isEqualTo(1);
+        assertThat(messages("payload = '' and erased_at is not null")).isEqualTo(1);
+        assertThat(messages("payload = 'content'")).isEqualTo(1);
+    }
+
+    @Test
     void theHandlerOfAMessageWritesDownWhatCameOfTheRun() {
         JobRun run = jobs.trigger("job");
         database()

@@ -45,13 +45,14 @@ final class MigratorTest {
                         "outbox_job_run",
                         "outbox_job_run_failure",
                         "outbox_job_set",
-                        "outbox_join",
-                        "outbox_join_member",
                         "outbox_key",
                         "outbox_key_freed",
                         "outbox_timer",
                         "outbox_timer_failure",
                         "windlass_action",
+                        "windlass_join",
+                        "windlass_join_gone",
+                        "windlass_join_member",
                         "windlass_pause",
                         "windlass_version",
                         "windlass_watch");
@@ -181,13 +182,13 @@ final class MigratorTest {
     @Test
     void aMigrationThatFailsLeavesNothing() throws SQLException {
         database.execute("create schema %s");
-        database.execute("create table %s.outbox_join (mine integer)");
+        database.execute("create table %s.outbox_key (mine integer)");
 
         assertThatThrownBy(() -> database.migrator().migrate())
                 .isInstanceOf(WindlassException.class)
                 .hasMessageContaining("could not migrate schema " + database.schema);
 
-        assertThat(database.content()).containsExactly("column outbox_join mine integer f");
+        assertThat(database.content()).containsExactly("column outbox_key mine integer f");
     }
 
     @Test

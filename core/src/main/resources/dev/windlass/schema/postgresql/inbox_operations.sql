@@ -63,6 +63,21 @@ begin
 end
 $sql$;
 
+-- Makes a queued message a step of a join; see attach(). A copy that waits is none yet: the attempt without the queue may do the work.
+create or replace function {schema}.{inbox_attach_key}(p_join_id uuid, p_source text, p_message_id text) returns integer
+    language plpgsql
+{plan:index}
+as $sql$
+declare
+    v_id uuid := (select s.id from {schema}.{inbox_seen} s where s.source = p_source and s.message_id = p_message_id);
+begin
+    if v_id is null then
+        perform {schema}.windlass_refuse('a message that is queued', 'one that is not', 'Enqueue it first, in the same transaction or before.');
+    end if;
+    return {schema}.{inbox_attach}(p_join_id, array[v_id]);
+end
+$sql$;
+
 -- Messages without their content, as list() of the queue, and with them those that are not queued, if no topic is given. Of a state
 -- they come together by their time; of all states, first what is queued, then the others by their states. The next page begins after
 -- the last one: its time, its id if it is queued, else its state, and its key.
@@ -204,6 +219,9 @@ declare
     v_rows  tid[] := '{}';
     v_count integer;
 begin
+    if (p_verb in ('requeue', 'purge')) is not true then
+        perform {schema}.windlass_refuse('requeue or purge', p_verb, 'Give one of them as p_verb.');
+    end if;
     perform {schema}.windlass_check_choice(p_by, v_ids, coalesce(p_topic, p_source, p_from::text, p_until::text, p_error) is not null,
                                            p_limit, p_all);
     if v_ids is not null then

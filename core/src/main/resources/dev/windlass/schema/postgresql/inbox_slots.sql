@@ -1,8 +1,14 @@
 -- What the inbox does in the verbs of its queue.
 
--- {slot:ended} Only copies that wait are awaited: one that was cancelled or has expired is dropped.
-    delete from {schema}.{inbox} m where m.id = any (p_ids);
+-- {slot:ended} Joins learn of it. A copy that waited, and was cancelled or has expired, is dropped.
+    perform {schema}.{inbox_joined_ended}(p_ids, p_status);
+    if not p_pass_on then
+        delete from {schema}.{inbox} m where m.id = any (p_ids);
+    end if;
+-- {slot:requeuing} Joins that are pending take it back.
+    perform {schema}.{inbox_joined_reopened}(v_ids);
 -- {slot:removing} The inbox forgets them; those whose memory somebody has locked stay.
+    perform {schema}.{inbox_note_gone}(p_ids);
     p_ids := {schema}.{inbox_delete_seen}(p_ids);
 -- {slot:listing} Copies that wait are few.
     if p_status = 4 then
@@ -18,3 +24,9 @@
          limit p_limit;
         return;
     end if;
+-- {slot:deleted} Who attaches one to a join later is told that it is done.
+            if exists (select from {schema}.windlass_join j where j.status = 0) then
+                insert into {schema}.windlass_join_gone (message_id, gone_at, status)
+                select i.id, clock_timestamp(), 1 from unnest(v_ids) as i (id)
+                on conflict (message_id) do nothing;
+            end if;

@@ -17,7 +17,8 @@ create or replace function {schema}.{outbox_enqueue}(
     p_notify         boolean default true,
     p_ordering_key   text default null,
     p_dedup_key      text default null,
-    p_dedup_window   interval default null
+    p_dedup_window   interval default null,
+    p_join_id        uuid default null
 ) returns uuid
     language plpgsql
 as $sql$
@@ -35,6 +36,9 @@ begin
     if p_dedup_key is not null then
         v_original := {schema}.{outbox_take_dedup_key}(p_topic, p_dedup_key, v_id, p_dedup_window);
         if v_original is not null then
+            if p_join_id is not null then
+                perform {schema}.{outbox_attach}(p_join_id, array[v_original]);
+            end if;
             return v_original;
         end if;
     elsif p_dedup_window is not null then
@@ -59,10 +63,13 @@ begin
     v_now := clock_timestamp();
     insert into {schema}.{outbox}
         (id, created_at, next_attempt_at, due_at, expires_at, status, topic, correlation_id, headers, payload,
-         ordering_key, ordering_sequence, awaited)
+         ordering_key, ordering_sequence, awaited, joined)
     values (v_id, v_now, greatest(v_now, coalesce(p_due_at, v_now + p_delay)), coalesce(p_due_at, v_now + p_delay),
             p_expires_at, case when v_head is false then 4 else 0 end, p_topic, nullif(p_correlation_id, ''), p_headers, p_payload,
-            p_ordering_key, v_sequence, p_ordering_key is not null);
+            p_ordering_key, v_sequence, coalesce(p_ordering_key, p_join_id::text) is not null, p_join_id is not null);
+    if p_join_id is not null then
+        perform {schema}.{outbox_enter_joins}(array[v_id], array[p_join_id], null);
+    end if;
     if p_notify then
         perform pg_notify({channel}, p_topic);
     end if;
@@ -70,7 +77,8 @@ begin
 end
 $sql$;
 
--- Writes many messages in one round trip, in the order of the arrays. An array of optional values may be null as a whole.
+-- Writes many messages in one round trip, in the order of the arrays. An array of optional values may be null as a whole. A
+-- message that is given a join is a member of it.
 -- Returns the ids, in the same order; under deduplication keys that are taken, the ids of the messages that took them.
 create or replace function {schema}.{outbox_enqueue_all}(
     p_ids             uuid[],
@@ -84,7 +92,8 @@ create or replace function {schema}.{outbox_enqueue_all}(
     p_notify          boolean default true,
     p_ordering_keys   text[] default null,
     p_dedup_keys      text[] default null,
-    p_dedup_windows   interval[] default null
+    p_dedup_windows   interval[] default null,
+    p_join_ids        uuid[] default null
 ) returns uuid[]
     language plpgsql
 as $sql$
@@ -98,7 +107,8 @@ begin
     perform {schema}.windlass_check_lengths(
         cardinality(p_topics), coalesce(cardinality(p_payloads), -1), cardinality(p_ids), cardinality(p_correlation_ids),
         cardinality(p_headers), cardinality(p_due_ats), cardinality(p_delays), cardinality(p_expires_ats),
-        cardinality(p_ordering_keys), cardinality(p_dedup_keys), nullif(cardinality(p_dedup_windows), 1)); -- one for all
+        cardinality(p_ordering_keys), cardinality(p_dedup_keys), nullif(cardinality(p_dedup_windows), 1), -- one for all
+        cardinality(p_join_ids));
     if p_due_ats is not null and p_delays is not null or p_expires_ats is not null then
         perform {schema}.windlass_check_times(e.due_at, e.delay, e.expires_at)
            from unnest(p_due_ats, p_delays, p_expires_ats) as e (due_at, delay, expires_at);
@@ -119,14 +129,19 @@ begin
     v_now := clock_timestamp();
     insert into {schema}.{outbox}
         (id, created_at, next_attempt_at, due_at, expires_at, status, topic, correlation_id, headers, payload,
-         ordering_key, ordering_sequence, awaited)
+         ordering_key, ordering_sequence, awaited, joined)
     select e.id, v_now, greatest(v_now, coalesce(e.due_at, v_now + e.delay)), coalesce(e.due_at, v_now + e.delay),
            e.expires_at, case when e.head is false then 4 else 0 end, e.topic, nullif(e.correlation_id, ''),
-           e.headers::jsonb, e.payload, e.ordering_key, e.sequence, e.ordering_key is not null
+           e.headers::jsonb, e.payload, e.ordering_key, e.sequence,
+           e.ordering_key is not null or e.join_id is not null, e.join_id is not null
       from unnest(v_ids, p_topics, p_payloads, p_correlation_ids, p_headers, p_due_ats, p_delays, p_expires_ats,
-                  p_ordering_keys, v_sequences, v_heads, v_originals)
-           as e (id, topic, payload, correlation_id, headers, due_at, delay, expires_at, ordering_key, sequence, head, original)
+                  p_ordering_keys, v_sequences, v_heads, v_originals, p_join_ids)
+           as e (id, topic, payload, correlation_id, headers, due_at, delay, expires_at, ordering_key, sequence, head, original,
+                 join_id)
      where e.original is null;
+    if p_join_ids is not null then
+        perform {schema}.{outbox_enter_joins}(v_ids, p_join_ids, v_originals);
+    end if;
     if p_notify then
         perform pg_notify({channel}, t.topic) from (select distinct unnest(p_topics) as topic) t;
     end if;
@@ -138,7 +153,7 @@ begin
 end
 $sql$;
 
--- What has to be done when messages end, in the same transaction: their joins and runs learn of it, and the keys they
+-- What has to be done when messages end, in the same transaction: the runs of jobs learn of it, and the keys they
 -- held are passed on, unless p_pass_on says that the caller does that. Those of p_blocking go on to hold theirs.
 create or replace function {schema}.{outbox_message_ended}(
     p_ids      uuid[],
@@ -151,20 +166,16 @@ create or replace function {schema}.{outbox_message_ended}(
 {plan:index}
 as $sql$
 declare
-    v_joined uuid[];
     v_runs   uuid[];
     v_keys   text[];
     v_blocks uuid[];
 begin
-    select array_agg(m.id) filter (where m.joined), array_agg(m.id) filter (where m.source = 'job'),
+    select array_agg(m.id) filter (where m.source = 'job'),
            array_agg(m.ordering_key) filter (where m.ordering_key is not null and m.id <> all (p_blocking)),
            array_agg(m.id) filter (where m.ordering_key is not null and m.id = any (p_blocking))
-      into v_joined, v_runs, v_keys, v_blocks
+      into v_runs, v_keys, v_blocks
       from {schema}.{outbox} m
      where m.id = any (p_ids);
-    if v_joined is not null then
-        perform {schema}.{outbox_join_count}(v_joined, case when p_status = 2 then 1 else 2 end::smallint);
-    end if;
     if v_runs is not null then
         perform {schema}.{outbox_job_runs_ended}(v_runs, p_status);
     end if;
@@ -276,35 +287,5 @@ begin
     if not found then
         return next;
     end if;
-end
-$sql$;
-
--- Counts ended messages into the joins they are members of, each membership once: p_status 1 completed, 2 failed. Called
--- by whatever ends a message, after its row is locked; joins are locked in the order of their ids.
-create or replace function {schema}.{outbox_join_count}(p_message_ids uuid[], p_status smallint) returns void
-    language plpgsql
-{plan:each}
-as $sql$
-begin
-    perform 1
-       from {schema}.{outbox_join} j
-      where j.join_id in (select c.join_id
-                            from {schema}.{outbox_join_member} c
-                           where c.message_id = any (p_message_ids) and c.status = 0)
-      order by j.join_id
-        for update;
-    with counted as (
-        update {schema}.{outbox_join_member} c
-           set status = p_status
-         where c.message_id = any (p_message_ids) and c.status = 0
-        returning c.join_id),
-    steps as (
-        select counted.join_id, count(*)::integer as n from counted group by counted.join_id)
-    update {schema}.{outbox_join} j
-       set completed_steps = j.completed_steps + case p_status when 1 then steps.n else 0 end,
-           failed_steps = j.failed_steps + case p_status when 2 then steps.n else 0 end,
-           last_updated_at = clock_timestamp()
-      from steps
-     where j.join_id = steps.join_id;
 end
 $sql$;

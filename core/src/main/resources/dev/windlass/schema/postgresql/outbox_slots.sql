@@ -10,11 +10,14 @@
         return least(v_due, 250);
     end if;
 -- {slot:ended} Joins and runs learn of it, and the keys that ended messages held are passed on; those of p_blocking go on to hold theirs.
+    perform {schema}.{outbox_joined_ended}(p_ids, p_status);
     perform {schema}.{outbox_message_ended}(p_ids, p_status, p_blocking, p_pass_on, p_notify);
--- {slot:removing} The keys that failed messages held are passed on.
+-- {slot:removing} Joins can be told later how they ended. The keys that failed messages held are passed on.
+    perform {schema}.{outbox_note_gone}(p_ids);
     perform {schema}.{outbox_pass_on}(array(
         select m.ordering_key from {schema}.{outbox} m where m.id = any (p_ids) and m.blocks_key), true);
 -- {slot:requeuing} Under a key that others hold by now a message waits, as the first in line. The run of a job is open again.
+    perform {schema}.{outbox_joined_reopened}(v_ids);
     v_waiting := {schema}.{outbox_enter_keys}(v_ids);
     if exists (select from {schema}.{outbox} m where m.id = any (v_ids) and m.source = 'job') then
         perform {schema}.{outbox_job_runs_reopened}(array(
@@ -35,3 +38,9 @@
          limit p_limit;
         return;
     end if;
+-- {slot:deleted} Who attaches one to a join later is told that it is done.
+            if exists (select from {schema}.windlass_join j where j.status = 0) then
+                insert into {schema}.windlass_join_gone (message_id, gone_at, status)
+                select i.id, clock_timestamp(), 1 from unnest(v_ids) as i (id)
+                on conflict (message_id) do nothing;
+            end if;

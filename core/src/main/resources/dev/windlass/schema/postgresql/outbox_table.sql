@@ -1,18 +1,17 @@
--- The outbox: a queue whose messages may have an order, and may be members of joins.
+-- The outbox: a queue whose messages may have an order.
 --
 -- An ordering key is held by one message at most: the one that is ready or in progress, or that failed and keeps its successors
 -- waiting. All others of that key wait, outside the index that claims read.
 alter table {schema}.{outbox}
     add column ordering_sequence bigint,
     add column blocks_key        boolean not null default false, -- it failed, and others of its key wait until somebody decides
-    add column joined            boolean not null default false, -- a member of a join
     add column ordering_key      varchar(255) collate "C",
     add constraint {outbox_status_check} check (status between 0 and 5),
     add constraint {outbox_source_check} check (source in ('timer', 'job')), -- null: it was enqueued
     add constraint {outbox_key_check} check ((ordering_key is null) = (ordering_sequence is null)
                                          and (ordering_key is not null or status <> 4)
                                          and (not blocks_key or status = 3 and ordering_key is not null)),
-    add constraint {outbox_awaited_check} check (awaited or ordering_key is null and not joined and source is distinct from 'job');
+    add constraint {outbox_awaited_check} check (awaited or ordering_key is null and source is distinct from 'job');
 
 create index {outbox_waiting} on {schema}.{outbox} (ordering_key, ordering_sequence) where status = 4;
 
@@ -22,36 +21,6 @@ select m.id, m.topic, m.source, m.status, m.correlation_id, m.ordering_key, m.or
        m.next_attempt_at, m.expires_at, m.claimed_at, m.locked_until, m.ended_at, m.erased_at, m.processed_by, m.retry_count,
        m.lease_expiries, m.requeues, m.last_error
   from {schema}.{outbox} m;
-
--- Joins: ack and fail of a message count its memberships in the same transaction.
-create table {schema}.{outbox_join} (
-    join_id         uuid         not null,
-    created_at      timestamptz  not null default clock_timestamp(),
-    last_updated_at timestamptz  not null default clock_timestamp(),
-    expected_steps  integer      not null,
-    completed_steps integer      not null default 0,
-    failed_steps    integer      not null default 0,
-    status          smallint     not null default 0,   -- 0 pending, 1 completed, 2 failed, 3 cancelled
-    grouping_key    varchar(255),
-    metadata        text,
-    constraint {outbox_join_pk} primary key (join_id),
-    constraint {outbox_join_steps_check} check (expected_steps > 0 and completed_steps >= 0 and failed_steps >= 0),
-    constraint {outbox_join_status_check} check (status between 0 and 3)
-);
-
-create index {outbox_join_grouping} on {schema}.{outbox_join} (grouping_key) where grouping_key is not null;
-
-create table {schema}.{outbox_join_member} (
-    join_id    uuid        not null,
-    message_id uuid        not null,
-    created_at timestamptz not null default clock_timestamp(),
-    status     smallint    not null default 0,         -- 0 pending, 1 completed, 2 failed
-    constraint {outbox_join_member_pk} primary key (join_id, message_id),
-    constraint {outbox_join_member_join} foreign key (join_id) references {schema}.{outbox_join} on delete cascade,
-    constraint {outbox_join_member_check} check (status between 0 and 2)
-);
-
-create index {outbox_join_member_message} on {schema}.{outbox_join_member} (message_id);
 
 -- The keys that have unfinished messages. Who writes to a key holds its row until the commit, so that the order of the
 -- sequence is the order of the commits. A new row starts at the time in microseconds: later than all there was before.

@@ -36,8 +36,9 @@ begin
     if p_keep or exists (select from {schema}.{queue} m where m.id = any (v_ids) and m.awaited) then
         perform {schema}.{queue_end_unclaimed}(v_ids, 5::smallint, null);
     end if;
-    if not p_keep then
-        perform {schema}.{queue_remove}(v_ids);
+    if not p_keep and {schema}.{queue_remove}(v_ids) < cardinality(v_ids) then -- what cannot be deleted now is cancelled all the same
+        perform {schema}.{queue_end_unclaimed}(
+            array(select m.id from {schema}.{queue} m where m.id = any (v_ids) and m.status + 0 in (0, 4)), 5::smallint, null);
     end if;
     return cardinality(v_ids);
 end
@@ -310,6 +311,7 @@ declare
 begin
     perform {schema}.windlass_check_by(p_by);
     perform {schema}.windlass_check_ids(p_ids);
+    {slot:erasing}
     v_ids := {schema}.{queue_lock}(p_ids, array[2, 3, 5]);
     v_ids := array(select m.id from {schema}.{queue} m where m.id = any (v_ids) and m.erased_at is null);
     update {schema}.{queue} m set payload = '', headers = null, erased_at = clock_timestamp() where m.id = any (v_ids);

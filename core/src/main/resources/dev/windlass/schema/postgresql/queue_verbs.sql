@@ -133,7 +133,7 @@ begin
         select s.changed, cardinality(s.locked)
           into given, left_locked
           from {schema}.{queue_change_held}(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
-                                       p_errors => case when p_error is not null then array[p_error] end,
+                                       p_errors => case when p_error is not null then array_fill(p_error, array[cardinality(v_ids)]) end,
                                        p_leave => true) s;
     end if;
 end
@@ -297,6 +297,7 @@ begin
             if v_tried is not null then
                 delete from {schema}.{queue_failure} h where h.message_id = any (v_tried);
             end if;
+            {slot:deleted}
         when 'abandon' then
             perform pg_current_xact_id();
             with failed as (
@@ -535,31 +536,46 @@ begin
 end
 $sql$;
 
--- Locks those of the ids that are in one of these states, in the order of their ids. Whoever has one locked is waited for;
--- but a message that is not in these states afterwards is not kept locked, as PostgreSQL would: its owner could not renew it.
+-- Locks those of the ids that are in one of these states. Whoever has one locked is waited for, in the order of the ids and with none
+-- locked that is not in these states, so that two who want the same cannot deadlock; and a message that has left them meanwhile is
+-- not kept locked, as PostgreSQL would: its owner could not renew it.
 create or replace function {schema}.{queue_lock}(p_ids uuid[], p_states integer[]) returns uuid[]
     language plpgsql
 {plan:index}
 as $sql$
 declare
-    v_ids  uuid[];
-    v_held uuid[];
+    v_ids uuid[];
+    v_id  uuid;
 begin
-    loop
+    begin
         v_ids := array(select m.id
                          from {schema}.{queue} m
                         where m.id = any (p_ids) and m.status + 0 = any (p_states)
                         order by m.id
                           for update skip locked);
-        v_held := array(select m.id
-                          from {schema}.{queue} m
-                         where m.id = any (p_ids) and m.status + 0 = any (p_states) and m.id <> all (v_ids));
-        if cardinality(v_held) = 0 then
+        if not exists (select
+                         from {schema}.{queue} m
+                        where m.id = any (p_ids) and m.status + 0 = any (p_states) and m.id <> all (v_ids)) then
             return v_ids;
         end if;
+        raise exception using errcode = 'WL000'; -- lets go of what this block has locked
+    exception
+        when sqlstate 'WL000' then
+            null;
+    end;
+    loop
         begin
-            perform 1 from {schema}.{queue} m where m.id = any (v_held) order by m.id for update;
-            raise exception using errcode = 'WL000'; -- lets go of what this block has locked
+            v_ids := '{}';
+            for v_id in
+                select m.id from {schema}.{queue} m where m.id = any (p_ids) and m.status + 0 = any (p_states) order by m.id
+            loop
+                perform 1 from {schema}.{queue} m where m.id = v_id and m.status + 0 = any (p_states) for update;
+                if not found then
+                    raise exception using errcode = 'WL000';
+                end if;
+                v_ids := v_ids || v_id;
+            end loop;
+            return v_ids;
         exception
             when sqlstate 'WL000' then
                 null;

@@ -6,10 +6,21 @@
     begin
         if cardinality(v_handed) > 0 then
             v_ids := array(select unnest(v_ids) except select unnest(v_handed));
+            -- One whose message somebody has locked is left: whoever has it may be waiting for the run, since messages are locked before runs.
+            v_handed := array(select m.id from {schema}.{outbox} m where m.id = any (v_handed) order by m.id for update skip locked);
             messages := cardinality(v_ids)
                 + (select q.messages from {schema}.{outbox_requeue}(p_by, v_handed, p_reset => p_reset) q);
         end if;
     end;
+-- {slot:erasing} What a run that was handed off was about is in its message, which is locked before its run.
+    if exists (select from {schema}.{outbox_job_run} r where r.id = any (p_ids) and r.handed_off) then
+        perform {schema}.{outbox_erase}(p_by, array(
+            select r.id from {schema}.{outbox_job_run} r where r.id = any (p_ids) and r.handed_off));
+    end if;
+-- {slot:removing} The counts of a run that was handed off are those of its message, and say nothing of its own attempts.
+    delete from {schema}.{outbox_job_run_failure} h
+     where h.message_id = any (array(
+               select r.id from {schema}.{outbox_job_run} r where r.id = any (p_ids) and r.handed_off));
 -- {slot:cleaning} Failed runs as well; but the last run of a job is kept.
     return {schema}.{outbox_job_run_maintain}('clean', array(
         select f.id

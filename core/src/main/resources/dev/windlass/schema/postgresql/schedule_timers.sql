@@ -303,6 +303,7 @@ begin
                                  join {schema}.{outbox} m on m.id = coalesce(t.message_id, t.id)
                                 where t.id = v_id) then
                         delete from {schema}.{outbox_timer} t where t.id = v_id;
+                        delete from {schema}.{outbox_timer_failure} h where h.message_id = v_id;
                     elsif v_state <> '55P03' then
                         update {schema}.{outbox_timer} t
                            set retry_count = t.retry_count + 1, last_error = {schema}.{outbox_error}(v_state, v_constraint),

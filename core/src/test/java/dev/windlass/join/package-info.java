@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.join;
+
+import org.jspecify.annotations.NullMarked;
