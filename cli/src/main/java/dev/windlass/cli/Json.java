@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.windlass.inbox.ContentHash;
 import dev.windlass.inbox.SeenMessage;
+import dev.windlass.join.Join;
 import dev.windlass.lease.LeaseState;
 import dev.windlass.operator.OperatorAction;
 import dev.windlass.operator.PausedTopic;
@@ -114,6 +115,22 @@ final class Json {
                 .put("since", paused.since().toString())
                 .put("by", paused.by())
                 .put("reason", text(paused.reason()));
+    }
+
+    static ObjectNode of(Join join) {
+        return MAPPER.createObjectNode()
+                .put("id", join.id().toString())
+                .put("groupingKey", text(join.groupingKey()))
+                .put("status", join.status().name())
+                .put("expectedSteps", join.expectedSteps())
+                .put("members", join.members())
+                .put("completedSteps", join.completedSteps())
+                .put("failedSteps", join.failedSteps())
+                .put("failedByAny", join.failedByAny())
+                .put("createdAt", join.createdAt().toString())
+                .put("updatedAt", join.updatedAt().toString())
+                .put("endedAt", text(join.endedAt()))
+                .put("followUpId", text(join.followUpId()));
     }
 
     static ObjectNode of(LeaseState lease) {

@@ -2,6 +2,8 @@ package dev.windlass.cli.demo;
 
 import dev.windlass.PermanentFailure;
 import dev.windlass.Windlass;
+import dev.windlass.join.FollowUp;
+import dev.windlass.join.JoinEntry;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.schedule.Job;
@@ -15,14 +17,16 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import javax.sql.DataSource;
 
-/** Orders, and what follows from them: at once, some seconds later by a timer, and every ten seconds by a job. */
+/**
+ * Orders, and what follows from them: at once, when two steps have ended by a join, some seconds later by a timer, and every ten
+ * seconds by a job.
+ */
 public final class Shop {
     private static final Duration REVIEW_AFTER = Duration.ofSeconds(5);
     private static final int FAX_EVERY = 25;
@@ -43,6 +47,7 @@ public final class Shop {
         builder.outboxHandler("order.placed", message -> counted(message, this::confirm))
                 .outboxHandler("mail.send", message -> counted(message, Shop::sendMail))
                 .outboxHandler("fax.send", message -> counted(message, Shop::sendFax))
+                .outboxHandler("parcel.send", message -> tally.handled.increment())
                 .outboxHandler("review.ask", message -> tally.asked.increment())
                 .outboxHandler("till.count", message -> tally.counts.increment())
                 .jobs(JobSet.of("demo", 1)
@@ -68,22 +73,30 @@ public final class Shop {
     void placeOrder(Windlass windlass) throws Exception {
         windlass.inTransaction(connection -> {
             String order = Long.toString(insertOrder(connection));
-            windlass.outbox().enqueueAll(connection, messages(order));
+            windlass.outbox().fanOut(connection, paidAndTold(order), messages(order));
+            windlass.outbox().enqueueAll(connection, fax(order));
             windlass.timers().schedule(connection, TimerEntry.of("review.ask", order, REVIEW_AFTER));
             return order;
         });
         tally.placed.increment();
     }
 
-    /** One customer in twenty-five wants a fax too. */
     private List<OutboxEntry> messages(String order) {
-        List<OutboxEntry> messages = new ArrayList<>();
-        messages.add(entry("order.placed", order, "{\"order\": " + order + "}"));
-        messages.add(entry("mail.send", order, "{\"to\": \"customer" + order + "@example.com\"}"));
-        if (Long.parseLong(order) % FAX_EVERY == 10) {
-            messages.add(entry("fax.send", order, "{\"order\": " + order + "}"));
-        }
-        return messages;
+        return List.of(
+                entry("order.placed", order, "{\"order\": " + order + "}"),
+                entry("mail.send", order, "{\"to\": \"customer" + order + "@example.com\"}"));
+    }
+
+    /** The parcel goes out when the order is confirmed and the customer has a mail. */
+    private static JoinEntry paidAndTold(String order) {
+        return JoinEntry.of(2).withGroupingKey("order " + order).withFollowUp(FollowUp.completed("parcel.send", order));
+    }
+
+    /** One customer in twenty-five wants a fax too. */
+    private List<OutboxEntry> fax(String order) {
+        return Long.parseLong(order) % FAX_EVERY == 10
+                ? List.of(entry("fax.send", order, "{\"order\": " + order + "}"))
+                : List.of();
     }
 
     private long insertOrder(Connection connection) throws SQLException {
