@@ -302,6 +302,7 @@ create index windlass_join_created on "windlass".windlass_join (created_at, id);
 create index windlass_join_pending on "windlass".windlass_join (created_at) where status = 0;
 create index windlass_join_ended on "windlass".windlass_join (ended_at) where ended_at is not null;
 
+-- No foreign key: it would cost every member a look, and a join of many a third of its time.
 create table "windlass".windlass_join_member (
     join_id    uuid        not null,
     message_id uuid        not null,
@@ -309,7 +310,6 @@ create table "windlass".windlass_join_member (
     status     smallint    not null default 0,         -- 0 pending, 1 completed, 2 failed
     queue      varchar(63),                            -- null for a step that was reported, and is no message
     constraint windlass_join_member_pk primary key (join_id, message_id),
-    constraint windlass_join_member_of foreign key (join_id) references "windlass".windlass_join on delete cascade,
     constraint windlass_join_member_check check (status between 0 and 2)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.1);
 
@@ -652,7 +652,8 @@ begin
 end
 $sql$;
 
--- Deletes joins that ended longer ago than p_keep, and what was noted for joins that have ended since. Returns how many joins.
+-- Deletes joins that ended longer ago than p_keep, their members first, and what was noted for joins that have ended since. Returns how
+-- many rows of joins and members.
 create or replace function "windlass".windlass_join_clean(p_keep interval, p_limit integer default 1000) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -663,6 +664,8 @@ as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;
     v_oldest timestamptz := coalesce((select min(j.created_at) from "windlass".windlass_join j where j.status = 0), clock_timestamp());
+    v_joins  uuid[];
+    v_count  integer;
 begin
     perform "windlass".windlass_delete($name$"windlass".windlass_join_gone$name$, array(
         select g.ctid
@@ -671,13 +674,19 @@ begin
          order by g.gone_at
          limit p_limit
            for update skip locked));
-    return "windlass".windlass_delete($name$"windlass".windlass_join$name$, array(
+    v_joins := array(select j.id
+                       from "windlass".windlass_join j
+                      where j.ended_at < v_before
+                      order by j.ended_at
+                      limit p_limit
+                        for update skip locked);
+    v_count := "windlass".windlass_delete($name$"windlass".windlass_join_member$name$, array(
+        select c.ctid from "windlass".windlass_join_member c where c.join_id = any (v_joins) limit p_limit for update skip locked));
+    return v_count + "windlass".windlass_delete($name$"windlass".windlass_join$name$, array(
         select j.ctid
           from "windlass".windlass_join j
-         where j.ended_at < v_before
-         order by j.ended_at
-         limit p_limit
-           for update skip locked));
+         where j.id = any (v_joins)
+           and not exists (select from "windlass".windlass_join_member c where c.join_id = j.id)));
 end
 $sql$;
 

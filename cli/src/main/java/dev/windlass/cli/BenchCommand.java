@@ -18,6 +18,7 @@ import picocli.CommandLine.Spec;
         subcommands = {
             BenchCommand.OutboxCommand.class,
             BenchInboxCommand.class,
+            BenchJoinsCommand.class,
             BenchLeasesCommand.class,
             BenchTimersCommand.class
         })
@@ -30,7 +31,8 @@ final class BenchCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         throw new ParameterException(
-                spec.commandLine(), "expected what to measure, got nothing; there are: outbox, inbox, leases, timers");
+                spec.commandLine(),
+                "expected what to measure, got nothing; there are: outbox, inbox, joins, leases, timers");
     }
 
     /** Enqueue, drain and latency of the outbox, in a schema of its own that is dropped at the end. */

@@ -118,6 +118,25 @@ final class JoinsCommandTest {
     }
 
     @Test
+    void theBenchRunsAndSaysHowMuchMoreAJoinTakes() {
+        Ran ran = Ran.windlass(
+                "bench",
+                "joins",
+                "--members",
+                "20",
+                "--rounds",
+                "1",
+                "--url",
+                SERVER.jdbcUrl(),
+                "--user",
+                SERVER.user());
+
+        assertThat(ran.out()).matches("20 messages written and handled: \\S+ s; as members .*, \\S+ times\\R");
+        assertThat(Ran.windlass("bench", "joins", "--members", "0").err())
+                .contains("expected at least one member and one round, got 0 and 5");
+    }
+
+    @Test
     void whatIsNotThereIsSaidInOneSentence() {
         UUID unknown = UUID.randomUUID();
         for (String verb : List.of("show", "cancel")) {

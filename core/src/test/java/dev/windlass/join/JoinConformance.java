@@ -489,6 +489,34 @@ final class JoinConformance extends JoinsConformance {
     }
 
     @Test
+    void whatEndedLongAgoIsCleanedUpWithItsMembers() throws SQLException {
+        JoinIdentifier old = outbox.fanOut(JoinEntry.of(5), steps(5));
+        ackAll();
+        JoinIdentifier ended = outbox.fanOut(JoinEntry.of(1), steps(1));
+        ackAll();
+        JoinIdentifier pending = outbox.fanOut(JoinEntry.of(1), steps(1));
+        Instant longAgo = database().now().minus(Duration.ofDays(31));
+        database().update("update %s.windlass_join set created_at = ?", longAgo);
+        database().update("update %s.windlass_join set ended_at = ? where id = ?", longAgo, old.value());
+
+        int deleted = 0;
+        for (int last = clean(); last > 0; last = clean()) {
+            deleted += last;
+        }
+
+        assertThat(deleted).isEqualTo(6);
+        assertThat(joins.list(JoinFilter.all(), 10)).extracting(Join::id).containsExactlyInAnyOrder(ended, pending);
+        assertThat(database().value(Long.class, "select count(*) from %s.windlass_join_member"))
+                .isEqualTo(2);
+    }
+
+    /** A batch of two. */
+    private int clean() throws SQLException {
+        JoinStore store = new JoinStore(database().routines(), "outbox");
+        return database().routines().once(connection -> store.clean(connection, 2));
+    }
+
+    @Test
     void badArgumentsAreRefusedBeforeAnySql() {
         JoinIdentifier join = new JoinIdentifier(UUID.randomUUID());
         refused(() -> JoinEntry.of(0), "expected a positive number of steps, got 0");

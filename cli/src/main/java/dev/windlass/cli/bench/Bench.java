@@ -62,7 +62,8 @@ final class Bench implements AutoCloseable {
     }
 
     void empty() throws SQLException {
-        execute("truncate windlass_bench.outbox, windlass_bench.outbox_key, windlass_bench.outbox_dedup cascade");
+        execute("truncate windlass_bench.outbox, windlass_bench.outbox_key, windlass_bench.outbox_dedup,"
+                + " windlass_bench.windlass_join cascade");
     }
 
     static double median(double[] values) {
