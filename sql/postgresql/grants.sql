@@ -25,6 +25,7 @@ grant execute
       "windlass".windlass_join_enter,
       "windlass".windlass_join_count,
       "windlass".windlass_join_follow_up,
+      "windlass".windlass_join_note_done,
       "windlass".windlass_join_report,
       "windlass".windlass_join_take_back,
       "windlass".windlass_join_find,

@@ -532,6 +532,23 @@ begin
 end
 $sql$;
 
+-- Notes messages that are done and were deleted, while a join is pending to which they could still be attached.
+create or replace function "windlass".windlass_join_note_done(p_ids uuid[]) returns void
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    if exists (select from "windlass".windlass_join j where j.status = 0) then
+        insert into "windlass".windlass_join_gone (message_id, gone_at, status)
+        select i.id, clock_timestamp(), 1 from unnest(p_ids) as i (id)
+        on conflict (message_id) do nothing;
+    end if;
+end
+$sql$;
+
 -- Counts a step that no queue reports: p_status 1 completed, 2 failed. p_step names it, and may be the id of a message; what has been
 -- counted before is not counted again. Returns whether it is counted so: false if it has ended otherwise, or the join has.
 create or replace function "windlass".windlass_join_report(p_join_id uuid, p_step uuid, p_status integer) returns boolean
@@ -1525,11 +1542,7 @@ begin
             if v_tried is not null then
                 delete from "windlass"."outbox_failure" h where h.message_id = any (v_tried);
             end if;
-            if exists (select from "windlass".windlass_join j where j.status = 0) then
-                insert into "windlass".windlass_join_gone (message_id, gone_at, status)
-                select i.id, clock_timestamp(), 1 from unnest(v_ids) as i (id)
-                on conflict (message_id) do nothing;
-            end if;
+            perform "windlass".windlass_join_note_done(v_ids);
         when 'abandon' then
             perform pg_current_xact_id();
             with failed as (
@@ -1721,7 +1734,6 @@ create or replace function "windlass"."outbox_ended"(
     language plpgsql
 as $sql$
 begin
-    perform "windlass"."outbox_joined_ended"(p_ids, p_status);
     perform "windlass"."outbox_message_ended"(p_ids, p_status, p_blocking, p_pass_on, p_notify);
 end
 $sql$;
@@ -2423,7 +2435,7 @@ begin
 end
 $sql$;
 
--- What has to be done when messages end, in the same transaction: the runs of jobs learn of it, and the keys they
+-- What has to be done when messages end, in the same transaction: their joins and runs learn of it, and the keys they
 -- held are passed on, unless p_pass_on says that the caller does that. Those of p_blocking go on to hold theirs.
 create or replace function "windlass"."outbox_message_ended"(
     p_ids      uuid[],
@@ -2439,16 +2451,20 @@ create or replace function "windlass"."outbox_message_ended"(
     set jit = off
 as $sql$
 declare
+    v_joined uuid[];
     v_runs   uuid[];
     v_keys   text[];
     v_blocks uuid[];
 begin
-    select array_agg(m.id) filter (where m.source = 'job'),
+    select array_agg(m.id) filter (where m.joined), array_agg(m.id) filter (where m.source = 'job'),
            array_agg(m.ordering_key) filter (where m.ordering_key is not null and m.id <> all (p_blocking)),
            array_agg(m.id) filter (where m.ordering_key is not null and m.id = any (p_blocking))
-      into v_runs, v_keys, v_blocks
+      into v_joined, v_runs, v_keys, v_blocks
       from "windlass"."outbox" m
      where m.id = any (p_ids);
+    if v_joined is not null then
+        perform "windlass".windlass_join_count(v_joined, case p_status when 2 then 1 else 2 end);
+    end if;
     if v_runs is not null then
         perform "windlass"."outbox_job_runs_ended"(v_runs, p_status);
     end if;
@@ -7811,11 +7827,7 @@ begin
             if v_tried is not null then
                 delete from "windlass"."inbox_failure" h where h.message_id = any (v_tried);
             end if;
-            if exists (select from "windlass".windlass_join j where j.status = 0) then
-                insert into "windlass".windlass_join_gone (message_id, gone_at, status)
-                select i.id, clock_timestamp(), 1 from unnest(v_ids) as i (id)
-                on conflict (message_id) do nothing;
-            end if;
+            perform "windlass".windlass_join_note_done(v_ids);
         when 'abandon' then
             perform pg_current_xact_id();
             with failed as (

@@ -25,8 +25,4 @@
         return;
     end if;
 -- {slot:deleted} Who attaches one to a join later is told that it is done.
-            if exists (select from {schema}.windlass_join j where j.status = 0) then
-                insert into {schema}.windlass_join_gone (message_id, gone_at, status)
-                select i.id, clock_timestamp(), 1 from unnest(v_ids) as i (id)
-                on conflict (message_id) do nothing;
-            end if;
+            perform {schema}.windlass_join_note_done(v_ids);

@@ -153,7 +153,7 @@ begin
 end
 $sql$;
 
--- What has to be done when messages end, in the same transaction: the runs of jobs learn of it, and the keys they
+-- What has to be done when messages end, in the same transaction: their joins and runs learn of it, and the keys they
 -- held are passed on, unless p_pass_on says that the caller does that. Those of p_blocking go on to hold theirs.
 create or replace function {schema}.{outbox_message_ended}(
     p_ids      uuid[],
@@ -166,16 +166,20 @@ create or replace function {schema}.{outbox_message_ended}(
 {plan:index}
 as $sql$
 declare
+    v_joined uuid[];
     v_runs   uuid[];
     v_keys   text[];
     v_blocks uuid[];
 begin
-    select array_agg(m.id) filter (where m.source = 'job'),
+    select array_agg(m.id) filter (where m.joined), array_agg(m.id) filter (where m.source = 'job'),
            array_agg(m.ordering_key) filter (where m.ordering_key is not null and m.id <> all (p_blocking)),
            array_agg(m.id) filter (where m.ordering_key is not null and m.id = any (p_blocking))
-      into v_runs, v_keys, v_blocks
+      into v_joined, v_runs, v_keys, v_blocks
       from {schema}.{outbox} m
      where m.id = any (p_ids);
+    if v_joined is not null then
+        perform {schema}.windlass_join_count(v_joined, case p_status when 2 then 1 else 2 end);
+    end if;
     if v_runs is not null then
         perform {schema}.{outbox_job_runs_ended}(v_runs, p_status);
     end if;

@@ -10,7 +10,6 @@
         return least(v_due, 250);
     end if;
 -- {slot:ended} Joins and runs learn of it, and the keys that ended messages held are passed on; those of p_blocking go on to hold theirs.
-    perform {schema}.{outbox_joined_ended}(p_ids, p_status);
     perform {schema}.{outbox_message_ended}(p_ids, p_status, p_blocking, p_pass_on, p_notify);
 -- {slot:removing} Joins can be told later how they ended. The keys that failed messages held are passed on.
     perform {schema}.{outbox_note_gone}(p_ids);
@@ -39,8 +38,4 @@
         return;
     end if;
 -- {slot:deleted} Who attaches one to a join later is told that it is done.
-            if exists (select from {schema}.windlass_join j where j.status = 0) then
-                insert into {schema}.windlass_join_gone (message_id, gone_at, status)
-                select i.id, clock_timestamp(), 1 from unnest(v_ids) as i (id)
-                on conflict (message_id) do nothing;
-            end if;
+            perform {schema}.windlass_join_note_done(v_ids);

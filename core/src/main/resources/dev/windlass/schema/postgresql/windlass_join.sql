@@ -264,6 +264,20 @@ begin
 end
 $sql$;
 
+-- Notes messages that are done and were deleted, while a join is pending to which they could still be attached.
+create or replace function {schema}.windlass_join_note_done(p_ids uuid[]) returns void
+    language plpgsql
+{plan:index}
+as $sql$
+begin
+    if exists (select from {schema}.windlass_join j where j.status = 0) then
+        insert into {schema}.windlass_join_gone (message_id, gone_at, status)
+        select i.id, clock_timestamp(), 1 from unnest(p_ids) as i (id)
+        on conflict (message_id) do nothing;
+    end if;
+end
+$sql$;
+
 -- Counts a step that no queue reports: p_status 1 completed, 2 failed. p_step names it, and may be the id of a message; what has been
 -- counted before is not counted again. Returns whether it is counted so: false if it has ended otherwise, or the join has.
 create or replace function {schema}.windlass_join_report(p_join_id uuid, p_step uuid, p_status integer) returns boolean
