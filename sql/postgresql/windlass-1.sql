@@ -1,5 +1,6 @@
 
--- What all components have in common: versions, who looks after each queue, pauses, what operators did, and checks of arguments.
+-- What all components have in common: versions, who looks after each queue, pauses and limits, what operators did, and checks of
+-- arguments.
 -- Whoever owns a schema that is there need not have the right to create one, which "if not exists" would ask for.
 do $sql$
 begin
@@ -28,15 +29,30 @@ create table "windlass".windlass_watch (
     quiet_until timestamptz not null
 ) with (fillfactor = 50);
 
--- Topics that nobody claims.
-create table "windlass".windlass_pause (
-    queue     varchar(63)  not null,
-    topic     varchar(255) collate "C" not null,
-    paused_at timestamptz  not null,
-    paused_by varchar(255) not null,
-    reason    varchar(2048),
-    primary key (queue, topic)
+-- What operators have decided about topics: that nobody claims one, or how many of it may be in progress, over all nodes.
+create table "windlass".windlass_topic (
+    queue       varchar(63)  not null,
+    topic       varchar(255) collate "C" not null,
+    paused_at   timestamptz,
+    paused_by   varchar(255),
+    reason      varchar(2048),
+    max_running integer,                               -- so many at once,
+    max_per_key integer,                               -- so many of each key at once,
+    rate        integer,                               -- so many begin
+    rate_period interval,                              -- within any time of this length
+    primary key (queue, topic),
+    constraint windlass_topic_check check ((paused_at is null) = (paused_by is null) and (rate is null) = (rate_period is null)
+                                       and max_running > 0 and max_per_key > 0 and rate > 0 and rate_period > '0')
+) with (fillfactor = 50);
+
+-- What has begun within the period of a rate, one row for each claim.
+create table "windlass".windlass_start (
+    queue      varchar(63)  not null,
+    topic      varchar(255) collate "C" not null,
+    started_at timestamptz  not null,
+    messages   integer      not null
 );
+create index windlass_start_of on "windlass".windlass_start (queue, topic, started_at);
 
 -- What operators did: who, when, what, and to how many messages.
 create table "windlass".windlass_action (
@@ -254,6 +270,30 @@ begin
         perform "windlass".windlass_refuse('message ids or a filter', 'both', 'Ids choose by themselves; leave the rest out.');
     elsif (p_limit > 0) is not true then
         perform "windlass".windlass_refuse('a positive limit', p_limit::text, 'Leave p_limit out to change up to 1000 at a time.');
+    end if;
+end
+$sql$;
+
+-- Refuses a limit that would stop everything, or that says too little.
+create or replace function "windlass".windlass_check_limit(
+    p_topic       text,
+    p_max_running integer,
+    p_max_per_key integer,
+    p_rate        integer,
+    p_rate_period interval
+) returns void
+    language plpgsql
+as $sql$
+begin
+    if p_topic is null or btrim(p_topic) = '' then
+        perform "windlass".windlass_refuse('a topic', case when p_topic is null then 'null' else 'blank text' end,
+                                         'Topics are limited one by one.');
+    elsif least(p_max_running, p_max_per_key, p_rate) <= 0 then
+        perform "windlass".windlass_refuse('limits of one or more', least(p_max_running, p_max_per_key, p_rate)::text,
+                                         'Leave out what is not to be limited; pause the topic to stop it.');
+    elsif (p_rate is null) <> (p_rate_period is null) or p_rate_period <= interval '0' then
+        perform "windlass".windlass_refuse('a rate with a period of more than nothing', coalesce(p_rate_period::text, 'one without the other'),
+                                         'Give p_rate => 100, p_rate_period => interval ''1 minute'', or neither.');
     end if;
 end
 $sql$;
@@ -764,8 +804,10 @@ create table "windlass"."outbox" (
     crashes         smallint     not null default 0,   -- leases that ran out after the start of the handler was written down
     requeues        smallint     not null default 0,
     status          smallint     not null default 0,
+    priority        smallint     not null default 4,   -- 0 to 9: those with the higher one are claimed first
     started         boolean      not null default false, -- the start of its handler was written down, in this attempt
     awaited         boolean      not null default false, -- something has to be done when it ends; others pay nothing for it
+    keyed           boolean      not null default false, -- it is claimed in the turn of its key
     topic           varchar(255) collate "C" not null, -- byte order: cheap to compare, and case-sensitive everywhere
     source          varchar(255) collate "C",          -- where it came from
     correlation_id  varchar(255),
@@ -778,6 +820,7 @@ create table "windlass"."outbox" (
     constraint "outbox_headers_check" check (jsonb_typeof(headers) = 'object'), -- or no claim that meets it can be read
     constraint "outbox_size_check" check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
     constraint "outbox_times_check" check (isfinite(claimed_at) and isfinite(locked_until) and isfinite(ended_at)),
+    constraint "outbox_priority_check" check (priority between 0 and 9),
     constraint "outbox_counts_check" check (retry_count >= 0 and lease_expiries >= 0 and crashes >= 0 and requeues >= 0),
     constraint "outbox_lease_check" check ((status = 1) = (locked_until is not null)
                                       and (status <> 1 or owner_token is not null and claimed_at is not null)
@@ -790,9 +833,9 @@ create table "windlass"."outbox" (
     autovacuum_analyze_scale_factor = 0.05
 );
 
--- Ready messages by topic, then by time: a node looks only at topics it has a handler and room for, so a paused, saturated
--- or unknown topic with any backlog costs the others nothing.
-create index "outbox_ready" on "windlass"."outbox" (topic, next_attempt_at, id) where status = 0;
+-- Ready messages by topic and priority, then by time: a node looks only at topics it has a handler and room for, so a paused,
+-- saturated or unknown topic with any backlog costs the others nothing.
+create index "outbox_ready" on "windlass"."outbox" (topic, priority, next_attempt_at, id) where status = 0 and not keyed;
 create index "outbox_leased" on "windlass"."outbox" (locked_until) where status = 1;
 create index "outbox_expiring" on "windlass"."outbox" (expires_at) where status in (0, 4) and expires_at is not null;
 create index "outbox_ended_at" on "windlass"."outbox" (status, ended_at) where ended_at is not null;
@@ -955,7 +998,7 @@ create index "outbox_waiting" on "windlass"."outbox" (ordering_key, ordering_seq
 
 -- Messages as they are listed: without their content.
 create view "windlass"."outbox_listed" with (security_invoker = true) as
-select m.id, m.topic, m.source, m.status, m.correlation_id, m.ordering_key, m.ordering_sequence, m.blocks_key, m.created_at, m.due_at,
+select m.id, m.topic, m.source, m.status, m.priority, m.keyed, m.correlation_id, m.ordering_key, m.ordering_sequence, m.blocks_key, m.created_at, m.due_at,
        m.next_attempt_at, m.expires_at, m.claimed_at, m.locked_until, m.ended_at, m.erased_at, m.processed_by, m.retry_count,
        m.lease_expiries, m.requeues, m.last_error
   from "windlass"."outbox" m;
@@ -991,10 +1034,15 @@ create index "outbox_dedup_expiring" on "windlass"."outbox_dedup" (expires_at);
 
 -- Takes up to p_limit ready and due messages, at most p_places[i] of topic p_topics[i] and about p_bytes of payload, for
 -- p_lease; the first one whatever its size. Without topics, of whatever topic there is, in random order, so that a full one
--- cannot keep the others waiting. Expired messages are left to expire(); paused topics are left alone.
+-- cannot keep the others waiting. Expired messages are left to expire(); paused topics are left alone, and of limited ones only as
+-- many are taken as their limits leave.
+--
+-- Of a topic, the priorities of p_priorities come one after the other. With p_ageing that one comes first whose oldest message has
+-- waited longest, where each step of priority counts as if it had waited for so much longer.
 --
 -- Under an open snapshot the dead entries of claimed messages stay in the index, and every claim would step over all of
--- them. So a claimer gives, for each topic, the position (next_attempt_at, id) up to which it knows that nothing is left.
+-- them. So a claimer gives, for each topic and each priority, the position (next_attempt_at, id) up to which it knows that nothing
+-- is left; the arrays have those of the first topic first.
 -- How it knows: let F be the number of a claim's transaction that reached position P. Whoever stamped a message at or before
 -- P did so before that claim read its clock, and had its own transaction number by then, so that number is below F. Once a
 -- later claim from the old bound reaches past P in a snapshot with xmin > F, all of those transactions had ended in that
@@ -1004,15 +1052,17 @@ create index "outbox_dedup_expiring" on "windlass"."outbox_dedup" (expires_at);
 -- With p_each it takes them one by one, and leaves those that a constraint or a trigger of the user's refuses; up to a thousand
 -- of each topic. If all are refused, it fails as the last one did.
 create or replace function "windlass"."outbox_claim"(
-    p_owner     uuid,
-    p_lease     interval,
-    p_limit     integer,
-    p_topics    text[] default null,
-    p_places    integer[] default null,
-    p_after_ats timestamptz[] default null,
-    p_after_ids uuid[] default null,
-    p_bytes     bigint default null,
-    p_each      boolean default false
+    p_owner      uuid,
+    p_lease      interval,
+    p_limit      integer,
+    p_topics     text[] default null,
+    p_places     integer[] default null,
+    p_after_ats  timestamptz[] default null,
+    p_after_ids  uuid[] default null,
+    p_bytes      bigint default null,
+    p_each       boolean default false,
+    p_priorities integer[] default array[4],
+    p_ageing     interval default null
 ) returns setof "windlass"."outbox"
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -1024,95 +1074,212 @@ declare
     v_now     timestamptz := clock_timestamp();
     v_proved  timestamptz := v_now;
     v_bytes   bigint := coalesce(p_bytes, 9223372036854775807);
-    v_paused  text[] := array(select p.topic from "windlass".windlass_pause p where p.queue = 'outbox');
+    v_most    bigint := p_limit;
     v_topics  text[];
+    v_places  integer[];
+    v_paused  text[];
+    v_limited text[];
+    v_ids     uuid[] := '{}';
+    v_keyed   uuid[] := '{}';
     v_found   record;
-    v_topic   text;
-    v_here    integer;
+    v_counts  jsonb := '{}';
     v_size    bigint := 0;
     v_taken   uuid[] := '{}';
     v_refused uuid;
 begin
     perform "windlass".windlass_check_lease(p_lease);
     if p_topics is not null then
-        perform "windlass".windlass_check_lengths(cardinality(p_topics), cardinality(p_places), cardinality(p_after_ats),
+        perform "windlass".windlass_check_lengths(cardinality(p_topics), cardinality(p_places));
+        perform "windlass".windlass_check_lengths(cardinality(p_topics) * cardinality(p_priorities), cardinality(p_after_ats),
                                                 cardinality(p_after_ids));
     end if;
     if exists (select from "windlass"."outbox_key_freed") then
         perform "windlass"."outbox_pass_on_freed"();
         v_now := clock_timestamp();
     end if;
-    v_topics := coalesce(p_topics, array(select t from "windlass"."outbox_ready_topics"() t order by random()));
+    v_topics := coalesce(p_topics, array(select t from (select distinct "windlass"."outbox_ready_topics"() as t) r order by random()));
+    v_places := coalesce(p_places, array_fill(p_limit, array[cardinality(v_topics)]));
+    select coalesce(array_agg(t.topic) filter (where t.paused_at is not null), '{}'),
+           array_agg(t.topic) filter (where num_nonnulls(t.max_running, t.max_per_key, t.rate) > 0)
+      into v_paused, v_limited
+      from "windlass".windlass_topic t
+     where t.queue = 'outbox';
+    if v_limited && v_topics then
+        v_places := "windlass"."outbox_limited_places"(v_topics, v_places, v_limited);
+        v_now := clock_timestamp();
+    end if;
     if p_each then
         set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
+        v_most := v_most + 1000;
+        v_places := array(select least(p.places, p_limit) + 1000 from unnest(v_places) with ordinality as p (places, number) order by p.number);
+    end if;
+    v_ids := v_keyed || array(
+        select s.id
+          from (select f.id, sum(f.size) over (rows between unbounded preceding and 1 preceding) as before
+                  from unnest(v_topics, v_places) with ordinality as want (topic, places, number)
+                 cross join lateral (
+                       select r.id, r.size
+                         from (select l.priority, (want.number - 1) * cardinality(p_priorities) + l.number as place
+                                 from unnest(p_priorities) with ordinality as l (priority, number)
+                                order by case when p_ageing is not null then
+                                              (select o.next_attempt_at
+                                                 from "windlass"."outbox" o
+                                                where o.status = 0 and not o.keyed and o.topic = want.topic and o.priority = l.priority
+                                                  and o.next_attempt_at <= v_now
+                                                  and (o.next_attempt_at, o.id)
+                                                      > (coalesce(p_after_ats[(want.number - 1) * cardinality(p_priorities) + l.number],
+                                                                  '-infinity'),
+                                                         coalesce(p_after_ids[(want.number - 1) * cardinality(p_priorities) + l.number],
+                                                                  '00000000-0000-0000-0000-000000000000'))
+                                                order by o.next_attempt_at, o.id
+                                                limit 1) - l.priority * p_ageing end, l.number) level
+                        cross join lateral (
+                              select m.id, octet_length(m.payload) as size
+                                from "windlass"."outbox" m
+                               where m.status = 0
+                                 and not m.keyed
+                                 and m.topic = want.topic
+                                 and m.priority = level.priority
+                                 and m.next_attempt_at <= v_now
+                                 and (m.next_attempt_at, m.id)
+                                     > (coalesce(p_after_ats[level.place], '-infinity'),
+                                        coalesce(p_after_ids[level.place], '00000000-0000-0000-0000-000000000000'))
+                                 and (m.expires_at is null or m.expires_at > v_now)
+                               order by m.next_attempt_at, m.id
+                               limit want.places
+                                 for update skip locked) r
+                        limit want.places) f
+                 where want.topic <> all (v_paused)
+                 limit v_most - cardinality(v_keyed)) s
+         where p_each or s.before is null or s.before < v_bytes);
+    if cardinality(v_ids) = 0 then
+    end if;
+    if p_each then
         for v_found in
-            select f.id, f.size, want.topic, want.places
-              from unnest(v_topics, p_places, p_after_ats, p_after_ids) as want (topic, places, after_at, after_id)
-             cross join lateral (
-                   select r.id, octet_length(r.payload) as size
-                     from "windlass"."outbox" r
-                    where r.status = 0
-                      and r.topic = want.topic
-                      and r.next_attempt_at <= v_now
-                      and (r.next_attempt_at, r.id) > (coalesce(want.after_at, '-infinity'),
-                                                       coalesce(want.after_id, '00000000-0000-0000-0000-000000000000'))
-                      and (r.expires_at is null or r.expires_at > v_now)
-                    order by r.next_attempt_at, r.id
-                    limit coalesce(want.places, p_limit)::bigint + 1000
-                      for update skip locked) f
-             where want.topic <> all (v_paused)
+            select m.id, m.topic, octet_length(m.payload) as size
+              from unnest(v_ids) with ordinality as p (id, number)
+              join "windlass"."outbox" m on m.id = p.id
+             order by p.number
         loop
             exit when cardinality(v_taken) >= p_limit or v_size >= v_bytes;
-            if v_topic is distinct from v_found.topic then
-                v_topic := v_found.topic;
-                v_here := 0;
-            end if;
-            continue when v_here >= v_found.places;
+            continue when coalesce((v_counts ->> v_found.topic)::integer, 0)
+                          >= v_places[array_position(v_topics, v_found.topic)] - 1000;
             begin
                 update "windlass"."outbox" m
                    set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,
                        next_attempt_at = least(m.next_attempt_at, v_proved)
                  where m.id = v_found.id;
                 v_taken := v_taken || v_found.id;
-                v_here := v_here + 1;
+                v_counts := v_counts || jsonb_build_object(v_found.topic, coalesce((v_counts ->> v_found.topic)::integer, 0) + 1);
                 v_size := v_size + v_found.size;
             exception when others or assert_failure then
                 v_refused := v_found.id;
             end;
         end loop;
-        if cardinality(v_taken) = 0 and v_refused is not null then
-            update "windlass"."outbox" m
-               set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false
-             where m.id = v_refused; -- fails in the words of who refuses it
-            v_taken := array[v_refused];
-        end if;
-        return query select m.* from "windlass"."outbox" m where m.id = any (v_taken);
-        return;
+        v_ids := case when cardinality(v_taken) = 0 and v_refused is not null then array[v_refused] else v_taken end;
+    end if;
+    if v_limited && v_topics then
+        perform "windlass"."outbox_note_starts"(v_ids, v_limited, v_now);
     end if;
     return query
     update "windlass"."outbox" m
        set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,
            next_attempt_at = least(m.next_attempt_at, v_proved)
-     where m.id = any (array(
-               select s.id
-                 from (select f.id, sum(f.size) over (rows between unbounded preceding and 1 preceding) as before
-                         from unnest(v_topics, p_places, p_after_ats, p_after_ids) as want (topic, places, after_at, after_id)
-                        cross join lateral (
-                              select r.id, octet_length(r.payload) as size
-                                from "windlass"."outbox" r
-                               where r.status = 0
-                                 and r.topic = want.topic
-                                 and r.next_attempt_at <= v_now
-                                 and (r.next_attempt_at, r.id) > (coalesce(want.after_at, '-infinity'),
-                                                                  coalesce(want.after_id, '00000000-0000-0000-0000-000000000000'))
-                                 and (r.expires_at is null or r.expires_at > v_now)
-                               order by r.next_attempt_at, r.id
-                               limit coalesce(want.places, p_limit)
-                                 for update skip locked) f
-                        where want.topic <> all (v_paused)
-                        limit p_limit) s
-                where s.before is null or s.before < v_bytes))
-    returning m.*;
+     where m.id = any (v_ids)
+    returning m.*; -- once more for those that were taken one by one; and if all were refused, it fails in the words of who refuses
+end
+$sql$;
+
+-- How many of these topics may be claimed, where they have limits. Whoever learns it holds the rows of the limits until its commit, so that
+-- the next one counts what it has taken. A topic whose row somebody else holds for longer than a moment gets no place now.
+create or replace function "windlass"."outbox_limited_places"(p_topics text[], p_places integer[], p_limited text[]) returns integer[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '20ms'
+as $sql$
+declare
+    v_places integer[] := p_places;
+    v_topic  text;
+    v_limit  "windlass".windlass_topic;
+    v_now    timestamptz;
+    v_room   integer;
+begin
+    for v_topic in select l.topic from unnest(p_limited) as l (topic) where l.topic = any (p_topics) order by l.topic loop
+        begin
+            select t.* into v_limit from "windlass".windlass_topic t where t.queue = 'outbox' and t.topic = v_topic for update;
+        exception
+            when lock_not_available then
+                v_places[array_position(p_topics, v_topic)] := 0;
+                continue;
+        end;
+        v_now := clock_timestamp();
+        v_room := v_places[array_position(p_topics, v_topic)];
+        if v_limit.max_running is not null then
+            v_room := least(v_room, v_limit.max_running - cardinality("windlass"."outbox_in_progress"(v_topic, v_now)));
+        end if;
+        if v_limit.rate is not null then
+            delete from "windlass".windlass_start s
+             where s.queue = 'outbox' and s.topic = v_topic and s.started_at <= v_now - v_limit.rate_period;
+            v_room := least(v_room, v_limit.rate - (select coalesce(sum(s.messages), 0)
+                                                      from "windlass".windlass_start s
+                                                     where s.queue = 'outbox' and s.topic = v_topic));
+        end if;
+        v_places[array_position(p_topics, v_topic)] := greatest(v_room, 0);
+    end loop;
+    return v_places;
+end
+$sql$;
+
+-- The messages of a topic that are in progress. Those whose lease has run out are not: their rows are locked, so that no renewal that is
+-- under way can bring them back. One that cannot be locked is being renewed, or ends; it counts.
+create or replace function "windlass"."outbox_in_progress"(p_topic text, p_now timestamptz) returns uuid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_live    uuid[];
+    v_expired uuid[];
+begin
+    select coalesce(array_agg(m.id) filter (where m.locked_until > p_now), '{}'), array_agg(m.id) filter (where m.locked_until <= p_now)
+      into v_live, v_expired
+      from "windlass"."outbox" m
+     where m.status = 1 and m.locked_until > p_now - interval '10 minutes' and m.topic = p_topic; -- no renewal takes that long
+    if v_expired is not null then
+        v_live := v_live || array(
+            select unnest(v_expired)
+            except
+            select unnest(array(select m.id
+                                  from "windlass"."outbox" m
+                                 where m.id = any (v_expired) and (m.locked_until <= p_now or m.locked_until is null)
+                                   for update skip locked)));
+    end if;
+    return v_live;
+end
+$sql$;
+
+-- Notes what begins of topics that have a rate; their limits are locked.
+create or replace function "windlass"."outbox_note_starts"(p_ids uuid[], p_limited text[], p_now timestamptz) returns void
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    insert into "windlass".windlass_start (queue, topic, started_at, messages)
+    select 'outbox', m.topic, p_now, count(*)
+      from "windlass"."outbox" m
+     where m.id = any (p_ids)
+       and m.topic in (select t.topic
+                         from "windlass".windlass_topic t
+                        where t.queue = 'outbox' and t.topic = any (p_limited) and t.rate is not null)
+     group by m.topic;
 end
 $sql$;
 
@@ -1129,11 +1296,15 @@ as $sql$
 begin
     return query
     with recursive step (topic) as (
-        (select m.topic from "windlass"."outbox" m where m.status = 0 and m.topic is not null order by m.topic limit 1)
+        (select m.topic
+           from "windlass"."outbox" m
+          where m.status = 0 and not m.keyed and m.topic is not null
+          order by m.topic
+          limit 1)
         union all
         select (select m.topic
                   from "windlass"."outbox" m
-                 where m.status = 0 and m.topic > step.topic
+                 where m.status = 0 and not m.keyed and m.topic > step.topic
                  order by m.topic
                  limit 1)
           from step
@@ -1145,9 +1316,10 @@ $sql$;
 -- How many milliseconds until the next ready message of these topics is due, at most a day; zero or less when one is due
 -- now, null when there is none. The bounds are those of claim.
 create or replace function "windlass"."outbox_next_due"(
-    p_topics    text[],
-    p_after_ats timestamptz[],
-    p_after_ids uuid[]
+    p_topics     text[],
+    p_after_ats  timestamptz[],
+    p_after_ids  uuid[],
+    p_priorities integer[] default array[4]
 ) returns bigint
     language plpgsql
     stable
@@ -1162,17 +1334,23 @@ declare
 begin
     v_due := (
         select ceil(extract(epoch from min(least(f.next_attempt_at, v_now + interval '1 day')) - v_now) * 1000)
-          from unnest(p_topics, p_after_ats, p_after_ids) as want (topic, after_at, after_id)
+          from unnest(p_topics) with ordinality as want (topic, number)
+         cross join unnest(p_priorities) with ordinality as level (priority, number)
          cross join lateral (
                select m.next_attempt_at
                  from "windlass"."outbox" m
                 where m.status = 0
+                  and not m.keyed
                   and m.topic = want.topic
-                  and (m.next_attempt_at, m.id) > (want.after_at, want.after_id)
+                  and m.priority = level.priority
+                  and (m.next_attempt_at, m.id) > (p_after_ats[(want.number - 1) * cardinality(p_priorities) + level.number],
+                                                   p_after_ids[(want.number - 1) * cardinality(p_priorities) + level.number])
                   and (m.expires_at is null or m.expires_at > v_now)
                 order by m.next_attempt_at, m.id
                 limit 1) f
-         where not exists (select from "windlass".windlass_pause p where p.queue = 'outbox' and p.topic = want.topic));
+         where want.topic not in (select t.topic
+                                    from "windlass".windlass_topic t
+                                   where t.queue = 'outbox' and t.paused_at is not null));
     if exists (select from "windlass"."outbox_key_freed") then
         return least(v_due, 250);
     end if;
@@ -1673,6 +1851,7 @@ create or replace function "windlass"."outbox_maintain_all"(p_verb text, p_ids u
     set jit = off
 as $sql$
 declare
+    v_ids   uuid[];
     v_count integer;
 begin
     case p_verb
@@ -1682,10 +1861,12 @@ begin
                    set status = 0, owner_token = null, locked_until = null, lease_expiries = m.lease_expiries + 1,
                        crashes = least(m.crashes + m.started::integer, 32767), next_attempt_at = clock_timestamp()
                  where m.id = any (p_ids)
-                returning m.id, m.next_attempt_at, m.retry_count)
-            insert into "windlass"."outbox_failure" (message_id, failed_at, attempt, error)
-            select reaped.id, reaped.next_attempt_at, reaped.retry_count + 1, 'its lease ran out' from reaped;
-            get diagnostics v_count = row_count;
+                returning m.id, m.next_attempt_at, m.retry_count),
+            recorded as (
+                insert into "windlass"."outbox_failure" (message_id, failed_at, attempt, error)
+                select reaped.id, reaped.next_attempt_at, reaped.retry_count + 1, 'its lease ran out' from reaped)
+            select coalesce(array_agg(reaped.id), '{}') into v_ids from reaped;
+            v_count := cardinality(v_ids);
         when 'expire' then
             v_count := "windlass"."outbox_end_unclaimed"(p_ids, 3::smallint, 'expired before it was handled');
         when 'clean' then
@@ -2004,11 +2185,12 @@ begin
     elsif p_status = 0 then
         return query
         select r.*
-          from unnest(case when p_topic is null then array(select "windlass"."outbox_ready_topics"()) else array[p_topic] end) t (topic)
+          from unnest(case when p_topic is null then array(select distinct "windlass"."outbox_ready_topics"()) else array[p_topic] end) t (topic)
+         cross join unnest(array[4]) level (priority)
          cross join lateral (
                select m.*
                  from "windlass"."outbox_listed" m
-                where m.status = 0 and m.topic = t.topic
+                where m.status = 0 and not m.keyed and m.topic = t.topic and m.priority = level.priority
                   and m.next_attempt_at >= v_from and m.next_attempt_at <= v_to
                   and (m.next_attempt_at, m.id) > (v_after, v_first)
                   and (p_source is null or m.source = p_source)
@@ -2227,9 +2409,11 @@ begin
         perform "windlass".windlass_refuse('a topic', case when p_topic is null then 'null' else 'blank text' end,
                                          'Topics are paused one by one.');
     end if;
-    insert into "windlass".windlass_pause (queue, topic, paused_at, paused_by, reason)
+    insert into "windlass".windlass_topic as t (queue, topic, paused_at, paused_by, reason)
     values ('outbox', p_topic, clock_timestamp(), p_by, nullif(left(p_reason, 2048), ''))
-    on conflict (queue, topic) do nothing;
+    on conflict (queue, topic) do update
+       set paused_at = excluded.paused_at, paused_by = excluded.paused_by, reason = excluded.reason
+     where t.paused_at is null;
     if not found then
         return false;
     end if;
@@ -2245,7 +2429,9 @@ create or replace function "windlass"."outbox_resume_topic"(p_by text, p_topic t
 as $sql$
 begin
     perform "windlass".windlass_check_by(p_by);
-    delete from "windlass".windlass_pause p where p.queue = 'outbox' and p.topic = p_topic;
+    update "windlass".windlass_topic t
+       set paused_at = null, paused_by = null, reason = null
+     where t.queue = 'outbox' and t.topic = p_topic and t.paused_at is not null;
     if not found then
         return false;
     end if;
@@ -2255,12 +2441,66 @@ begin
 end
 $sql$;
 
-create or replace function "windlass"."outbox_paused_topics"() returns setof "windlass".windlass_pause
+-- Limits a topic over all nodes: how many are in progress at once, how many of each key, and how many begin within any time of this
+-- length. What is left out is not limited. Whatever is in progress goes on. Returns whether that is a change.
+create or replace function "windlass"."outbox_limit_topic"(
+    p_by          text,
+    p_topic       text,
+    p_max_running integer default null,
+    p_max_per_key integer default null,
+    p_rate        integer default null,
+    p_rate_period interval default null
+) returns boolean
+    language plpgsql
+as $sql$
+begin
+    perform "windlass".windlass_check_by(p_by);
+    perform "windlass".windlass_check_limit(p_topic, p_max_running, p_max_per_key, p_rate, p_rate_period);
+    if p_max_per_key is not null and not false then
+        perform "windlass".windlass_refuse('a limit without p_max_per_key, since messages of ' || 'outbox' || ' have no keys',
+                                         p_max_per_key::text, 'Leave p_max_per_key out.');
+    end if;
+    insert into "windlass".windlass_topic as t (queue, topic, max_running, max_per_key, rate, rate_period)
+    select 'outbox', p_topic, p_max_running, p_max_per_key, p_rate, p_rate_period
+     where num_nonnulls(p_max_running, p_max_per_key, p_rate) > 0
+        or exists (select from "windlass".windlass_topic t where t.queue = 'outbox' and t.topic = p_topic)
+    on conflict (queue, topic) do update
+       set max_running = excluded.max_running, max_per_key = excluded.max_per_key, rate = excluded.rate,
+           rate_period = excluded.rate_period
+     where (t.max_running, t.max_per_key, t.rate, t.rate_period)
+           is distinct from (excluded.max_running, excluded.max_per_key, excluded.rate, excluded.rate_period);
+    if not found then
+        return false;
+    end if;
+    perform "windlass".windlass_record('outbox', null, p_by, 'limit', 0, null,
+                jsonb_build_object('topic', p_topic, 'running', p_max_running, 'perKey', p_max_per_key, 'rate', p_rate,
+                                   'period', p_rate_period));
+    perform pg_notify('windlass.windlass.outbox', chr(1) || 'topics');
+    return true;
+end
+$sql$;
+
+-- The topics that are paused or limited.
+create or replace function "windlass"."outbox_decided_topics"() returns table (
+    topic       varchar,
+    paused_at   timestamptz,
+    paused_by   varchar,
+    reason      varchar,
+    max_running integer,
+    max_per_key integer,
+    rate        integer,
+    rate_micros bigint                                 -- the period of the rate, in microseconds
+)
     language plpgsql
     stable
 as $sql$
 begin
-    return query select p.* from "windlass".windlass_pause p where p.queue = 'outbox' order by p.topic;
+    return query
+    select t.topic, t.paused_at, t.paused_by, t.reason, t.max_running, t.max_per_key, t.rate,
+           (extract(epoch from t.rate_period) * 1000000)::bigint
+      from "windlass".windlass_topic t
+     where t.queue = 'outbox' and (t.paused_at is not null or num_nonnulls(t.max_running, t.max_per_key, t.rate) > 0)
+     order by t.topic;
 end
 $sql$;
 
@@ -2479,7 +2719,8 @@ $sql$;
 
 -- Acks, and whoever has room takes the next message of each key with it, for p_lease, if it is due and of one of
 -- p_topics: it goes from waiting to in progress without having been ready, which saves a version of its row and a claim. Only
--- for those who have found nothing else ready: the next of a key would otherwise overtake what has been ready for longer.
+-- for those who have found nothing else ready: the next of a key would otherwise overtake what has been ready for longer. Not of topics
+-- that are paused or limited: of those, only claims take something.
 --
 -- Returns the messages that it took, each with the answer of the ack and the number of keys whose next message it did not
 -- take; when it took none, one row with these alone.
@@ -2547,7 +2788,7 @@ begin
         return next;
         return;
     end if;
-    v_topics := array(select unnest(p_topics) except select p.topic from "windlass".windlass_pause p where p.queue = 'outbox');
+    v_topics := array(select unnest(p_topics) except select t.topic from "windlass".windlass_topic t where t.queue = 'outbox');
     v_ids := "windlass"."outbox_first_waiting"(v_keys);
     v_now := clock_timestamp();
     select array_agg(s.id), coalesce(array_agg(s.ordering_key), '{}') into v_ids, v_taken
@@ -3092,8 +3333,10 @@ create table "windlass"."outbox_timer" (
     crashes         smallint     not null default 0,   -- leases that ran out after the start of the handler was written down
     requeues        smallint     not null default 0,
     status          smallint     not null default 0,
+    priority        smallint     not null default 4,   -- 0 to 9: those with the higher one are claimed first
     started         boolean      not null default false, -- the start of its handler was written down, in this attempt
     awaited         boolean      not null default false, -- something has to be done when it ends; others pay nothing for it
+    keyed           boolean      not null default false, -- it is claimed in the turn of its key
     topic           varchar(255) collate "C" not null, -- byte order: cheap to compare, and case-sensitive everywhere
     source          varchar(255) collate "C",          -- where it came from
     correlation_id  varchar(255),
@@ -3106,6 +3349,7 @@ create table "windlass"."outbox_timer" (
     constraint "outbox_timer_headers_check" check (jsonb_typeof(headers) = 'object'), -- or no claim that meets it can be read
     constraint "outbox_timer_size_check" check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
     constraint "outbox_timer_times_check" check (isfinite(claimed_at) and isfinite(locked_until) and isfinite(ended_at)),
+    constraint "outbox_timer_priority_check" check (priority between 0 and 9),
     constraint "outbox_timer_counts_check" check (retry_count >= 0 and lease_expiries >= 0 and crashes >= 0 and requeues >= 0),
     constraint "outbox_timer_lease_check" check ((status = 1) = (locked_until is not null)
                                       and (status <> 1 or owner_token is not null and claimed_at is not null)
@@ -3118,9 +3362,9 @@ create table "windlass"."outbox_timer" (
     autovacuum_analyze_scale_factor = 0.05
 );
 
--- Ready messages by topic, then by time: a node looks only at topics it has a handler and room for, so a paused, saturated
--- or unknown topic with any backlog costs the others nothing.
-create index "outbox_timer_ready" on "windlass"."outbox_timer" (topic, next_attempt_at, id) where status = 0;
+-- Ready messages by topic and priority, then by time: a node looks only at topics it has a handler and room for, so a paused,
+-- saturated or unknown topic with any backlog costs the others nothing.
+create index "outbox_timer_ready" on "windlass"."outbox_timer" (topic, priority, next_attempt_at, id) where status = 0 and not keyed;
 create index "outbox_timer_leased" on "windlass"."outbox_timer" (locked_until) where status = 1;
 create index "outbox_timer_expiring" on "windlass"."outbox_timer" (expires_at) where status in (0, 4) and expires_at is not null;
 create index "outbox_timer_ended_at" on "windlass"."outbox_timer" (status, ended_at) where ended_at is not null;
@@ -3135,6 +3379,68 @@ create table "windlass"."outbox_timer_failure" (
     error      varchar(2048)
 );
 create index "outbox_timer_failure_of" on "windlass"."outbox_timer_failure" (message_id, failed_at);
+
+-- A queue in which a unique key names one message of a topic at most that has not ended.
+alter table "windlass"."outbox_timer"
+    add column unique_key varchar(255) collate "C",
+    add constraint "outbox_timer_key_check" check (btrim(unique_key, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and unique_key = rtrim(unique_key));
+
+create unique index "outbox_timer_key" on "windlass"."outbox_timer" (topic, unique_key) where unique_key is not null and status < 2;
+
+-- The message that has a unique key.
+create or replace function "windlass"."outbox_timer_find_key"(p_topic text, p_unique_key text) returns setof "windlass"."outbox_timer"
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    return query
+    select m.* from "windlass"."outbox_timer" m where m.topic = p_topic and m.unique_key = p_unique_key and m.status < 2;
+end
+$sql$;
+
+-- Cancels the message that has a unique key, unless somebody has claimed it. Returns whether it did: then it is never handled.
+create or replace function "windlass"."outbox_timer_cancel_key"(p_topic text, p_unique_key text) returns boolean
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    return "windlass"."outbox_timer_cancel"(array(select m.id from "windlass"."outbox_timer_find_key"(p_topic, p_unique_key) m)) = 1;
+end
+$sql$;
+
+-- Gives failed messages, which the caller has locked, their unique keys back, and returns all but those whose key another has by now.
+create or replace function "windlass"."outbox_timer_reopen_keys"(p_ids uuid[]) returns uuid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids uuid[] := p_ids;
+    v_id  uuid;
+begin
+    foreach v_id in array array(select m.id
+                                  from "windlass"."outbox_timer" m
+                                 where m.id = any (p_ids) and m.unique_key is not null
+                                 order by m.id) loop
+        begin
+            update "windlass"."outbox_timer" m set status = 0, ended_at = null, owner_token = null where m.id = v_id;
+        exception
+            when unique_violation then
+                v_ids := array_remove(v_ids, v_id);
+        end;
+    end loop;
+    return v_ids;
+end
+$sql$;
 
 -- A queue. One state machine:
 --
@@ -3164,8 +3470,10 @@ create table "windlass"."outbox_job_run" (
     crashes         smallint     not null default 0,   -- leases that ran out after the start of the handler was written down
     requeues        smallint     not null default 0,
     status          smallint     not null default 0,
+    priority        smallint     not null default 4,   -- 0 to 9: those with the higher one are claimed first
     started         boolean      not null default false, -- the start of its handler was written down, in this attempt
     awaited         boolean      not null default false, -- something has to be done when it ends; others pay nothing for it
+    keyed           boolean      not null default false, -- it is claimed in the turn of its key
     topic           varchar(255) collate "C" not null, -- byte order: cheap to compare, and case-sensitive everywhere
     source          varchar(255) collate "C",          -- where it came from
     correlation_id  varchar(255),
@@ -3178,6 +3486,7 @@ create table "windlass"."outbox_job_run" (
     constraint "outbox_job_run_headers_check" check (jsonb_typeof(headers) = 'object'), -- or no claim that meets it can be read
     constraint "outbox_job_run_size_check" check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
     constraint "outbox_job_run_times_check" check (isfinite(claimed_at) and isfinite(locked_until) and isfinite(ended_at)),
+    constraint "outbox_job_run_priority_check" check (priority between 0 and 9),
     constraint "outbox_job_run_counts_check" check (retry_count >= 0 and lease_expiries >= 0 and crashes >= 0 and requeues >= 0),
     constraint "outbox_job_run_lease_check" check ((status = 1) = (locked_until is not null)
                                       and (status <> 1 or owner_token is not null and claimed_at is not null)
@@ -3190,9 +3499,9 @@ create table "windlass"."outbox_job_run" (
     autovacuum_analyze_scale_factor = 0.05
 );
 
--- Ready messages by topic, then by time: a node looks only at topics it has a handler and room for, so a paused, saturated
--- or unknown topic with any backlog costs the others nothing.
-create index "outbox_job_run_ready" on "windlass"."outbox_job_run" (topic, next_attempt_at, id) where status = 0;
+-- Ready messages by topic and priority, then by time: a node looks only at topics it has a handler and room for, so a paused,
+-- saturated or unknown topic with any backlog costs the others nothing.
+create index "outbox_job_run_ready" on "windlass"."outbox_job_run" (topic, priority, next_attempt_at, id) where status = 0 and not keyed;
 create index "outbox_job_run_leased" on "windlass"."outbox_job_run" (locked_until) where status = 1;
 create index "outbox_job_run_expiring" on "windlass"."outbox_job_run" (expires_at) where status in (0, 4) and expires_at is not null;
 create index "outbox_job_run_ended_at" on "windlass"."outbox_job_run" (status, ended_at) where ended_at is not null;
@@ -3217,18 +3526,14 @@ create index "outbox_job_run_failure_of" on "windlass"."outbox_job_run_failure" 
 alter table "windlass"."outbox_timer"
     alter column due_at set not null,
     add column message_id uuid,                        -- of the message it becomes, if that is not its own: see schedule
-    add column unique_key varchar(255) collate "C",    -- of one timer of its topic at most that has not failed
-    add constraint "outbox_timer_status_check" check (status in (0, 1, 3)),
-    add constraint "outbox_timer_key_check" check (btrim(unique_key, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and unique_key = rtrim(unique_key));
+    add constraint "outbox_timer_status_check" check (status in (0, 1, 3));
 
 -- For the hand-off, which takes timers of all topics in the order of their times.
 create index "outbox_timer_due" on "windlass"."outbox_timer" (next_attempt_at, id) where status = 0;
-create unique index "outbox_timer_key" on "windlass"."outbox_timer" (topic, unique_key)
-    where unique_key is not null and status < 2;
 
 -- Timers as they are listed: without their content.
 create view "windlass"."outbox_timer_listed" with (security_invoker = true) as
-select t.id, t.topic, t.source, t.unique_key, t.message_id, t.status, t.correlation_id, t.created_at, t.due_at, t.next_attempt_at,
+select t.id, t.topic, t.source, t.unique_key, t.message_id, t.status, t.priority, t.keyed, t.correlation_id, t.created_at, t.due_at, t.next_attempt_at,
        t.claimed_at, t.locked_until, t.ended_at, t.erased_at, t.processed_by, t.retry_count, t.lease_expiries, t.requeues, t.last_error
   from "windlass"."outbox_timer" t;
 
@@ -3309,7 +3614,7 @@ create index "outbox_job_run_unfinished" on "windlass"."outbox_job_run" (source)
 
 -- Runs as they are listed: without their payload. One that was handed off is as its message is, which "state" tells.
 create view "windlass"."outbox_job_run_listed" with (security_invoker = true) as
-select r.id, r.topic, r.source, r.tick_at, r.triggered, r.handed_off, r.status,
+select r.id, r.topic, r.source, r.tick_at, r.triggered, r.handed_off, r.status, r.priority, r.keyed,
        case when r.status <> 6 then r.status when m.id is null then 3 when m.locked_until is null then 0 else 1 end::smallint as state,
        r.created_at, r.next_attempt_at, coalesce(m.claimed_at, r.claimed_at) as claimed_at, r.ended_at, r.erased_at, r.processed_by,
        coalesce(m.retry_count, r.retry_count) as retry_count, coalesce(m.lease_expiries, r.lease_expiries) as lease_expiries, r.requeues,
@@ -3333,10 +3638,15 @@ select j.name, j.version, j.topic, j.payload, j.cron, j.zone, extract(epoch from
 
 -- Takes up to p_limit ready and due messages, at most p_places[i] of topic p_topics[i] and about p_bytes of payload, for
 -- p_lease; the first one whatever its size. Without topics, of whatever topic there is, in random order, so that a full one
--- cannot keep the others waiting. Expired messages are left to expire(); paused topics are left alone.
+-- cannot keep the others waiting. Expired messages are left to expire(); paused topics are left alone, and of limited ones only as
+-- many are taken as their limits leave.
+--
+-- Of a topic, the priorities of p_priorities come one after the other. With p_ageing that one comes first whose oldest message has
+-- waited longest, where each step of priority counts as if it had waited for so much longer.
 --
 -- Under an open snapshot the dead entries of claimed messages stay in the index, and every claim would step over all of
--- them. So a claimer gives, for each topic, the position (next_attempt_at, id) up to which it knows that nothing is left.
+-- them. So a claimer gives, for each topic and each priority, the position (next_attempt_at, id) up to which it knows that nothing
+-- is left; the arrays have those of the first topic first.
 -- How it knows: let F be the number of a claim's transaction that reached position P. Whoever stamped a message at or before
 -- P did so before that claim read its clock, and had its own transaction number by then, so that number is below F. Once a
 -- later claim from the old bound reaches past P in a snapshot with xmin > F, all of those transactions had ended in that
@@ -3346,15 +3656,17 @@ select j.name, j.version, j.topic, j.payload, j.cron, j.zone, extract(epoch from
 -- With p_each it takes them one by one, and leaves those that a constraint or a trigger of the user's refuses; up to a thousand
 -- of each topic. If all are refused, it fails as the last one did.
 create or replace function "windlass"."outbox_timer_claim"(
-    p_owner     uuid,
-    p_lease     interval,
-    p_limit     integer,
-    p_topics    text[] default null,
-    p_places    integer[] default null,
-    p_after_ats timestamptz[] default null,
-    p_after_ids uuid[] default null,
-    p_bytes     bigint default null,
-    p_each      boolean default false
+    p_owner      uuid,
+    p_lease      interval,
+    p_limit      integer,
+    p_topics     text[] default null,
+    p_places     integer[] default null,
+    p_after_ats  timestamptz[] default null,
+    p_after_ids  uuid[] default null,
+    p_bytes      bigint default null,
+    p_each       boolean default false,
+    p_priorities integer[] default array[4],
+    p_ageing     interval default null
 ) returns setof "windlass"."outbox_timer"
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -3366,91 +3678,208 @@ declare
     v_now     timestamptz := clock_timestamp();
     v_proved  timestamptz := v_now;
     v_bytes   bigint := coalesce(p_bytes, 9223372036854775807);
-    v_paused  text[] := array(select p.topic from "windlass".windlass_pause p where p.queue = 'outbox_timer');
+    v_most    bigint := p_limit;
     v_topics  text[];
+    v_places  integer[];
+    v_paused  text[];
+    v_limited text[];
+    v_ids     uuid[] := '{}';
+    v_keyed   uuid[] := '{}';
     v_found   record;
-    v_topic   text;
-    v_here    integer;
+    v_counts  jsonb := '{}';
     v_size    bigint := 0;
     v_taken   uuid[] := '{}';
     v_refused uuid;
 begin
     perform "windlass".windlass_check_lease(p_lease);
     if p_topics is not null then
-        perform "windlass".windlass_check_lengths(cardinality(p_topics), cardinality(p_places), cardinality(p_after_ats),
+        perform "windlass".windlass_check_lengths(cardinality(p_topics), cardinality(p_places));
+        perform "windlass".windlass_check_lengths(cardinality(p_topics) * cardinality(p_priorities), cardinality(p_after_ats),
                                                 cardinality(p_after_ids));
     end if;
-    v_topics := coalesce(p_topics, array(select t from "windlass"."outbox_timer_ready_topics"() t order by random()));
+    v_topics := coalesce(p_topics, array(select t from (select distinct "windlass"."outbox_timer_ready_topics"() as t) r order by random()));
+    v_places := coalesce(p_places, array_fill(p_limit, array[cardinality(v_topics)]));
+    select coalesce(array_agg(t.topic) filter (where t.paused_at is not null), '{}'),
+           array_agg(t.topic) filter (where num_nonnulls(t.max_running, t.max_per_key, t.rate) > 0)
+      into v_paused, v_limited
+      from "windlass".windlass_topic t
+     where t.queue = 'outbox_timer';
+    if v_limited && v_topics then
+        v_places := "windlass"."outbox_timer_limited_places"(v_topics, v_places, v_limited);
+        v_now := clock_timestamp();
+    end if;
     if p_each then
         set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
+        v_most := v_most + 1000;
+        v_places := array(select least(p.places, p_limit) + 1000 from unnest(v_places) with ordinality as p (places, number) order by p.number);
+    end if;
+    v_ids := v_keyed || array(
+        select s.id
+          from (select f.id, sum(f.size) over (rows between unbounded preceding and 1 preceding) as before
+                  from unnest(v_topics, v_places) with ordinality as want (topic, places, number)
+                 cross join lateral (
+                       select r.id, r.size
+                         from (select l.priority, (want.number - 1) * cardinality(p_priorities) + l.number as place
+                                 from unnest(p_priorities) with ordinality as l (priority, number)
+                                order by case when p_ageing is not null then
+                                              (select o.next_attempt_at
+                                                 from "windlass"."outbox_timer" o
+                                                where o.status = 0 and not o.keyed and o.topic = want.topic and o.priority = l.priority
+                                                  and o.next_attempt_at <= v_now
+                                                  and (o.next_attempt_at, o.id)
+                                                      > (coalesce(p_after_ats[(want.number - 1) * cardinality(p_priorities) + l.number],
+                                                                  '-infinity'),
+                                                         coalesce(p_after_ids[(want.number - 1) * cardinality(p_priorities) + l.number],
+                                                                  '00000000-0000-0000-0000-000000000000'))
+                                                order by o.next_attempt_at, o.id
+                                                limit 1) - l.priority * p_ageing end, l.number) level
+                        cross join lateral (
+                              select m.id, octet_length(m.payload) as size
+                                from "windlass"."outbox_timer" m
+                               where m.status = 0
+                                 and not m.keyed
+                                 and m.topic = want.topic
+                                 and m.priority = level.priority
+                                 and m.next_attempt_at <= v_now
+                                 and (m.next_attempt_at, m.id)
+                                     > (coalesce(p_after_ats[level.place], '-infinity'),
+                                        coalesce(p_after_ids[level.place], '00000000-0000-0000-0000-000000000000'))
+                                 and (m.expires_at is null or m.expires_at > v_now)
+                               order by m.next_attempt_at, m.id
+                               limit want.places
+                                 for update skip locked) r
+                        limit want.places) f
+                 where want.topic <> all (v_paused)
+                 limit v_most - cardinality(v_keyed)) s
+         where p_each or s.before is null or s.before < v_bytes);
+    if cardinality(v_ids) = 0 then
+    end if;
+    if p_each then
         for v_found in
-            select f.id, f.size, want.topic, want.places
-              from unnest(v_topics, p_places, p_after_ats, p_after_ids) as want (topic, places, after_at, after_id)
-             cross join lateral (
-                   select r.id, octet_length(r.payload) as size
-                     from "windlass"."outbox_timer" r
-                    where r.status = 0
-                      and r.topic = want.topic
-                      and r.next_attempt_at <= v_now
-                      and (r.next_attempt_at, r.id) > (coalesce(want.after_at, '-infinity'),
-                                                       coalesce(want.after_id, '00000000-0000-0000-0000-000000000000'))
-                      and (r.expires_at is null or r.expires_at > v_now)
-                    order by r.next_attempt_at, r.id
-                    limit coalesce(want.places, p_limit)::bigint + 1000
-                      for update skip locked) f
-             where want.topic <> all (v_paused)
+            select m.id, m.topic, octet_length(m.payload) as size
+              from unnest(v_ids) with ordinality as p (id, number)
+              join "windlass"."outbox_timer" m on m.id = p.id
+             order by p.number
         loop
             exit when cardinality(v_taken) >= p_limit or v_size >= v_bytes;
-            if v_topic is distinct from v_found.topic then
-                v_topic := v_found.topic;
-                v_here := 0;
-            end if;
-            continue when v_here >= v_found.places;
+            continue when coalesce((v_counts ->> v_found.topic)::integer, 0)
+                          >= v_places[array_position(v_topics, v_found.topic)] - 1000;
             begin
                 update "windlass"."outbox_timer" m
                    set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,
                        next_attempt_at = least(m.next_attempt_at, v_proved)
                  where m.id = v_found.id;
                 v_taken := v_taken || v_found.id;
-                v_here := v_here + 1;
+                v_counts := v_counts || jsonb_build_object(v_found.topic, coalesce((v_counts ->> v_found.topic)::integer, 0) + 1);
                 v_size := v_size + v_found.size;
             exception when others or assert_failure then
                 v_refused := v_found.id;
             end;
         end loop;
-        if cardinality(v_taken) = 0 and v_refused is not null then
-            update "windlass"."outbox_timer" m
-               set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false
-             where m.id = v_refused; -- fails in the words of who refuses it
-            v_taken := array[v_refused];
-        end if;
-        return query select m.* from "windlass"."outbox_timer" m where m.id = any (v_taken);
-        return;
+        v_ids := case when cardinality(v_taken) = 0 and v_refused is not null then array[v_refused] else v_taken end;
+    end if;
+    if v_limited && v_topics then
+        perform "windlass"."outbox_timer_note_starts"(v_ids, v_limited, v_now);
     end if;
     return query
     update "windlass"."outbox_timer" m
        set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,
            next_attempt_at = least(m.next_attempt_at, v_proved)
-     where m.id = any (array(
-               select s.id
-                 from (select f.id, sum(f.size) over (rows between unbounded preceding and 1 preceding) as before
-                         from unnest(v_topics, p_places, p_after_ats, p_after_ids) as want (topic, places, after_at, after_id)
-                        cross join lateral (
-                              select r.id, octet_length(r.payload) as size
-                                from "windlass"."outbox_timer" r
-                               where r.status = 0
-                                 and r.topic = want.topic
-                                 and r.next_attempt_at <= v_now
-                                 and (r.next_attempt_at, r.id) > (coalesce(want.after_at, '-infinity'),
-                                                                  coalesce(want.after_id, '00000000-0000-0000-0000-000000000000'))
-                                 and (r.expires_at is null or r.expires_at > v_now)
-                               order by r.next_attempt_at, r.id
-                               limit coalesce(want.places, p_limit)
-                                 for update skip locked) f
-                        where want.topic <> all (v_paused)
-                        limit p_limit) s
-                where s.before is null or s.before < v_bytes))
-    returning m.*;
+     where m.id = any (v_ids)
+    returning m.*; -- once more for those that were taken one by one; and if all were refused, it fails in the words of who refuses
+end
+$sql$;
+
+-- How many of these topics may be claimed, where they have limits. Whoever learns it holds the rows of the limits until its commit, so that
+-- the next one counts what it has taken. A topic whose row somebody else holds for longer than a moment gets no place now.
+create or replace function "windlass"."outbox_timer_limited_places"(p_topics text[], p_places integer[], p_limited text[]) returns integer[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '20ms'
+as $sql$
+declare
+    v_places integer[] := p_places;
+    v_topic  text;
+    v_limit  "windlass".windlass_topic;
+    v_now    timestamptz;
+    v_room   integer;
+begin
+    for v_topic in select l.topic from unnest(p_limited) as l (topic) where l.topic = any (p_topics) order by l.topic loop
+        begin
+            select t.* into v_limit from "windlass".windlass_topic t where t.queue = 'outbox_timer' and t.topic = v_topic for update;
+        exception
+            when lock_not_available then
+                v_places[array_position(p_topics, v_topic)] := 0;
+                continue;
+        end;
+        v_now := clock_timestamp();
+        v_room := v_places[array_position(p_topics, v_topic)];
+        if v_limit.max_running is not null then
+            v_room := least(v_room, v_limit.max_running - cardinality("windlass"."outbox_timer_in_progress"(v_topic, v_now)));
+        end if;
+        if v_limit.rate is not null then
+            delete from "windlass".windlass_start s
+             where s.queue = 'outbox_timer' and s.topic = v_topic and s.started_at <= v_now - v_limit.rate_period;
+            v_room := least(v_room, v_limit.rate - (select coalesce(sum(s.messages), 0)
+                                                      from "windlass".windlass_start s
+                                                     where s.queue = 'outbox_timer' and s.topic = v_topic));
+        end if;
+        v_places[array_position(p_topics, v_topic)] := greatest(v_room, 0);
+    end loop;
+    return v_places;
+end
+$sql$;
+
+-- The messages of a topic that are in progress. Those whose lease has run out are not: their rows are locked, so that no renewal that is
+-- under way can bring them back. One that cannot be locked is being renewed, or ends; it counts.
+create or replace function "windlass"."outbox_timer_in_progress"(p_topic text, p_now timestamptz) returns uuid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_live    uuid[];
+    v_expired uuid[];
+begin
+    select coalesce(array_agg(m.id) filter (where m.locked_until > p_now), '{}'), array_agg(m.id) filter (where m.locked_until <= p_now)
+      into v_live, v_expired
+      from "windlass"."outbox_timer" m
+     where m.status = 1 and m.locked_until > p_now - interval '10 minutes' and m.topic = p_topic; -- no renewal takes that long
+    if v_expired is not null then
+        v_live := v_live || array(
+            select unnest(v_expired)
+            except
+            select unnest(array(select m.id
+                                  from "windlass"."outbox_timer" m
+                                 where m.id = any (v_expired) and (m.locked_until <= p_now or m.locked_until is null)
+                                   for update skip locked)));
+    end if;
+    return v_live;
+end
+$sql$;
+
+-- Notes what begins of topics that have a rate; their limits are locked.
+create or replace function "windlass"."outbox_timer_note_starts"(p_ids uuid[], p_limited text[], p_now timestamptz) returns void
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    insert into "windlass".windlass_start (queue, topic, started_at, messages)
+    select 'outbox_timer', m.topic, p_now, count(*)
+      from "windlass"."outbox_timer" m
+     where m.id = any (p_ids)
+       and m.topic in (select t.topic
+                         from "windlass".windlass_topic t
+                        where t.queue = 'outbox_timer' and t.topic = any (p_limited) and t.rate is not null)
+     group by m.topic;
 end
 $sql$;
 
@@ -3467,11 +3896,15 @@ as $sql$
 begin
     return query
     with recursive step (topic) as (
-        (select m.topic from "windlass"."outbox_timer" m where m.status = 0 and m.topic is not null order by m.topic limit 1)
+        (select m.topic
+           from "windlass"."outbox_timer" m
+          where m.status = 0 and not m.keyed and m.topic is not null
+          order by m.topic
+          limit 1)
         union all
         select (select m.topic
                   from "windlass"."outbox_timer" m
-                 where m.status = 0 and m.topic > step.topic
+                 where m.status = 0 and not m.keyed and m.topic > step.topic
                  order by m.topic
                  limit 1)
           from step
@@ -3483,9 +3916,10 @@ $sql$;
 -- How many milliseconds until the next ready message of these topics is due, at most a day; zero or less when one is due
 -- now, null when there is none. The bounds are those of claim.
 create or replace function "windlass"."outbox_timer_next_due"(
-    p_topics    text[],
-    p_after_ats timestamptz[],
-    p_after_ids uuid[]
+    p_topics     text[],
+    p_after_ats  timestamptz[],
+    p_after_ids  uuid[],
+    p_priorities integer[] default array[4]
 ) returns bigint
     language plpgsql
     stable
@@ -3500,17 +3934,23 @@ declare
 begin
     v_due := (
         select ceil(extract(epoch from min(least(f.next_attempt_at, v_now + interval '1 day')) - v_now) * 1000)
-          from unnest(p_topics, p_after_ats, p_after_ids) as want (topic, after_at, after_id)
+          from unnest(p_topics) with ordinality as want (topic, number)
+         cross join unnest(p_priorities) with ordinality as level (priority, number)
          cross join lateral (
                select m.next_attempt_at
                  from "windlass"."outbox_timer" m
                 where m.status = 0
+                  and not m.keyed
                   and m.topic = want.topic
-                  and (m.next_attempt_at, m.id) > (want.after_at, want.after_id)
+                  and m.priority = level.priority
+                  and (m.next_attempt_at, m.id) > (p_after_ats[(want.number - 1) * cardinality(p_priorities) + level.number],
+                                                   p_after_ids[(want.number - 1) * cardinality(p_priorities) + level.number])
                   and (m.expires_at is null or m.expires_at > v_now)
                 order by m.next_attempt_at, m.id
                 limit 1) f
-         where not exists (select from "windlass".windlass_pause p where p.queue = 'outbox_timer' and p.topic = want.topic));
+         where want.topic not in (select t.topic
+                                    from "windlass".windlass_topic t
+                                   where t.queue = 'outbox_timer' and t.paused_at is not null));
     return v_due;
 end
 $sql$;
@@ -4007,6 +4447,7 @@ create or replace function "windlass"."outbox_timer_maintain_all"(p_verb text, p
     set jit = off
 as $sql$
 declare
+    v_ids   uuid[];
     v_count integer;
 begin
     case p_verb
@@ -4016,10 +4457,12 @@ begin
                    set status = 0, owner_token = null, locked_until = null, lease_expiries = m.lease_expiries + 1,
                        crashes = least(m.crashes + m.started::integer, 32767), next_attempt_at = clock_timestamp()
                  where m.id = any (p_ids)
-                returning m.id, m.next_attempt_at, m.retry_count)
-            insert into "windlass"."outbox_timer_failure" (message_id, failed_at, attempt, error)
-            select reaped.id, reaped.next_attempt_at, reaped.retry_count + 1, 'its lease ran out' from reaped;
-            get diagnostics v_count = row_count;
+                returning m.id, m.next_attempt_at, m.retry_count),
+            recorded as (
+                insert into "windlass"."outbox_timer_failure" (message_id, failed_at, attempt, error)
+                select reaped.id, reaped.next_attempt_at, reaped.retry_count + 1, 'its lease ran out' from reaped)
+            select coalesce(array_agg(reaped.id), '{}') into v_ids from reaped;
+            v_count := cardinality(v_ids);
         when 'expire' then
             v_count := "windlass"."outbox_timer_end_unclaimed"(p_ids, 3::smallint, 'expired before it was handled');
         when 'clean' then
@@ -4320,11 +4763,12 @@ begin
     elsif p_status = 0 then
         return query
         select r.*
-          from unnest(case when p_topic is null then array(select "windlass"."outbox_timer_ready_topics"()) else array[p_topic] end) t (topic)
+          from unnest(case when p_topic is null then array(select distinct "windlass"."outbox_timer_ready_topics"()) else array[p_topic] end) t (topic)
+         cross join unnest(array[4]) level (priority)
          cross join lateral (
                select m.*
                  from "windlass"."outbox_timer_listed" m
-                where m.status = 0 and m.topic = t.topic
+                where m.status = 0 and not m.keyed and m.topic = t.topic and m.priority = level.priority
                   and m.next_attempt_at >= v_from and m.next_attempt_at <= v_to
                   and (m.next_attempt_at, m.id) > (v_after, v_first)
                   and (p_source is null or m.source = p_source)
@@ -4457,22 +4901,8 @@ begin
     messages := cardinality(v_ids);
     reached := (select max(m.ended_at) from "windlass"."outbox_timer" m where m.id = any (v_ids));
     perform pg_current_xact_id();
-    declare
-        v_id uuid;
-    begin
-        foreach v_id in array array(select t.id
-                                      from "windlass"."outbox_timer" t
-                                     where t.id = any (v_ids) and t.unique_key is not null
-                                     order by t.id) loop
-            begin
-                update "windlass"."outbox_timer" t set status = 0, ended_at = null, owner_token = null where t.id = v_id;
-            exception
-                when unique_violation then
-                    v_ids := array_remove(v_ids, v_id);
-            end;
-        end loop;
-        messages := cardinality(v_ids);
-    end;
+    v_ids := "windlass"."outbox_timer_reopen_keys"(v_ids);
+    messages := cardinality(v_ids);
     v_now := clock_timestamp();
     update "windlass"."outbox_timer" m
        set status = case when m.id = any (v_waiting) then 4 else 0 end, owner_token = null,
@@ -4553,9 +4983,11 @@ begin
         perform "windlass".windlass_refuse('a topic', case when p_topic is null then 'null' else 'blank text' end,
                                          'Topics are paused one by one.');
     end if;
-    insert into "windlass".windlass_pause (queue, topic, paused_at, paused_by, reason)
+    insert into "windlass".windlass_topic as t (queue, topic, paused_at, paused_by, reason)
     values ('outbox_timer', p_topic, clock_timestamp(), p_by, nullif(left(p_reason, 2048), ''))
-    on conflict (queue, topic) do nothing;
+    on conflict (queue, topic) do update
+       set paused_at = excluded.paused_at, paused_by = excluded.paused_by, reason = excluded.reason
+     where t.paused_at is null;
     if not found then
         return false;
     end if;
@@ -4571,7 +5003,9 @@ create or replace function "windlass"."outbox_timer_resume_topic"(p_by text, p_t
 as $sql$
 begin
     perform "windlass".windlass_check_by(p_by);
-    delete from "windlass".windlass_pause p where p.queue = 'outbox_timer' and p.topic = p_topic;
+    update "windlass".windlass_topic t
+       set paused_at = null, paused_by = null, reason = null
+     where t.queue = 'outbox_timer' and t.topic = p_topic and t.paused_at is not null;
     if not found then
         return false;
     end if;
@@ -4581,12 +5015,66 @@ begin
 end
 $sql$;
 
-create or replace function "windlass"."outbox_timer_paused_topics"() returns setof "windlass".windlass_pause
+-- Limits a topic over all nodes: how many are in progress at once, how many of each key, and how many begin within any time of this
+-- length. What is left out is not limited. Whatever is in progress goes on. Returns whether that is a change.
+create or replace function "windlass"."outbox_timer_limit_topic"(
+    p_by          text,
+    p_topic       text,
+    p_max_running integer default null,
+    p_max_per_key integer default null,
+    p_rate        integer default null,
+    p_rate_period interval default null
+) returns boolean
+    language plpgsql
+as $sql$
+begin
+    perform "windlass".windlass_check_by(p_by);
+    perform "windlass".windlass_check_limit(p_topic, p_max_running, p_max_per_key, p_rate, p_rate_period);
+    if p_max_per_key is not null and not false then
+        perform "windlass".windlass_refuse('a limit without p_max_per_key, since messages of ' || 'outbox_timer' || ' have no keys',
+                                         p_max_per_key::text, 'Leave p_max_per_key out.');
+    end if;
+    insert into "windlass".windlass_topic as t (queue, topic, max_running, max_per_key, rate, rate_period)
+    select 'outbox_timer', p_topic, p_max_running, p_max_per_key, p_rate, p_rate_period
+     where num_nonnulls(p_max_running, p_max_per_key, p_rate) > 0
+        or exists (select from "windlass".windlass_topic t where t.queue = 'outbox_timer' and t.topic = p_topic)
+    on conflict (queue, topic) do update
+       set max_running = excluded.max_running, max_per_key = excluded.max_per_key, rate = excluded.rate,
+           rate_period = excluded.rate_period
+     where (t.max_running, t.max_per_key, t.rate, t.rate_period)
+           is distinct from (excluded.max_running, excluded.max_per_key, excluded.rate, excluded.rate_period);
+    if not found then
+        return false;
+    end if;
+    perform "windlass".windlass_record('outbox_timer', null, p_by, 'limit', 0, null,
+                jsonb_build_object('topic', p_topic, 'running', p_max_running, 'perKey', p_max_per_key, 'rate', p_rate,
+                                   'period', p_rate_period));
+    perform pg_notify('windlass.windlass.outbox', chr(1) || 'topics');
+    return true;
+end
+$sql$;
+
+-- The topics that are paused or limited.
+create or replace function "windlass"."outbox_timer_decided_topics"() returns table (
+    topic       varchar,
+    paused_at   timestamptz,
+    paused_by   varchar,
+    reason      varchar,
+    max_running integer,
+    max_per_key integer,
+    rate        integer,
+    rate_micros bigint                                 -- the period of the rate, in microseconds
+)
     language plpgsql
     stable
 as $sql$
 begin
-    return query select p.* from "windlass".windlass_pause p where p.queue = 'outbox_timer' order by p.topic;
+    return query
+    select t.topic, t.paused_at, t.paused_by, t.reason, t.max_running, t.max_per_key, t.rate,
+           (extract(epoch from t.rate_period) * 1000000)::bigint
+      from "windlass".windlass_topic t
+     where t.queue = 'outbox_timer' and (t.paused_at is not null or num_nonnulls(t.max_running, t.max_per_key, t.rate) > 0)
+     order by t.topic;
 end
 $sql$;
 
@@ -4610,10 +5098,15 @@ $sql$;
 
 -- Takes up to p_limit ready and due messages, at most p_places[i] of topic p_topics[i] and about p_bytes of payload, for
 -- p_lease; the first one whatever its size. Without topics, of whatever topic there is, in random order, so that a full one
--- cannot keep the others waiting. Expired messages are left to expire(); paused topics are left alone.
+-- cannot keep the others waiting. Expired messages are left to expire(); paused topics are left alone, and of limited ones only as
+-- many are taken as their limits leave.
+--
+-- Of a topic, the priorities of p_priorities come one after the other. With p_ageing that one comes first whose oldest message has
+-- waited longest, where each step of priority counts as if it had waited for so much longer.
 --
 -- Under an open snapshot the dead entries of claimed messages stay in the index, and every claim would step over all of
--- them. So a claimer gives, for each topic, the position (next_attempt_at, id) up to which it knows that nothing is left.
+-- them. So a claimer gives, for each topic and each priority, the position (next_attempt_at, id) up to which it knows that nothing
+-- is left; the arrays have those of the first topic first.
 -- How it knows: let F be the number of a claim's transaction that reached position P. Whoever stamped a message at or before
 -- P did so before that claim read its clock, and had its own transaction number by then, so that number is below F. Once a
 -- later claim from the old bound reaches past P in a snapshot with xmin > F, all of those transactions had ended in that
@@ -4623,15 +5116,17 @@ $sql$;
 -- With p_each it takes them one by one, and leaves those that a constraint or a trigger of the user's refuses; up to a thousand
 -- of each topic. If all are refused, it fails as the last one did.
 create or replace function "windlass"."outbox_job_run_claim"(
-    p_owner     uuid,
-    p_lease     interval,
-    p_limit     integer,
-    p_topics    text[] default null,
-    p_places    integer[] default null,
-    p_after_ats timestamptz[] default null,
-    p_after_ids uuid[] default null,
-    p_bytes     bigint default null,
-    p_each      boolean default false
+    p_owner      uuid,
+    p_lease      interval,
+    p_limit      integer,
+    p_topics     text[] default null,
+    p_places     integer[] default null,
+    p_after_ats  timestamptz[] default null,
+    p_after_ids  uuid[] default null,
+    p_bytes      bigint default null,
+    p_each       boolean default false,
+    p_priorities integer[] default array[4],
+    p_ageing     interval default null
 ) returns setof "windlass"."outbox_job_run"
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -4643,91 +5138,208 @@ declare
     v_now     timestamptz := clock_timestamp();
     v_proved  timestamptz := v_now;
     v_bytes   bigint := coalesce(p_bytes, 9223372036854775807);
-    v_paused  text[] := array(select p.topic from "windlass".windlass_pause p where p.queue = 'outbox_job_run');
+    v_most    bigint := p_limit;
     v_topics  text[];
+    v_places  integer[];
+    v_paused  text[];
+    v_limited text[];
+    v_ids     uuid[] := '{}';
+    v_keyed   uuid[] := '{}';
     v_found   record;
-    v_topic   text;
-    v_here    integer;
+    v_counts  jsonb := '{}';
     v_size    bigint := 0;
     v_taken   uuid[] := '{}';
     v_refused uuid;
 begin
     perform "windlass".windlass_check_lease(p_lease);
     if p_topics is not null then
-        perform "windlass".windlass_check_lengths(cardinality(p_topics), cardinality(p_places), cardinality(p_after_ats),
+        perform "windlass".windlass_check_lengths(cardinality(p_topics), cardinality(p_places));
+        perform "windlass".windlass_check_lengths(cardinality(p_topics) * cardinality(p_priorities), cardinality(p_after_ats),
                                                 cardinality(p_after_ids));
     end if;
-    v_topics := coalesce(p_topics, array(select t from "windlass"."outbox_job_run_ready_topics"() t order by random()));
+    v_topics := coalesce(p_topics, array(select t from (select distinct "windlass"."outbox_job_run_ready_topics"() as t) r order by random()));
+    v_places := coalesce(p_places, array_fill(p_limit, array[cardinality(v_topics)]));
+    select coalesce(array_agg(t.topic) filter (where t.paused_at is not null), '{}'),
+           array_agg(t.topic) filter (where num_nonnulls(t.max_running, t.max_per_key, t.rate) > 0)
+      into v_paused, v_limited
+      from "windlass".windlass_topic t
+     where t.queue = 'outbox_job_run';
+    if v_limited && v_topics then
+        v_places := "windlass"."outbox_job_run_limited_places"(v_topics, v_places, v_limited);
+        v_now := clock_timestamp();
+    end if;
     if p_each then
         set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
+        v_most := v_most + 1000;
+        v_places := array(select least(p.places, p_limit) + 1000 from unnest(v_places) with ordinality as p (places, number) order by p.number);
+    end if;
+    v_ids := v_keyed || array(
+        select s.id
+          from (select f.id, sum(f.size) over (rows between unbounded preceding and 1 preceding) as before
+                  from unnest(v_topics, v_places) with ordinality as want (topic, places, number)
+                 cross join lateral (
+                       select r.id, r.size
+                         from (select l.priority, (want.number - 1) * cardinality(p_priorities) + l.number as place
+                                 from unnest(p_priorities) with ordinality as l (priority, number)
+                                order by case when p_ageing is not null then
+                                              (select o.next_attempt_at
+                                                 from "windlass"."outbox_job_run" o
+                                                where o.status = 0 and not o.keyed and o.topic = want.topic and o.priority = l.priority
+                                                  and o.next_attempt_at <= v_now
+                                                  and (o.next_attempt_at, o.id)
+                                                      > (coalesce(p_after_ats[(want.number - 1) * cardinality(p_priorities) + l.number],
+                                                                  '-infinity'),
+                                                         coalesce(p_after_ids[(want.number - 1) * cardinality(p_priorities) + l.number],
+                                                                  '00000000-0000-0000-0000-000000000000'))
+                                                order by o.next_attempt_at, o.id
+                                                limit 1) - l.priority * p_ageing end, l.number) level
+                        cross join lateral (
+                              select m.id, octet_length(m.payload) as size
+                                from "windlass"."outbox_job_run" m
+                               where m.status = 0
+                                 and not m.keyed
+                                 and m.topic = want.topic
+                                 and m.priority = level.priority
+                                 and m.next_attempt_at <= v_now
+                                 and (m.next_attempt_at, m.id)
+                                     > (coalesce(p_after_ats[level.place], '-infinity'),
+                                        coalesce(p_after_ids[level.place], '00000000-0000-0000-0000-000000000000'))
+                                 and (m.expires_at is null or m.expires_at > v_now)
+                               order by m.next_attempt_at, m.id
+                               limit want.places
+                                 for update skip locked) r
+                        limit want.places) f
+                 where want.topic <> all (v_paused)
+                 limit v_most - cardinality(v_keyed)) s
+         where p_each or s.before is null or s.before < v_bytes);
+    if cardinality(v_ids) = 0 then
+    end if;
+    if p_each then
         for v_found in
-            select f.id, f.size, want.topic, want.places
-              from unnest(v_topics, p_places, p_after_ats, p_after_ids) as want (topic, places, after_at, after_id)
-             cross join lateral (
-                   select r.id, octet_length(r.payload) as size
-                     from "windlass"."outbox_job_run" r
-                    where r.status = 0
-                      and r.topic = want.topic
-                      and r.next_attempt_at <= v_now
-                      and (r.next_attempt_at, r.id) > (coalesce(want.after_at, '-infinity'),
-                                                       coalesce(want.after_id, '00000000-0000-0000-0000-000000000000'))
-                      and (r.expires_at is null or r.expires_at > v_now)
-                    order by r.next_attempt_at, r.id
-                    limit coalesce(want.places, p_limit)::bigint + 1000
-                      for update skip locked) f
-             where want.topic <> all (v_paused)
+            select m.id, m.topic, octet_length(m.payload) as size
+              from unnest(v_ids) with ordinality as p (id, number)
+              join "windlass"."outbox_job_run" m on m.id = p.id
+             order by p.number
         loop
             exit when cardinality(v_taken) >= p_limit or v_size >= v_bytes;
-            if v_topic is distinct from v_found.topic then
-                v_topic := v_found.topic;
-                v_here := 0;
-            end if;
-            continue when v_here >= v_found.places;
+            continue when coalesce((v_counts ->> v_found.topic)::integer, 0)
+                          >= v_places[array_position(v_topics, v_found.topic)] - 1000;
             begin
                 update "windlass"."outbox_job_run" m
                    set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,
                        next_attempt_at = least(m.next_attempt_at, v_proved)
                  where m.id = v_found.id;
                 v_taken := v_taken || v_found.id;
-                v_here := v_here + 1;
+                v_counts := v_counts || jsonb_build_object(v_found.topic, coalesce((v_counts ->> v_found.topic)::integer, 0) + 1);
                 v_size := v_size + v_found.size;
             exception when others or assert_failure then
                 v_refused := v_found.id;
             end;
         end loop;
-        if cardinality(v_taken) = 0 and v_refused is not null then
-            update "windlass"."outbox_job_run" m
-               set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false
-             where m.id = v_refused; -- fails in the words of who refuses it
-            v_taken := array[v_refused];
-        end if;
-        return query select m.* from "windlass"."outbox_job_run" m where m.id = any (v_taken);
-        return;
+        v_ids := case when cardinality(v_taken) = 0 and v_refused is not null then array[v_refused] else v_taken end;
+    end if;
+    if v_limited && v_topics then
+        perform "windlass"."outbox_job_run_note_starts"(v_ids, v_limited, v_now);
     end if;
     return query
     update "windlass"."outbox_job_run" m
        set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,
            next_attempt_at = least(m.next_attempt_at, v_proved)
-     where m.id = any (array(
-               select s.id
-                 from (select f.id, sum(f.size) over (rows between unbounded preceding and 1 preceding) as before
-                         from unnest(v_topics, p_places, p_after_ats, p_after_ids) as want (topic, places, after_at, after_id)
-                        cross join lateral (
-                              select r.id, octet_length(r.payload) as size
-                                from "windlass"."outbox_job_run" r
-                               where r.status = 0
-                                 and r.topic = want.topic
-                                 and r.next_attempt_at <= v_now
-                                 and (r.next_attempt_at, r.id) > (coalesce(want.after_at, '-infinity'),
-                                                                  coalesce(want.after_id, '00000000-0000-0000-0000-000000000000'))
-                                 and (r.expires_at is null or r.expires_at > v_now)
-                               order by r.next_attempt_at, r.id
-                               limit coalesce(want.places, p_limit)
-                                 for update skip locked) f
-                        where want.topic <> all (v_paused)
-                        limit p_limit) s
-                where s.before is null or s.before < v_bytes))
-    returning m.*;
+     where m.id = any (v_ids)
+    returning m.*; -- once more for those that were taken one by one; and if all were refused, it fails in the words of who refuses
+end
+$sql$;
+
+-- How many of these topics may be claimed, where they have limits. Whoever learns it holds the rows of the limits until its commit, so that
+-- the next one counts what it has taken. A topic whose row somebody else holds for longer than a moment gets no place now.
+create or replace function "windlass"."outbox_job_run_limited_places"(p_topics text[], p_places integer[], p_limited text[]) returns integer[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '20ms'
+as $sql$
+declare
+    v_places integer[] := p_places;
+    v_topic  text;
+    v_limit  "windlass".windlass_topic;
+    v_now    timestamptz;
+    v_room   integer;
+begin
+    for v_topic in select l.topic from unnest(p_limited) as l (topic) where l.topic = any (p_topics) order by l.topic loop
+        begin
+            select t.* into v_limit from "windlass".windlass_topic t where t.queue = 'outbox_job_run' and t.topic = v_topic for update;
+        exception
+            when lock_not_available then
+                v_places[array_position(p_topics, v_topic)] := 0;
+                continue;
+        end;
+        v_now := clock_timestamp();
+        v_room := v_places[array_position(p_topics, v_topic)];
+        if v_limit.max_running is not null then
+            v_room := least(v_room, v_limit.max_running - cardinality("windlass"."outbox_job_run_in_progress"(v_topic, v_now)));
+        end if;
+        if v_limit.rate is not null then
+            delete from "windlass".windlass_start s
+             where s.queue = 'outbox_job_run' and s.topic = v_topic and s.started_at <= v_now - v_limit.rate_period;
+            v_room := least(v_room, v_limit.rate - (select coalesce(sum(s.messages), 0)
+                                                      from "windlass".windlass_start s
+                                                     where s.queue = 'outbox_job_run' and s.topic = v_topic));
+        end if;
+        v_places[array_position(p_topics, v_topic)] := greatest(v_room, 0);
+    end loop;
+    return v_places;
+end
+$sql$;
+
+-- The messages of a topic that are in progress. Those whose lease has run out are not: their rows are locked, so that no renewal that is
+-- under way can bring them back. One that cannot be locked is being renewed, or ends; it counts.
+create or replace function "windlass"."outbox_job_run_in_progress"(p_topic text, p_now timestamptz) returns uuid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_live    uuid[];
+    v_expired uuid[];
+begin
+    select coalesce(array_agg(m.id) filter (where m.locked_until > p_now), '{}'), array_agg(m.id) filter (where m.locked_until <= p_now)
+      into v_live, v_expired
+      from "windlass"."outbox_job_run" m
+     where m.status = 1 and m.locked_until > p_now - interval '10 minutes' and m.topic = p_topic; -- no renewal takes that long
+    if v_expired is not null then
+        v_live := v_live || array(
+            select unnest(v_expired)
+            except
+            select unnest(array(select m.id
+                                  from "windlass"."outbox_job_run" m
+                                 where m.id = any (v_expired) and (m.locked_until <= p_now or m.locked_until is null)
+                                   for update skip locked)));
+    end if;
+    return v_live;
+end
+$sql$;
+
+-- Notes what begins of topics that have a rate; their limits are locked.
+create or replace function "windlass"."outbox_job_run_note_starts"(p_ids uuid[], p_limited text[], p_now timestamptz) returns void
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    insert into "windlass".windlass_start (queue, topic, started_at, messages)
+    select 'outbox_job_run', m.topic, p_now, count(*)
+      from "windlass"."outbox_job_run" m
+     where m.id = any (p_ids)
+       and m.topic in (select t.topic
+                         from "windlass".windlass_topic t
+                        where t.queue = 'outbox_job_run' and t.topic = any (p_limited) and t.rate is not null)
+     group by m.topic;
 end
 $sql$;
 
@@ -4744,11 +5356,15 @@ as $sql$
 begin
     return query
     with recursive step (topic) as (
-        (select m.topic from "windlass"."outbox_job_run" m where m.status = 0 and m.topic is not null order by m.topic limit 1)
+        (select m.topic
+           from "windlass"."outbox_job_run" m
+          where m.status = 0 and not m.keyed and m.topic is not null
+          order by m.topic
+          limit 1)
         union all
         select (select m.topic
                   from "windlass"."outbox_job_run" m
-                 where m.status = 0 and m.topic > step.topic
+                 where m.status = 0 and not m.keyed and m.topic > step.topic
                  order by m.topic
                  limit 1)
           from step
@@ -4760,9 +5376,10 @@ $sql$;
 -- How many milliseconds until the next ready message of these topics is due, at most a day; zero or less when one is due
 -- now, null when there is none. The bounds are those of claim.
 create or replace function "windlass"."outbox_job_run_next_due"(
-    p_topics    text[],
-    p_after_ats timestamptz[],
-    p_after_ids uuid[]
+    p_topics     text[],
+    p_after_ats  timestamptz[],
+    p_after_ids  uuid[],
+    p_priorities integer[] default array[4]
 ) returns bigint
     language plpgsql
     stable
@@ -4777,17 +5394,23 @@ declare
 begin
     v_due := (
         select ceil(extract(epoch from min(least(f.next_attempt_at, v_now + interval '1 day')) - v_now) * 1000)
-          from unnest(p_topics, p_after_ats, p_after_ids) as want (topic, after_at, after_id)
+          from unnest(p_topics) with ordinality as want (topic, number)
+         cross join unnest(p_priorities) with ordinality as level (priority, number)
          cross join lateral (
                select m.next_attempt_at
                  from "windlass"."outbox_job_run" m
                 where m.status = 0
+                  and not m.keyed
                   and m.topic = want.topic
-                  and (m.next_attempt_at, m.id) > (want.after_at, want.after_id)
+                  and m.priority = level.priority
+                  and (m.next_attempt_at, m.id) > (p_after_ats[(want.number - 1) * cardinality(p_priorities) + level.number],
+                                                   p_after_ids[(want.number - 1) * cardinality(p_priorities) + level.number])
                   and (m.expires_at is null or m.expires_at > v_now)
                 order by m.next_attempt_at, m.id
                 limit 1) f
-         where not exists (select from "windlass".windlass_pause p where p.queue = 'outbox_job_run' and p.topic = want.topic));
+         where want.topic not in (select t.topic
+                                    from "windlass".windlass_topic t
+                                   where t.queue = 'outbox_job_run' and t.paused_at is not null));
     return v_due;
 end
 $sql$;
@@ -5296,6 +5919,7 @@ create or replace function "windlass"."outbox_job_run_maintain_all"(p_verb text,
     set jit = off
 as $sql$
 declare
+    v_ids   uuid[];
     v_count integer;
 begin
     case p_verb
@@ -5305,10 +5929,12 @@ begin
                    set status = 0, owner_token = null, locked_until = null, lease_expiries = m.lease_expiries + 1,
                        crashes = least(m.crashes + m.started::integer, 32767), next_attempt_at = clock_timestamp()
                  where m.id = any (p_ids)
-                returning m.id, m.next_attempt_at, m.retry_count)
-            insert into "windlass"."outbox_job_run_failure" (message_id, failed_at, attempt, error)
-            select reaped.id, reaped.next_attempt_at, reaped.retry_count + 1, 'its lease ran out' from reaped;
-            get diagnostics v_count = row_count;
+                returning m.id, m.next_attempt_at, m.retry_count),
+            recorded as (
+                insert into "windlass"."outbox_job_run_failure" (message_id, failed_at, attempt, error)
+                select reaped.id, reaped.next_attempt_at, reaped.retry_count + 1, 'its lease ran out' from reaped)
+            select coalesce(array_agg(reaped.id), '{}') into v_ids from reaped;
+            v_count := cardinality(v_ids);
         when 'expire' then
             v_count := "windlass"."outbox_job_run_end_unclaimed"(p_ids, 3::smallint, 'expired before it was handled');
         when 'clean' then
@@ -5612,11 +6238,12 @@ begin
     elsif p_status = 0 then
         return query
         select r.*
-          from unnest(case when p_topic is null then array(select "windlass"."outbox_job_run_ready_topics"()) else array[p_topic] end) t (topic)
+          from unnest(case when p_topic is null then array(select distinct "windlass"."outbox_job_run_ready_topics"()) else array[p_topic] end) t (topic)
+         cross join unnest(array[4]) level (priority)
          cross join lateral (
                select m.*
                  from "windlass"."outbox_job_run_listed" m
-                where m.status = 0 and m.topic = t.topic
+                where m.status = 0 and not m.keyed and m.topic = t.topic and m.priority = level.priority
                   and m.next_attempt_at >= v_from and m.next_attempt_at <= v_to
                   and (m.next_attempt_at, m.id) > (v_after, v_first)
                   and (p_source is null or m.source = p_source)
@@ -5844,9 +6471,11 @@ begin
         perform "windlass".windlass_refuse('a topic', case when p_topic is null then 'null' else 'blank text' end,
                                          'Topics are paused one by one.');
     end if;
-    insert into "windlass".windlass_pause (queue, topic, paused_at, paused_by, reason)
+    insert into "windlass".windlass_topic as t (queue, topic, paused_at, paused_by, reason)
     values ('outbox_job_run', p_topic, clock_timestamp(), p_by, nullif(left(p_reason, 2048), ''))
-    on conflict (queue, topic) do nothing;
+    on conflict (queue, topic) do update
+       set paused_at = excluded.paused_at, paused_by = excluded.paused_by, reason = excluded.reason
+     where t.paused_at is null;
     if not found then
         return false;
     end if;
@@ -5862,7 +6491,9 @@ create or replace function "windlass"."outbox_job_run_resume_topic"(p_by text, p
 as $sql$
 begin
     perform "windlass".windlass_check_by(p_by);
-    delete from "windlass".windlass_pause p where p.queue = 'outbox_job_run' and p.topic = p_topic;
+    update "windlass".windlass_topic t
+       set paused_at = null, paused_by = null, reason = null
+     where t.queue = 'outbox_job_run' and t.topic = p_topic and t.paused_at is not null;
     if not found then
         return false;
     end if;
@@ -5872,12 +6503,66 @@ begin
 end
 $sql$;
 
-create or replace function "windlass"."outbox_job_run_paused_topics"() returns setof "windlass".windlass_pause
+-- Limits a topic over all nodes: how many are in progress at once, how many of each key, and how many begin within any time of this
+-- length. What is left out is not limited. Whatever is in progress goes on. Returns whether that is a change.
+create or replace function "windlass"."outbox_job_run_limit_topic"(
+    p_by          text,
+    p_topic       text,
+    p_max_running integer default null,
+    p_max_per_key integer default null,
+    p_rate        integer default null,
+    p_rate_period interval default null
+) returns boolean
+    language plpgsql
+as $sql$
+begin
+    perform "windlass".windlass_check_by(p_by);
+    perform "windlass".windlass_check_limit(p_topic, p_max_running, p_max_per_key, p_rate, p_rate_period);
+    if p_max_per_key is not null and not false then
+        perform "windlass".windlass_refuse('a limit without p_max_per_key, since messages of ' || 'outbox_job_run' || ' have no keys',
+                                         p_max_per_key::text, 'Leave p_max_per_key out.');
+    end if;
+    insert into "windlass".windlass_topic as t (queue, topic, max_running, max_per_key, rate, rate_period)
+    select 'outbox_job_run', p_topic, p_max_running, p_max_per_key, p_rate, p_rate_period
+     where num_nonnulls(p_max_running, p_max_per_key, p_rate) > 0
+        or exists (select from "windlass".windlass_topic t where t.queue = 'outbox_job_run' and t.topic = p_topic)
+    on conflict (queue, topic) do update
+       set max_running = excluded.max_running, max_per_key = excluded.max_per_key, rate = excluded.rate,
+           rate_period = excluded.rate_period
+     where (t.max_running, t.max_per_key, t.rate, t.rate_period)
+           is distinct from (excluded.max_running, excluded.max_per_key, excluded.rate, excluded.rate_period);
+    if not found then
+        return false;
+    end if;
+    perform "windlass".windlass_record('outbox_job_run', null, p_by, 'limit', 0, null,
+                jsonb_build_object('topic', p_topic, 'running', p_max_running, 'perKey', p_max_per_key, 'rate', p_rate,
+                                   'period', p_rate_period));
+    perform pg_notify('windlass.windlass.outbox', chr(1) || 'topics');
+    return true;
+end
+$sql$;
+
+-- The topics that are paused or limited.
+create or replace function "windlass"."outbox_job_run_decided_topics"() returns table (
+    topic       varchar,
+    paused_at   timestamptz,
+    paused_by   varchar,
+    reason      varchar,
+    max_running integer,
+    max_per_key integer,
+    rate        integer,
+    rate_micros bigint                                 -- the period of the rate, in microseconds
+)
     language plpgsql
     stable
 as $sql$
 begin
-    return query select p.* from "windlass".windlass_pause p where p.queue = 'outbox_job_run' order by p.topic;
+    return query
+    select t.topic, t.paused_at, t.paused_by, t.reason, t.max_running, t.max_per_key, t.rate,
+           (extract(epoch from t.rate_period) * 1000000)::bigint
+      from "windlass".windlass_topic t
+     where t.queue = 'outbox_job_run' and (t.paused_at is not null or num_nonnulls(t.max_running, t.max_per_key, t.rate) > 0)
+     order by t.topic;
 end
 $sql$;
 
@@ -6051,35 +6736,6 @@ begin
         perform pg_notify('windlass.windlass.outbox', chr(1) || 'timers');
     end if;
     return v_ids;
-end
-$sql$;
-
--- Cancels the timer that has a unique key. Returns whether it did: then it is never delivered.
-create or replace function "windlass"."outbox_timer_cancel_key"(p_topic text, p_unique_key text) returns boolean
-    language plpgsql
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-begin
-    return "windlass"."outbox_timer_cancel"(array(select t.id from "windlass"."outbox_timer_find_key"(p_topic, p_unique_key) t)) = 1;
-end
-$sql$;
-
--- The timer that has a unique key.
-create or replace function "windlass"."outbox_timer_find_key"(p_topic text, p_unique_key text)
-    returns setof "windlass"."outbox_timer"
-    language plpgsql
-    stable
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-begin
-    return query
-    select t.* from "windlass"."outbox_timer" t where t.topic = p_topic and t.unique_key = p_unique_key and t.status < 2;
 end
 $sql$;
 
@@ -6593,7 +7249,7 @@ begin
                cross join lateral (
                      select r.next_attempt_at
                        from "windlass"."outbox_job_run" r
-                      where r.status = 0 and r.topic = t.topic
+                      where r.status = 0 and not r.keyed and r.topic = t.topic and r.priority = 4
                       order by r.next_attempt_at, r.id
                       limit 1) f);
     v_next := (select j.fires_at from "windlass"."outbox_job" j where j.fires_at > v_now order by j.fires_at limit 1);
@@ -6805,7 +7461,7 @@ begin
          cross join lateral (
                select r.id
                  from "windlass"."outbox_job_run" r
-                where r.status = 0 and r.topic = t.topic and r.next_attempt_at <= v_now
+                where r.status = 0 and not r.keyed and r.topic = t.topic and r.priority = 4 and r.next_attempt_at <= v_now
                 order by r.next_attempt_at, r.id
                 limit p_limit
                   for update skip locked) f
@@ -7029,8 +7685,10 @@ create table "windlass"."inbox" (
     crashes         smallint     not null default 0,   -- leases that ran out after the start of the handler was written down
     requeues        smallint     not null default 0,
     status          smallint     not null default 0,
+    priority        smallint     not null default 4,   -- 0 to 9: those with the higher one are claimed first
     started         boolean      not null default false, -- the start of its handler was written down, in this attempt
     awaited         boolean      not null default false, -- something has to be done when it ends; others pay nothing for it
+    keyed           boolean      not null default false, -- it is claimed in the turn of its key
     topic           varchar(255) collate "C" not null, -- byte order: cheap to compare, and case-sensitive everywhere
     source          varchar(255) collate "C",          -- where it came from
     correlation_id  varchar(255),
@@ -7043,6 +7701,7 @@ create table "windlass"."inbox" (
     constraint "inbox_headers_check" check (jsonb_typeof(headers) = 'object'), -- or no claim that meets it can be read
     constraint "inbox_size_check" check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
     constraint "inbox_times_check" check (isfinite(claimed_at) and isfinite(locked_until) and isfinite(ended_at)),
+    constraint "inbox_priority_check" check (priority between 0 and 9),
     constraint "inbox_counts_check" check (retry_count >= 0 and lease_expiries >= 0 and crashes >= 0 and requeues >= 0),
     constraint "inbox_lease_check" check ((status = 1) = (locked_until is not null)
                                       and (status <> 1 or owner_token is not null and claimed_at is not null)
@@ -7055,9 +7714,9 @@ create table "windlass"."inbox" (
     autovacuum_analyze_scale_factor = 0.05
 );
 
--- Ready messages by topic, then by time: a node looks only at topics it has a handler and room for, so a paused, saturated
--- or unknown topic with any backlog costs the others nothing.
-create index "inbox_ready" on "windlass"."inbox" (topic, next_attempt_at, id) where status = 0;
+-- Ready messages by topic and priority, then by time: a node looks only at topics it has a handler and room for, so a paused,
+-- saturated or unknown topic with any backlog costs the others nothing.
+create index "inbox_ready" on "windlass"."inbox" (topic, priority, next_attempt_at, id) where status = 0 and not keyed;
 create index "inbox_leased" on "windlass"."inbox" (locked_until) where status = 1;
 create index "inbox_expiring" on "windlass"."inbox" (expires_at) where status in (0, 4) and expires_at is not null;
 create index "inbox_ended_at" on "windlass"."inbox" (status, ended_at) where ended_at is not null;
@@ -7265,7 +7924,7 @@ create index "inbox_seen_state" on "windlass"."inbox_seen" (status, state_at) wh
 
 -- Messages as they are listed: without their content. First those of the queue, then, with the same columns, the others.
 create view "windlass"."inbox_listed" with (security_invoker = true) as
-select m.id, m.source, m.message_id, m.topic, m.status, m.created_at, m.due_at, m.next_attempt_at, m.expires_at, m.claimed_at,
+select m.id, m.source, m.message_id, m.topic, m.status, m.priority, m.keyed, m.created_at, m.due_at, m.next_attempt_at, m.expires_at, m.claimed_at,
        m.locked_until, m.ended_at, m.erased_at,
        case m.status when 0 then m.next_attempt_at when 1 then m.claimed_at when 4 then m.created_at else m.ended_at end as state_at,
        m.processed_by, m.retry_count, m.lease_expiries, m.requeues, m.last_error
@@ -7283,10 +7942,15 @@ select s.id, s.source, s.message_id, null::varchar(255) collate "C" as topic, s.
 
 -- Takes up to p_limit ready and due messages, at most p_places[i] of topic p_topics[i] and about p_bytes of payload, for
 -- p_lease; the first one whatever its size. Without topics, of whatever topic there is, in random order, so that a full one
--- cannot keep the others waiting. Expired messages are left to expire(); paused topics are left alone.
+-- cannot keep the others waiting. Expired messages are left to expire(); paused topics are left alone, and of limited ones only as
+-- many are taken as their limits leave.
+--
+-- Of a topic, the priorities of p_priorities come one after the other. With p_ageing that one comes first whose oldest message has
+-- waited longest, where each step of priority counts as if it had waited for so much longer.
 --
 -- Under an open snapshot the dead entries of claimed messages stay in the index, and every claim would step over all of
--- them. So a claimer gives, for each topic, the position (next_attempt_at, id) up to which it knows that nothing is left.
+-- them. So a claimer gives, for each topic and each priority, the position (next_attempt_at, id) up to which it knows that nothing
+-- is left; the arrays have those of the first topic first.
 -- How it knows: let F be the number of a claim's transaction that reached position P. Whoever stamped a message at or before
 -- P did so before that claim read its clock, and had its own transaction number by then, so that number is below F. Once a
 -- later claim from the old bound reaches past P in a snapshot with xmin > F, all of those transactions had ended in that
@@ -7296,15 +7960,17 @@ select s.id, s.source, s.message_id, null::varchar(255) collate "C" as topic, s.
 -- With p_each it takes them one by one, and leaves those that a constraint or a trigger of the user's refuses; up to a thousand
 -- of each topic. If all are refused, it fails as the last one did.
 create or replace function "windlass"."inbox_claim"(
-    p_owner     uuid,
-    p_lease     interval,
-    p_limit     integer,
-    p_topics    text[] default null,
-    p_places    integer[] default null,
-    p_after_ats timestamptz[] default null,
-    p_after_ids uuid[] default null,
-    p_bytes     bigint default null,
-    p_each      boolean default false
+    p_owner      uuid,
+    p_lease      interval,
+    p_limit      integer,
+    p_topics     text[] default null,
+    p_places     integer[] default null,
+    p_after_ats  timestamptz[] default null,
+    p_after_ids  uuid[] default null,
+    p_bytes      bigint default null,
+    p_each       boolean default false,
+    p_priorities integer[] default array[4],
+    p_ageing     interval default null
 ) returns setof "windlass"."inbox"
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -7316,91 +7982,208 @@ declare
     v_now     timestamptz := clock_timestamp();
     v_proved  timestamptz := v_now;
     v_bytes   bigint := coalesce(p_bytes, 9223372036854775807);
-    v_paused  text[] := array(select p.topic from "windlass".windlass_pause p where p.queue = 'inbox');
+    v_most    bigint := p_limit;
     v_topics  text[];
+    v_places  integer[];
+    v_paused  text[];
+    v_limited text[];
+    v_ids     uuid[] := '{}';
+    v_keyed   uuid[] := '{}';
     v_found   record;
-    v_topic   text;
-    v_here    integer;
+    v_counts  jsonb := '{}';
     v_size    bigint := 0;
     v_taken   uuid[] := '{}';
     v_refused uuid;
 begin
     perform "windlass".windlass_check_lease(p_lease);
     if p_topics is not null then
-        perform "windlass".windlass_check_lengths(cardinality(p_topics), cardinality(p_places), cardinality(p_after_ats),
+        perform "windlass".windlass_check_lengths(cardinality(p_topics), cardinality(p_places));
+        perform "windlass".windlass_check_lengths(cardinality(p_topics) * cardinality(p_priorities), cardinality(p_after_ats),
                                                 cardinality(p_after_ids));
     end if;
-    v_topics := coalesce(p_topics, array(select t from "windlass"."inbox_ready_topics"() t order by random()));
+    v_topics := coalesce(p_topics, array(select t from (select distinct "windlass"."inbox_ready_topics"() as t) r order by random()));
+    v_places := coalesce(p_places, array_fill(p_limit, array[cardinality(v_topics)]));
+    select coalesce(array_agg(t.topic) filter (where t.paused_at is not null), '{}'),
+           array_agg(t.topic) filter (where num_nonnulls(t.max_running, t.max_per_key, t.rate) > 0)
+      into v_paused, v_limited
+      from "windlass".windlass_topic t
+     where t.queue = 'inbox';
+    if v_limited && v_topics then
+        v_places := "windlass"."inbox_limited_places"(v_topics, v_places, v_limited);
+        v_now := clock_timestamp();
+    end if;
     if p_each then
         set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
+        v_most := v_most + 1000;
+        v_places := array(select least(p.places, p_limit) + 1000 from unnest(v_places) with ordinality as p (places, number) order by p.number);
+    end if;
+    v_ids := v_keyed || array(
+        select s.id
+          from (select f.id, sum(f.size) over (rows between unbounded preceding and 1 preceding) as before
+                  from unnest(v_topics, v_places) with ordinality as want (topic, places, number)
+                 cross join lateral (
+                       select r.id, r.size
+                         from (select l.priority, (want.number - 1) * cardinality(p_priorities) + l.number as place
+                                 from unnest(p_priorities) with ordinality as l (priority, number)
+                                order by case when p_ageing is not null then
+                                              (select o.next_attempt_at
+                                                 from "windlass"."inbox" o
+                                                where o.status = 0 and not o.keyed and o.topic = want.topic and o.priority = l.priority
+                                                  and o.next_attempt_at <= v_now
+                                                  and (o.next_attempt_at, o.id)
+                                                      > (coalesce(p_after_ats[(want.number - 1) * cardinality(p_priorities) + l.number],
+                                                                  '-infinity'),
+                                                         coalesce(p_after_ids[(want.number - 1) * cardinality(p_priorities) + l.number],
+                                                                  '00000000-0000-0000-0000-000000000000'))
+                                                order by o.next_attempt_at, o.id
+                                                limit 1) - l.priority * p_ageing end, l.number) level
+                        cross join lateral (
+                              select m.id, octet_length(m.payload) as size
+                                from "windlass"."inbox" m
+                               where m.status = 0
+                                 and not m.keyed
+                                 and m.topic = want.topic
+                                 and m.priority = level.priority
+                                 and m.next_attempt_at <= v_now
+                                 and (m.next_attempt_at, m.id)
+                                     > (coalesce(p_after_ats[level.place], '-infinity'),
+                                        coalesce(p_after_ids[level.place], '00000000-0000-0000-0000-000000000000'))
+                                 and (m.expires_at is null or m.expires_at > v_now)
+                               order by m.next_attempt_at, m.id
+                               limit want.places
+                                 for update skip locked) r
+                        limit want.places) f
+                 where want.topic <> all (v_paused)
+                 limit v_most - cardinality(v_keyed)) s
+         where p_each or s.before is null or s.before < v_bytes);
+    if cardinality(v_ids) = 0 then
+    end if;
+    if p_each then
         for v_found in
-            select f.id, f.size, want.topic, want.places
-              from unnest(v_topics, p_places, p_after_ats, p_after_ids) as want (topic, places, after_at, after_id)
-             cross join lateral (
-                   select r.id, octet_length(r.payload) as size
-                     from "windlass"."inbox" r
-                    where r.status = 0
-                      and r.topic = want.topic
-                      and r.next_attempt_at <= v_now
-                      and (r.next_attempt_at, r.id) > (coalesce(want.after_at, '-infinity'),
-                                                       coalesce(want.after_id, '00000000-0000-0000-0000-000000000000'))
-                      and (r.expires_at is null or r.expires_at > v_now)
-                    order by r.next_attempt_at, r.id
-                    limit coalesce(want.places, p_limit)::bigint + 1000
-                      for update skip locked) f
-             where want.topic <> all (v_paused)
+            select m.id, m.topic, octet_length(m.payload) as size
+              from unnest(v_ids) with ordinality as p (id, number)
+              join "windlass"."inbox" m on m.id = p.id
+             order by p.number
         loop
             exit when cardinality(v_taken) >= p_limit or v_size >= v_bytes;
-            if v_topic is distinct from v_found.topic then
-                v_topic := v_found.topic;
-                v_here := 0;
-            end if;
-            continue when v_here >= v_found.places;
+            continue when coalesce((v_counts ->> v_found.topic)::integer, 0)
+                          >= v_places[array_position(v_topics, v_found.topic)] - 1000;
             begin
                 update "windlass"."inbox" m
                    set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,
                        next_attempt_at = least(m.next_attempt_at, v_proved)
                  where m.id = v_found.id;
                 v_taken := v_taken || v_found.id;
-                v_here := v_here + 1;
+                v_counts := v_counts || jsonb_build_object(v_found.topic, coalesce((v_counts ->> v_found.topic)::integer, 0) + 1);
                 v_size := v_size + v_found.size;
             exception when others or assert_failure then
                 v_refused := v_found.id;
             end;
         end loop;
-        if cardinality(v_taken) = 0 and v_refused is not null then
-            update "windlass"."inbox" m
-               set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false
-             where m.id = v_refused; -- fails in the words of who refuses it
-            v_taken := array[v_refused];
-        end if;
-        return query select m.* from "windlass"."inbox" m where m.id = any (v_taken);
-        return;
+        v_ids := case when cardinality(v_taken) = 0 and v_refused is not null then array[v_refused] else v_taken end;
+    end if;
+    if v_limited && v_topics then
+        perform "windlass"."inbox_note_starts"(v_ids, v_limited, v_now);
     end if;
     return query
     update "windlass"."inbox" m
        set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,
            next_attempt_at = least(m.next_attempt_at, v_proved)
-     where m.id = any (array(
-               select s.id
-                 from (select f.id, sum(f.size) over (rows between unbounded preceding and 1 preceding) as before
-                         from unnest(v_topics, p_places, p_after_ats, p_after_ids) as want (topic, places, after_at, after_id)
-                        cross join lateral (
-                              select r.id, octet_length(r.payload) as size
-                                from "windlass"."inbox" r
-                               where r.status = 0
-                                 and r.topic = want.topic
-                                 and r.next_attempt_at <= v_now
-                                 and (r.next_attempt_at, r.id) > (coalesce(want.after_at, '-infinity'),
-                                                                  coalesce(want.after_id, '00000000-0000-0000-0000-000000000000'))
-                                 and (r.expires_at is null or r.expires_at > v_now)
-                               order by r.next_attempt_at, r.id
-                               limit coalesce(want.places, p_limit)
-                                 for update skip locked) f
-                        where want.topic <> all (v_paused)
-                        limit p_limit) s
-                where s.before is null or s.before < v_bytes))
-    returning m.*;
+     where m.id = any (v_ids)
+    returning m.*; -- once more for those that were taken one by one; and if all were refused, it fails in the words of who refuses
+end
+$sql$;
+
+-- How many of these topics may be claimed, where they have limits. Whoever learns it holds the rows of the limits until its commit, so that
+-- the next one counts what it has taken. A topic whose row somebody else holds for longer than a moment gets no place now.
+create or replace function "windlass"."inbox_limited_places"(p_topics text[], p_places integer[], p_limited text[]) returns integer[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '20ms'
+as $sql$
+declare
+    v_places integer[] := p_places;
+    v_topic  text;
+    v_limit  "windlass".windlass_topic;
+    v_now    timestamptz;
+    v_room   integer;
+begin
+    for v_topic in select l.topic from unnest(p_limited) as l (topic) where l.topic = any (p_topics) order by l.topic loop
+        begin
+            select t.* into v_limit from "windlass".windlass_topic t where t.queue = 'inbox' and t.topic = v_topic for update;
+        exception
+            when lock_not_available then
+                v_places[array_position(p_topics, v_topic)] := 0;
+                continue;
+        end;
+        v_now := clock_timestamp();
+        v_room := v_places[array_position(p_topics, v_topic)];
+        if v_limit.max_running is not null then
+            v_room := least(v_room, v_limit.max_running - cardinality("windlass"."inbox_in_progress"(v_topic, v_now)));
+        end if;
+        if v_limit.rate is not null then
+            delete from "windlass".windlass_start s
+             where s.queue = 'inbox' and s.topic = v_topic and s.started_at <= v_now - v_limit.rate_period;
+            v_room := least(v_room, v_limit.rate - (select coalesce(sum(s.messages), 0)
+                                                      from "windlass".windlass_start s
+                                                     where s.queue = 'inbox' and s.topic = v_topic));
+        end if;
+        v_places[array_position(p_topics, v_topic)] := greatest(v_room, 0);
+    end loop;
+    return v_places;
+end
+$sql$;
+
+-- The messages of a topic that are in progress. Those whose lease has run out are not: their rows are locked, so that no renewal that is
+-- under way can bring them back. One that cannot be locked is being renewed, or ends; it counts.
+create or replace function "windlass"."inbox_in_progress"(p_topic text, p_now timestamptz) returns uuid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_live    uuid[];
+    v_expired uuid[];
+begin
+    select coalesce(array_agg(m.id) filter (where m.locked_until > p_now), '{}'), array_agg(m.id) filter (where m.locked_until <= p_now)
+      into v_live, v_expired
+      from "windlass"."inbox" m
+     where m.status = 1 and m.locked_until > p_now - interval '10 minutes' and m.topic = p_topic; -- no renewal takes that long
+    if v_expired is not null then
+        v_live := v_live || array(
+            select unnest(v_expired)
+            except
+            select unnest(array(select m.id
+                                  from "windlass"."inbox" m
+                                 where m.id = any (v_expired) and (m.locked_until <= p_now or m.locked_until is null)
+                                   for update skip locked)));
+    end if;
+    return v_live;
+end
+$sql$;
+
+-- Notes what begins of topics that have a rate; their limits are locked.
+create or replace function "windlass"."inbox_note_starts"(p_ids uuid[], p_limited text[], p_now timestamptz) returns void
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    insert into "windlass".windlass_start (queue, topic, started_at, messages)
+    select 'inbox', m.topic, p_now, count(*)
+      from "windlass"."inbox" m
+     where m.id = any (p_ids)
+       and m.topic in (select t.topic
+                         from "windlass".windlass_topic t
+                        where t.queue = 'inbox' and t.topic = any (p_limited) and t.rate is not null)
+     group by m.topic;
 end
 $sql$;
 
@@ -7417,11 +8200,15 @@ as $sql$
 begin
     return query
     with recursive step (topic) as (
-        (select m.topic from "windlass"."inbox" m where m.status = 0 and m.topic is not null order by m.topic limit 1)
+        (select m.topic
+           from "windlass"."inbox" m
+          where m.status = 0 and not m.keyed and m.topic is not null
+          order by m.topic
+          limit 1)
         union all
         select (select m.topic
                   from "windlass"."inbox" m
-                 where m.status = 0 and m.topic > step.topic
+                 where m.status = 0 and not m.keyed and m.topic > step.topic
                  order by m.topic
                  limit 1)
           from step
@@ -7433,9 +8220,10 @@ $sql$;
 -- How many milliseconds until the next ready message of these topics is due, at most a day; zero or less when one is due
 -- now, null when there is none. The bounds are those of claim.
 create or replace function "windlass"."inbox_next_due"(
-    p_topics    text[],
-    p_after_ats timestamptz[],
-    p_after_ids uuid[]
+    p_topics     text[],
+    p_after_ats  timestamptz[],
+    p_after_ids  uuid[],
+    p_priorities integer[] default array[4]
 ) returns bigint
     language plpgsql
     stable
@@ -7450,17 +8238,23 @@ declare
 begin
     v_due := (
         select ceil(extract(epoch from min(least(f.next_attempt_at, v_now + interval '1 day')) - v_now) * 1000)
-          from unnest(p_topics, p_after_ats, p_after_ids) as want (topic, after_at, after_id)
+          from unnest(p_topics) with ordinality as want (topic, number)
+         cross join unnest(p_priorities) with ordinality as level (priority, number)
          cross join lateral (
                select m.next_attempt_at
                  from "windlass"."inbox" m
                 where m.status = 0
+                  and not m.keyed
                   and m.topic = want.topic
-                  and (m.next_attempt_at, m.id) > (want.after_at, want.after_id)
+                  and m.priority = level.priority
+                  and (m.next_attempt_at, m.id) > (p_after_ats[(want.number - 1) * cardinality(p_priorities) + level.number],
+                                                   p_after_ids[(want.number - 1) * cardinality(p_priorities) + level.number])
                   and (m.expires_at is null or m.expires_at > v_now)
                 order by m.next_attempt_at, m.id
                 limit 1) f
-         where not exists (select from "windlass".windlass_pause p where p.queue = 'inbox' and p.topic = want.topic));
+         where want.topic not in (select t.topic
+                                    from "windlass".windlass_topic t
+                                   where t.queue = 'inbox' and t.paused_at is not null));
     return v_due;
 end
 $sql$;
@@ -7958,6 +8752,7 @@ create or replace function "windlass"."inbox_maintain_all"(p_verb text, p_ids uu
     set jit = off
 as $sql$
 declare
+    v_ids   uuid[];
     v_count integer;
 begin
     case p_verb
@@ -7967,10 +8762,12 @@ begin
                    set status = 0, owner_token = null, locked_until = null, lease_expiries = m.lease_expiries + 1,
                        crashes = least(m.crashes + m.started::integer, 32767), next_attempt_at = clock_timestamp()
                  where m.id = any (p_ids)
-                returning m.id, m.next_attempt_at, m.retry_count)
-            insert into "windlass"."inbox_failure" (message_id, failed_at, attempt, error)
-            select reaped.id, reaped.next_attempt_at, reaped.retry_count + 1, 'its lease ran out' from reaped;
-            get diagnostics v_count = row_count;
+                returning m.id, m.next_attempt_at, m.retry_count),
+            recorded as (
+                insert into "windlass"."inbox_failure" (message_id, failed_at, attempt, error)
+                select reaped.id, reaped.next_attempt_at, reaped.retry_count + 1, 'its lease ran out' from reaped)
+            select coalesce(array_agg(reaped.id), '{}') into v_ids from reaped;
+            v_count := cardinality(v_ids);
         when 'expire' then
             v_count := "windlass"."inbox_end_unclaimed"(p_ids, 3::smallint, 'expired before it was handled');
         when 'clean' then
@@ -8290,11 +9087,12 @@ begin
     elsif p_status = 0 then
         return query
         select r.*
-          from unnest(case when p_topic is null then array(select "windlass"."inbox_ready_topics"()) else array[p_topic] end) t (topic)
+          from unnest(case when p_topic is null then array(select distinct "windlass"."inbox_ready_topics"()) else array[p_topic] end) t (topic)
+         cross join unnest(array[4]) level (priority)
          cross join lateral (
                select m.*
                  from "windlass"."inbox_listed" m
-                where m.status = 0 and m.topic = t.topic
+                where m.status = 0 and not m.keyed and m.topic = t.topic and m.priority = level.priority
                   and m.next_attempt_at >= v_from and m.next_attempt_at <= v_to
                   and (m.next_attempt_at, m.id) > (v_after, v_first)
                   and (p_source is null or m.source = p_source)
@@ -8508,9 +9306,11 @@ begin
         perform "windlass".windlass_refuse('a topic', case when p_topic is null then 'null' else 'blank text' end,
                                          'Topics are paused one by one.');
     end if;
-    insert into "windlass".windlass_pause (queue, topic, paused_at, paused_by, reason)
+    insert into "windlass".windlass_topic as t (queue, topic, paused_at, paused_by, reason)
     values ('inbox', p_topic, clock_timestamp(), p_by, nullif(left(p_reason, 2048), ''))
-    on conflict (queue, topic) do nothing;
+    on conflict (queue, topic) do update
+       set paused_at = excluded.paused_at, paused_by = excluded.paused_by, reason = excluded.reason
+     where t.paused_at is null;
     if not found then
         return false;
     end if;
@@ -8526,7 +9326,9 @@ create or replace function "windlass"."inbox_resume_topic"(p_by text, p_topic te
 as $sql$
 begin
     perform "windlass".windlass_check_by(p_by);
-    delete from "windlass".windlass_pause p where p.queue = 'inbox' and p.topic = p_topic;
+    update "windlass".windlass_topic t
+       set paused_at = null, paused_by = null, reason = null
+     where t.queue = 'inbox' and t.topic = p_topic and t.paused_at is not null;
     if not found then
         return false;
     end if;
@@ -8536,12 +9338,66 @@ begin
 end
 $sql$;
 
-create or replace function "windlass"."inbox_paused_topics"() returns setof "windlass".windlass_pause
+-- Limits a topic over all nodes: how many are in progress at once, how many of each key, and how many begin within any time of this
+-- length. What is left out is not limited. Whatever is in progress goes on. Returns whether that is a change.
+create or replace function "windlass"."inbox_limit_topic"(
+    p_by          text,
+    p_topic       text,
+    p_max_running integer default null,
+    p_max_per_key integer default null,
+    p_rate        integer default null,
+    p_rate_period interval default null
+) returns boolean
+    language plpgsql
+as $sql$
+begin
+    perform "windlass".windlass_check_by(p_by);
+    perform "windlass".windlass_check_limit(p_topic, p_max_running, p_max_per_key, p_rate, p_rate_period);
+    if p_max_per_key is not null and not false then
+        perform "windlass".windlass_refuse('a limit without p_max_per_key, since messages of ' || 'inbox' || ' have no keys',
+                                         p_max_per_key::text, 'Leave p_max_per_key out.');
+    end if;
+    insert into "windlass".windlass_topic as t (queue, topic, max_running, max_per_key, rate, rate_period)
+    select 'inbox', p_topic, p_max_running, p_max_per_key, p_rate, p_rate_period
+     where num_nonnulls(p_max_running, p_max_per_key, p_rate) > 0
+        or exists (select from "windlass".windlass_topic t where t.queue = 'inbox' and t.topic = p_topic)
+    on conflict (queue, topic) do update
+       set max_running = excluded.max_running, max_per_key = excluded.max_per_key, rate = excluded.rate,
+           rate_period = excluded.rate_period
+     where (t.max_running, t.max_per_key, t.rate, t.rate_period)
+           is distinct from (excluded.max_running, excluded.max_per_key, excluded.rate, excluded.rate_period);
+    if not found then
+        return false;
+    end if;
+    perform "windlass".windlass_record('inbox', null, p_by, 'limit', 0, null,
+                jsonb_build_object('topic', p_topic, 'running', p_max_running, 'perKey', p_max_per_key, 'rate', p_rate,
+                                   'period', p_rate_period));
+    perform pg_notify('windlass.windlass.inbox', chr(1) || 'topics');
+    return true;
+end
+$sql$;
+
+-- The topics that are paused or limited.
+create or replace function "windlass"."inbox_decided_topics"() returns table (
+    topic       varchar,
+    paused_at   timestamptz,
+    paused_by   varchar,
+    reason      varchar,
+    max_running integer,
+    max_per_key integer,
+    rate        integer,
+    rate_micros bigint                                 -- the period of the rate, in microseconds
+)
     language plpgsql
     stable
 as $sql$
 begin
-    return query select p.* from "windlass".windlass_pause p where p.queue = 'inbox' order by p.topic;
+    return query
+    select t.topic, t.paused_at, t.paused_by, t.reason, t.max_running, t.max_per_key, t.rate,
+           (extract(epoch from t.rate_period) * 1000000)::bigint
+      from "windlass".windlass_topic t
+     where t.queue = 'inbox' and (t.paused_at is not null or num_nonnulls(t.max_running, t.max_per_key, t.rate) > 0)
+     order by t.topic;
 end
 $sql$;
 
@@ -9581,6 +10437,2238 @@ end
 $sql$;
 
 insert into "windlass".windlass_version (table_name, component, version, min_compatible) values ('inbox', 'inbox', 1, 1);
+
+-- A queue. One state machine:
+--
+--   4 waiting --(its turn has come)--> 0 ready --claim--> 1 in progress --ack--> 2 done
+--                                        ^  |                |   |
+--                                        |  +---- expire ----|---+--fail--> 3 failed --requeue--> 0 ready
+--                                        +--abandon, release, reap
+--
+--   0 ready, 4 waiting --cancel--> 5 cancelled          4 waiting --expire--> 3 failed
+--
+-- The check constraints are the invariants: a message has a lease exactly while it is in progress, and an end exactly when
+-- it has ended. The token of the last owner stays with a message that has ended: who repeats an ack whose answer was lost is
+-- told that it holds.
+create table "windlass"."work" (
+    id              uuid         not null,             -- time-ordered, so that the index grows at one end
+    created_at      timestamptz  not null,
+    next_attempt_at timestamptz  not null,             -- never earlier than the moment the message became ready
+    due_at          timestamptz,                       -- as the user wrote it; retries move next_attempt_at only
+    expires_at      timestamptz,
+    claimed_at      timestamptz,                       -- when the attempt began that is going on, or was the last
+    locked_until    timestamptz,
+    ended_at        timestamptz,
+    erased_at       timestamptz,
+    owner_token     uuid,
+    retry_count     integer      not null default 0,
+    lease_expiries  integer      not null default 0,   -- apart from retries: a neighbour may have killed the process
+    crashes         smallint     not null default 0,   -- leases that ran out after the start of the handler was written down
+    requeues        smallint     not null default 0,
+    status          smallint     not null default 0,
+    priority        smallint     not null default 4,   -- 0 to 9: those with the higher one are claimed first
+    started         boolean      not null default false, -- the start of its handler was written down, in this attempt
+    awaited         boolean      not null default false, -- something has to be done when it ends; others pay nothing for it
+    keyed           boolean      not null default false, -- it is claimed in the turn of its key
+    topic           varchar(255) collate "C" not null, -- byte order: cheap to compare, and case-sensitive everywhere
+    source          varchar(255) collate "C",          -- where it came from
+    correlation_id  varchar(255),
+    processed_by    varchar(100),
+    last_error      varchar(2048),
+    headers         jsonb,
+    payload         text         not null,
+    constraint "work_pk" primary key (id),
+    constraint "work_topic_check" check (btrim(topic, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and topic = rtrim(topic)),
+    constraint "work_headers_check" check (jsonb_typeof(headers) = 'object'), -- or no claim that meets it can be read
+    constraint "work_size_check" check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
+    constraint "work_times_check" check (isfinite(claimed_at) and isfinite(locked_until) and isfinite(ended_at)),
+    constraint "work_priority_check" check (priority between 0 and 9),
+    constraint "work_counts_check" check (retry_count >= 0 and lease_expiries >= 0 and crashes >= 0 and requeues >= 0),
+    constraint "work_lease_check" check ((status = 1) = (locked_until is not null)
+                                      and (status <> 1 or owner_token is not null and claimed_at is not null)
+                                      and (owner_token is null or status in (1, 2, 3, 5))),
+    constraint "work_end_check" check ((status in (2, 3, 5)) = (ended_at is not null))
+) with (
+    -- Every message leaves two or three dead rows behind; the default (a fifth of the table) comes too late for a queue.
+    autovacuum_vacuum_scale_factor = 0.02,
+    autovacuum_vacuum_insert_scale_factor = 0.1,
+    autovacuum_analyze_scale_factor = 0.05
+);
+
+-- Ready messages by topic and priority, then by time: a node looks only at topics it has a handler and room for, so a paused,
+-- saturated or unknown topic with any backlog costs the others nothing.
+create index "work_ready" on "windlass"."work" (topic, priority, next_attempt_at, id) where status = 0 and not keyed;
+create index "work_leased" on "windlass"."work" (locked_until) where status = 1;
+create index "work_expiring" on "windlass"."work" (expires_at) where status in (0, 4) and expires_at is not null;
+create index "work_ended_at" on "windlass"."work" (status, ended_at) where ended_at is not null;
+create index "work_failed" on "windlass"."work" (topic, ended_at, id) where status = 3;
+
+-- Attempts that failed. Successes write nothing here. No foreign key: it would cost every deleted message a look.
+create table "windlass"."work_failure" (
+    message_id uuid          not null,
+    failed_at  timestamptz   not null,
+    attempt    integer       not null,
+    node       varchar(100),                           -- unknown when a lease ran out
+    error      varchar(2048)
+);
+create index "work_failure_of" on "windlass"."work_failure" (message_id, failed_at);
+
+-- A queue whose messages can be members of joins. One that is none pays nothing for it.
+alter table "windlass"."work"
+    add column joined boolean not null default false,
+    add constraint "work_joined_check" check (awaited or not joined);
+
+-- Makes messages members of a join. One that has ended counts at once; also one that is gone, if the join was started before it was
+-- written. Whoever repeats a call changes nothing. Returns how many are new.
+create or replace function "windlass"."work_attach"(p_join_id uuid, p_ids uuid[]) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids     uuid[];
+    v_unknown uuid[];
+    v_ended   uuid[];
+begin
+    perform "windlass".windlass_check_ids(p_ids);
+    v_ids := "windlass"."work_lock"(p_ids, array[0, 1, 2, 3, 4, 5]);
+    perform 1 from "windlass".windlass_join j where j.id = p_join_id for update;
+    perform "windlass".windlass_join_known(p_join_id);
+    if cardinality(v_ids) < cardinality(p_ids) then
+        v_unknown := array(
+            select unnest(p_ids)
+            except select unnest(v_ids)
+            except select g.message_id from "windlass".windlass_join_gone g where g.message_id = any (p_ids)
+            except select c.message_id from "windlass".windlass_join_member c where c.join_id = p_join_id and c.message_id = any (p_ids));
+        if cardinality(v_unknown) > 0 then
+            perform "windlass".windlass_refuse('ids of messages of ' || 'work', v_unknown[1]::text,
+                                             'Attach a message in the transaction that writes it, or start the join before it is written.');
+        end if;
+    end if;
+    v_ids := "windlass".windlass_join_enter(p_join_id, 'work', array(select distinct i.id from unnest(p_ids) as i (id)));
+    if cardinality(v_ids) > 0 then
+        update "windlass"."work" m set joined = true, awaited = true where m.id = any (v_ids) and m.status + 0 <> 2;
+        for v_status in 1 .. 2 loop
+            v_ended := array(
+                select m.id from "windlass"."work" m
+                 where m.id = any (v_ids) and case m.status when 2 then 1 when 3 then 2 when 5 then 2 end = v_status
+                 union
+                select g.message_id from "windlass".windlass_join_gone g where g.message_id = any (v_ids) and g.status = v_status);
+            if cardinality(v_ended) > 0 then
+                perform "windlass".windlass_join_count(v_ended, v_status, p_join_id);
+            end if;
+        end loop;
+    end if;
+    return cardinality(v_ids);
+end
+$sql$;
+
+-- Makes messages that the caller has just written members of their joins; what was first under a deduplication key, in their place.
+create or replace function "windlass"."work_enter_joins"(p_ids uuid[], p_join_ids uuid[], p_originals uuid[]) returns void
+    language plpgsql
+as $sql$
+declare
+    v_join  uuid;
+    v_known uuid[];
+begin
+    for v_join in select distinct e.join_id from unnest(p_join_ids) as e (join_id) where e.join_id is not null order by e.join_id loop
+        perform 1 from "windlass".windlass_join j where j.id = v_join for update;
+        perform "windlass".windlass_join_enter(v_join, 'work', array(
+            select e.id
+              from unnest(p_ids, p_join_ids, p_originals) as e (id, join_id, original)
+             where e.join_id = v_join and e.original is null));
+        v_known := array(
+            select distinct e.original
+              from unnest(p_join_ids, p_originals) as e (join_id, original)
+             where e.join_id = v_join and e.original is not null);
+        if cardinality(v_known) > 0 then
+            perform "windlass"."work_attach"(v_join, v_known);
+        end if;
+    end loop;
+end
+$sql$;
+
+-- Counts messages that end, if they are members of joins.
+create or replace function "windlass"."work_joined_ended"(p_ids uuid[], p_status smallint) returns void
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_joined uuid[] := array(select m.id from "windlass"."work" m where m.id = any (p_ids) and m.joined);
+begin
+    if cardinality(v_joined) > 0 then
+        perform "windlass".windlass_join_count(v_joined, case p_status when 2 then 1 else 2 end);
+    end if;
+end
+$sql$;
+
+-- Failed messages are to be handled once more: where their joins are pending, the failed steps are taken back.
+create or replace function "windlass"."work_joined_reopened"(p_ids uuid[]) returns void
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_joined uuid[] := array(select m.id from "windlass"."work" m where m.id = any (p_ids) and m.joined);
+begin
+    if cardinality(v_joined) > 0 then
+        perform "windlass".windlass_join_take_back(v_joined);
+    end if;
+end
+$sql$;
+
+-- Notes how messages ended that are about to be deleted, while a join is pending to which they could still be attached.
+create or replace function "windlass"."work_note_gone"(p_ids uuid[]) returns void
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    if exists (select from "windlass".windlass_join j where j.status = 0) then
+        insert into "windlass".windlass_join_gone (message_id, gone_at, status)
+        select m.id, clock_timestamp(), case m.status when 2 then 1 else 2 end from "windlass"."work" m where m.id = any (p_ids)
+        on conflict (message_id) do nothing;
+    end if;
+end
+$sql$;
+
+-- A queue in which a unique key names one message of a topic at most that has not ended.
+alter table "windlass"."work"
+    add column unique_key varchar(255) collate "C",
+    add constraint "work_key_check" check (btrim(unique_key, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and unique_key = rtrim(unique_key));
+
+create unique index "work_key" on "windlass"."work" (topic, unique_key) where unique_key is not null and status < 2;
+
+-- The message that has a unique key.
+create or replace function "windlass"."work_find_key"(p_topic text, p_unique_key text) returns setof "windlass"."work"
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    return query
+    select m.* from "windlass"."work" m where m.topic = p_topic and m.unique_key = p_unique_key and m.status < 2;
+end
+$sql$;
+
+-- Cancels the message that has a unique key, unless somebody has claimed it. Returns whether it did: then it is never handled.
+create or replace function "windlass"."work_cancel_key"(p_topic text, p_unique_key text) returns boolean
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    return "windlass"."work_cancel"(array(select m.id from "windlass"."work_find_key"(p_topic, p_unique_key) m)) = 1;
+end
+$sql$;
+
+-- Gives failed messages, which the caller has locked, their unique keys back, and returns all but those whose key another has by now.
+create or replace function "windlass"."work_reopen_keys"(p_ids uuid[]) returns uuid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids uuid[] := p_ids;
+    v_id  uuid;
+begin
+    foreach v_id in array array(select m.id
+                                  from "windlass"."work" m
+                                 where m.id = any (p_ids) and m.unique_key is not null
+                                 order by m.id) loop
+        begin
+            update "windlass"."work" m set status = 0, ended_at = null, owner_token = null where m.id = v_id;
+        exception
+            when unique_violation then
+                v_ids := array_remove(v_ids, v_id);
+        end;
+    end loop;
+    return v_ids;
+end
+$sql$;
+
+-- The work queue: items with priorities, limits, progress and results. A topic is the name of a queue here.
+--
+-- Items with a key are claimed in the turn of their key, so that none has to wait for all the others of another key; and a limit for
+-- each key can be set. They are not in the index of the ready ones, but in one of their own.
+alter table "windlass"."work"
+    add column cancel_asked_at timestamptz,            -- somebody wants it to stop while it is in progress
+    add column progress        smallint,
+    add column type            varchar(255) collate "C" not null, -- by this its handler is chosen
+    add column turn_key        varchar(255) collate "C",
+    add column progress_text   varchar(2048),
+    add column result          text,
+    add constraint "work_status_check" check (status in (0, 1, 2, 3, 5)),
+    add constraint "work_type_check" check (btrim(type, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> '' and type = rtrim(type)),
+    add constraint "work_turn_check" check (keyed = (turn_key is not null) and btrim(turn_key, E' \t\n\x0b\f\r\x1c\x1d\x1e\x1f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000') <> ''
+                                        and turn_key = rtrim(turn_key)),
+    add constraint "work_progress_check" check (progress between 0 and 100);
+
+-- By a number that has nothing to do with the name, keys are spread evenly: a claim begins its round anywhere.
+create index "work_turns" on "windlass"."work" (topic, hashtext(turn_key), turn_key, priority desc, next_attempt_at, id)
+    where status = 0 and keyed;
+
+-- Items as they are listed: without their content.
+create view "windlass"."work_listed" with (security_invoker = true) as
+select m.id, m.topic, m.type, m.source, m.status, m.priority, m.keyed, m.turn_key, m.unique_key, m.correlation_id, m.created_at,
+       m.due_at, m.next_attempt_at, m.expires_at, m.claimed_at, m.locked_until, m.ended_at, m.erased_at, m.cancel_asked_at,
+       m.processed_by, m.retry_count, m.lease_expiries, m.requeues, m.progress, m.progress_text, m.last_error
+  from "windlass"."work" m;
+
+-- The same under the names that work queues usually have.
+create view "windlass"."work_items" with (security_invoker = true) as
+select m.id, m.topic as queue, m.type,
+       case m.status when 0 then 'queued' when 1 then 'running' when 2 then 'completed' when 3 then 'failed' else 'cancelled' end as state,
+       m.priority, m.next_attempt_at as run_at, m.owner_token as claimed_by, m.locked_until as lease_expires_at,
+       m.claimed_at as started_at, m.created_at, greatest(m.created_at, m.claimed_at, m.cancel_asked_at, m.ended_at) as updated_at,
+       m.ended_at, m.retry_count, m.progress, m.progress_text, m.result, m.last_error, m.payload
+  from "windlass"."work" m;
+
+-- A queue whose messages are claimed by topic. What its verbs have in common stands with those for messages in progress.
+
+-- Takes up to p_limit ready and due messages, at most p_places[i] of topic p_topics[i] and about p_bytes of payload, for
+-- p_lease; the first one whatever its size. Without topics, of whatever topic there is, in random order, so that a full one
+-- cannot keep the others waiting. Expired messages are left to expire(); paused topics are left alone, and of limited ones only as
+-- many are taken as their limits leave.
+--
+-- Of a topic, the priorities of p_priorities come one after the other. With p_ageing that one comes first whose oldest message has
+-- waited longest, where each step of priority counts as if it had waited for so much longer.
+--
+-- Under an open snapshot the dead entries of claimed messages stay in the index, and every claim would step over all of
+-- them. So a claimer gives, for each topic and each priority, the position (next_attempt_at, id) up to which it knows that nothing
+-- is left; the arrays have those of the first topic first.
+-- How it knows: let F be the number of a claim's transaction that reached position P. Whoever stamped a message at or before
+-- P did so before that claim read its clock, and had its own transaction number by then, so that number is below F. Once a
+-- later claim from the old bound reaches past P in a snapshot with xmin > F, all of those transactions had ended in that
+-- snapshot, and the claim has seen what they committed. What a claim itself makes ready, and takes, has a later stamp than
+-- it can prove: it gets the time that the claim has read before it had its number.
+--
+-- With p_each it takes them one by one, and leaves those that a constraint or a trigger of the user's refuses; up to a thousand
+-- of each topic. If all are refused, it fails as the last one did.
+create or replace function "windlass"."work_claim"(
+    p_owner      uuid,
+    p_lease      interval,
+    p_limit      integer,
+    p_topics     text[] default null,
+    p_places     integer[] default null,
+    p_after_ats  timestamptz[] default null,
+    p_after_ids  uuid[] default null,
+    p_bytes      bigint default null,
+    p_each       boolean default false,
+    p_priorities integer[] default array[9, 8, 7, 6, 5, 4, 3, 2, 1, 0],
+    p_ageing     interval default null
+) returns setof "windlass"."work"
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now     timestamptz := clock_timestamp();
+    v_proved  timestamptz := v_now;
+    v_bytes   bigint := coalesce(p_bytes, 9223372036854775807);
+    v_most    bigint := p_limit;
+    v_topics  text[];
+    v_places  integer[];
+    v_paused  text[];
+    v_limited text[];
+    v_ids     uuid[] := '{}';
+    v_keyed   uuid[] := '{}';
+    v_found   record;
+    v_counts  jsonb := '{}';
+    v_size    bigint := 0;
+    v_taken   uuid[] := '{}';
+    v_refused uuid;
+begin
+    perform "windlass".windlass_check_lease(p_lease);
+    if p_topics is not null then
+        perform "windlass".windlass_check_lengths(cardinality(p_topics), cardinality(p_places));
+        perform "windlass".windlass_check_lengths(cardinality(p_topics) * cardinality(p_priorities), cardinality(p_after_ats),
+                                                cardinality(p_after_ids));
+    end if;
+    v_topics := coalesce(p_topics, array(select t from (select distinct "windlass"."work_ready_topics"() as t) r order by random()));
+    v_places := coalesce(p_places, array_fill(p_limit, array[cardinality(v_topics)]));
+    select coalesce(array_agg(t.topic) filter (where t.paused_at is not null), '{}'),
+           array_agg(t.topic) filter (where num_nonnulls(t.max_running, t.max_per_key, t.rate) > 0)
+      into v_paused, v_limited
+      from "windlass".windlass_topic t
+     where t.queue = 'work';
+    if v_limited && v_topics then
+        v_places := "windlass"."work_limited_places"(v_topics, v_places, v_limited);
+        v_now := clock_timestamp();
+    end if;
+    if p_each then
+        set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
+        v_most := v_most + 1000;
+        v_places := array(select least(p.places, p_limit) + 1000 from unnest(v_places) with ordinality as p (places, number) order by p.number);
+    end if;
+    if exists (select from "windlass"."work" m where m.status = 0 and m.keyed and m.topic = any (v_topics)) then
+        select p.ids, p.places, v_bytes - p.bytes
+          into v_keyed, v_places, v_bytes
+          from "windlass"."work_pick_keyed"(v_topics, v_places, v_most, v_bytes, v_paused, v_now) p;
+    end if;
+    v_ids := v_keyed || array(
+        select s.id
+          from (select f.id, sum(f.size) over (rows between unbounded preceding and 1 preceding) as before
+                  from unnest(v_topics, v_places) with ordinality as want (topic, places, number)
+                 cross join lateral (
+                       select r.id, r.size
+                         from (select l.priority, (want.number - 1) * cardinality(p_priorities) + l.number as place
+                                 from unnest(p_priorities) with ordinality as l (priority, number)
+                                order by case when p_ageing is not null then
+                                              (select o.next_attempt_at
+                                                 from "windlass"."work" o
+                                                where o.status = 0 and not o.keyed and o.topic = want.topic and o.priority = l.priority
+                                                  and o.next_attempt_at <= v_now
+                                                  and (o.next_attempt_at, o.id)
+                                                      > (coalesce(p_after_ats[(want.number - 1) * cardinality(p_priorities) + l.number],
+                                                                  '-infinity'),
+                                                         coalesce(p_after_ids[(want.number - 1) * cardinality(p_priorities) + l.number],
+                                                                  '00000000-0000-0000-0000-000000000000'))
+                                                order by o.next_attempt_at, o.id
+                                                limit 1) - l.priority * p_ageing end, l.number) level
+                        cross join lateral (
+                              select m.id, octet_length(m.payload) as size
+                                from "windlass"."work" m
+                               where m.status = 0
+                                 and not m.keyed
+                                 and m.topic = want.topic
+                                 and m.priority = level.priority
+                                 and m.next_attempt_at <= v_now
+                                 and (m.next_attempt_at, m.id)
+                                     > (coalesce(p_after_ats[level.place], '-infinity'),
+                                        coalesce(p_after_ids[level.place], '00000000-0000-0000-0000-000000000000'))
+                                 and (m.expires_at is null or m.expires_at > v_now)
+                               order by m.next_attempt_at, m.id
+                               limit want.places
+                                 for update skip locked) r
+                        limit want.places) f
+                 where want.topic <> all (v_paused)
+                 limit v_most - cardinality(v_keyed)) s
+         where p_each or s.before is null or s.before < v_bytes);
+    if cardinality(v_ids) = 0 then
+        if "windlass"."work_reap"(p_lease, p_limit, true) > 0 then
+            return query
+            select c.*
+              from "windlass"."work_claim"(p_owner, p_lease, p_limit, p_topics, p_places, p_after_ats, p_after_ids, p_bytes, p_each,
+                                         p_priorities, p_ageing) c;
+            return;
+        end if;
+    end if;
+    if p_each then
+        for v_found in
+            select m.id, m.topic, octet_length(m.payload) as size
+              from unnest(v_ids) with ordinality as p (id, number)
+              join "windlass"."work" m on m.id = p.id
+             order by p.number
+        loop
+            exit when cardinality(v_taken) >= p_limit or v_size >= v_bytes;
+            continue when coalesce((v_counts ->> v_found.topic)::integer, 0)
+                          >= v_places[array_position(v_topics, v_found.topic)] - 1000;
+            begin
+                update "windlass"."work" m
+                   set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,
+                       next_attempt_at = least(m.next_attempt_at, v_proved)
+                 where m.id = v_found.id;
+                v_taken := v_taken || v_found.id;
+                v_counts := v_counts || jsonb_build_object(v_found.topic, coalesce((v_counts ->> v_found.topic)::integer, 0) + 1);
+                v_size := v_size + v_found.size;
+            exception when others or assert_failure then
+                v_refused := v_found.id;
+            end;
+        end loop;
+        v_ids := case when cardinality(v_taken) = 0 and v_refused is not null then array[v_refused] else v_taken end;
+    end if;
+    if v_limited && v_topics then
+        perform "windlass"."work_note_starts"(v_ids, v_limited, v_now);
+    end if;
+    return query
+    update "windlass"."work" m
+       set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,
+           next_attempt_at = least(m.next_attempt_at, v_proved)
+     where m.id = any (v_ids)
+    returning m.*; -- once more for those that were taken one by one; and if all were refused, it fails in the words of who refuses
+end
+$sql$;
+
+-- How many of these topics may be claimed, where they have limits. Whoever learns it holds the rows of the limits until its commit, so that
+-- the next one counts what it has taken. A topic whose row somebody else holds for longer than a moment gets no place now.
+create or replace function "windlass"."work_limited_places"(p_topics text[], p_places integer[], p_limited text[]) returns integer[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '20ms'
+as $sql$
+declare
+    v_places integer[] := p_places;
+    v_topic  text;
+    v_limit  "windlass".windlass_topic;
+    v_now    timestamptz;
+    v_room   integer;
+begin
+    for v_topic in select l.topic from unnest(p_limited) as l (topic) where l.topic = any (p_topics) order by l.topic loop
+        begin
+            select t.* into v_limit from "windlass".windlass_topic t where t.queue = 'work' and t.topic = v_topic for update;
+        exception
+            when lock_not_available then
+                v_places[array_position(p_topics, v_topic)] := 0;
+                continue;
+        end;
+        v_now := clock_timestamp();
+        v_room := v_places[array_position(p_topics, v_topic)];
+        if v_limit.max_running is not null then
+            v_room := least(v_room, v_limit.max_running - cardinality("windlass"."work_in_progress"(v_topic, v_now)));
+        end if;
+        if v_limit.rate is not null then
+            delete from "windlass".windlass_start s
+             where s.queue = 'work' and s.topic = v_topic and s.started_at <= v_now - v_limit.rate_period;
+            v_room := least(v_room, v_limit.rate - (select coalesce(sum(s.messages), 0)
+                                                      from "windlass".windlass_start s
+                                                     where s.queue = 'work' and s.topic = v_topic));
+        end if;
+        v_places[array_position(p_topics, v_topic)] := greatest(v_room, 0);
+    end loop;
+    return v_places;
+end
+$sql$;
+
+-- The messages of a topic that are in progress. Those whose lease has run out are not: their rows are locked, so that no renewal that is
+-- under way can bring them back. One that cannot be locked is being renewed, or ends; it counts.
+create or replace function "windlass"."work_in_progress"(p_topic text, p_now timestamptz) returns uuid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_live    uuid[];
+    v_expired uuid[];
+begin
+    select coalesce(array_agg(m.id) filter (where m.locked_until > p_now), '{}'), array_agg(m.id) filter (where m.locked_until <= p_now)
+      into v_live, v_expired
+      from "windlass"."work" m
+     where m.status = 1 and m.locked_until > p_now - interval '10 minutes' and m.topic = p_topic; -- no renewal takes that long
+    if v_expired is not null then
+        v_live := v_live || array(
+            select unnest(v_expired)
+            except
+            select unnest(array(select m.id
+                                  from "windlass"."work" m
+                                 where m.id = any (v_expired) and (m.locked_until <= p_now or m.locked_until is null)
+                                   for update skip locked)));
+    end if;
+    return v_live;
+end
+$sql$;
+
+-- Notes what begins of topics that have a rate; their limits are locked.
+create or replace function "windlass"."work_note_starts"(p_ids uuid[], p_limited text[], p_now timestamptz) returns void
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    insert into "windlass".windlass_start (queue, topic, started_at, messages)
+    select 'work', m.topic, p_now, count(*)
+      from "windlass"."work" m
+     where m.id = any (p_ids)
+       and m.topic in (select t.topic
+                         from "windlass".windlass_topic t
+                        where t.queue = 'work' and t.topic = any (p_limited) and t.rate is not null)
+     group by m.topic;
+end
+$sql$;
+
+-- The topics that have ready messages, due or not: one step in the index for each.
+create or replace function "windlass"."work_ready_topics"() returns setof text
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set jit = off
+as $sql$
+begin
+    return query
+    with recursive step (topic) as (
+        (select m.topic
+           from "windlass"."work" m
+          where m.status = 0 and not m.keyed and m.topic is not null
+          order by m.topic
+          limit 1)
+        union all
+        select (select m.topic
+                  from "windlass"."work" m
+                 where m.status = 0 and not m.keyed and m.topic > step.topic
+                 order by m.topic
+                 limit 1)
+          from step
+         where step.topic is not null)
+    select step.topic::text from step where step.topic is not null;
+    return query
+    with recursive step (topic) as (
+        (select m.topic
+           from "windlass"."work" m
+          where m.status = 0 and m.keyed and m.topic is not null
+          order by m.topic
+          limit 1)
+        union all
+        select (select m.topic
+                  from "windlass"."work" m
+                 where m.status = 0 and m.keyed and m.topic > step.topic
+                 order by m.topic
+                 limit 1)
+          from step
+         where step.topic is not null)
+    select step.topic::text from step where step.topic is not null;
+end
+$sql$;
+
+-- How many milliseconds until the next ready message of these topics is due, at most a day; zero or less when one is due
+-- now, null when there is none. The bounds are those of claim.
+create or replace function "windlass"."work_next_due"(
+    p_topics     text[],
+    p_after_ats  timestamptz[],
+    p_after_ids  uuid[],
+    p_priorities integer[] default array[9, 8, 7, 6, 5, 4, 3, 2, 1, 0]
+) returns bigint
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+    v_due bigint;
+begin
+    v_due := (
+        select ceil(extract(epoch from min(least(f.next_attempt_at, v_now + interval '1 day')) - v_now) * 1000)
+          from unnest(p_topics) with ordinality as want (topic, number)
+         cross join unnest(p_priorities) with ordinality as level (priority, number)
+         cross join lateral (
+               select m.next_attempt_at
+                 from "windlass"."work" m
+                where m.status = 0
+                  and not m.keyed
+                  and m.topic = want.topic
+                  and m.priority = level.priority
+                  and (m.next_attempt_at, m.id) > (p_after_ats[(want.number - 1) * cardinality(p_priorities) + level.number],
+                                                   p_after_ids[(want.number - 1) * cardinality(p_priorities) + level.number])
+                  and (m.expires_at is null or m.expires_at > v_now)
+                order by m.next_attempt_at, m.id
+                limit 1) f
+         where want.topic not in (select t.topic
+                                    from "windlass".windlass_topic t
+                                   where t.queue = 'work' and t.paused_at is not null));
+    if exists (select from "windlass"."work" m where m.status = 0 and m.keyed and m.topic = any (p_topics)) then
+        return least(v_due, 250);
+    end if;
+    return v_due;
+end
+$sql$;
+
+-- Ends messages whose expiry has passed as failed, ready ones and such that wait for their turn. Returns how many.
+create or replace function "windlass"."work_expire"(p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+    v_ids uuid[];
+begin
+    v_ids := array(select r.id
+                     from "windlass"."work" r
+                    where r.status in (0, 4) and r.expires_at is not null and r.expires_at <= v_now
+                    order by r.expires_at
+                    limit p_limit
+                      for update skip locked);
+    return "windlass"."work_maintain"('expire', v_ids);
+end
+$sql$;
+
+-- Deletes what has been done or cancelled for longer than p_keep. Returns how many.
+create or replace function "windlass"."work_clean"(p_keep interval, p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_before timestamptz := clock_timestamp() - p_keep;
+    v_ids    uuid[];
+begin
+    v_ids := array(select r.id
+                     from "windlass"."work" r
+                    where r.status = 2 and r.id is not null and r.ended_at < v_before
+                    order by r.ended_at
+                    limit p_limit
+                      for update skip locked);
+    v_ids := v_ids || array(select r.id
+                              from "windlass"."work" r
+                             where r.status = 5 and r.id is not null and r.ended_at < v_before
+                             order by r.ended_at
+                             limit p_limit - cardinality(v_ids)
+                               for update skip locked);
+    return "windlass"."work_maintain"('clean', v_ids);
+end
+$sql$;
+
+-- The verbs of a queue. Every change of state is one call of one of these, from Java, psql or any other language.
+--
+-- What they have in common:
+-- * The database's clock decides; delays arrive as intervals, never as somebody else's now.
+-- * Only the holder of the owner token changes a message in progress. It has a lease exactly while it is in progress (the
+--   lease check of the table), so the lease is the check of the state; naming status = 1 makes the planner scan all leases.
+-- * Whatever becomes ready is stamped with a time read after the transaction has its number, so that a claimer can prove
+--   that nothing older is still to come (see claim).
+-- * Several rows are locked in the order of their ids, so that two batches cannot deadlock.
+-- * None waits for a lock that somebody else holds: what is locked is left out, and the answer says so.
+-- * Whatever ends a message for which something has to be done calls ended() in the same transaction.
+
+-- The verbs from here to heartbeat() change messages that their owner holds. They take the ids and the owners, one for each
+-- or one for all, and answer with the number that was changed, the ids that somebody else has locked at this moment, so
+-- that nothing is known of them and they have to be asked for again, and the ids that the owner does not hold.
+
+-- Ends messages as done, or deletes them when nothing is to be kept. One that this owner has ended before counts, unless
+-- p_again says otherwise: whoever acks in the transaction of the work must not do that work twice.
+create or replace function "windlass"."work_ack"(
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_processed_by text default null,
+    p_keep         boolean default true,
+    p_notify       boolean default true,
+    p_again        boolean default true
+) returns "windlass".windlass_answer
+    language plpgsql
+as $sql$
+begin
+    return "windlass"."work_change_held"(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners,
+                                        p_processed_by => p_processed_by, p_notify => p_notify, p_again => p_again);
+end
+$sql$;
+
+-- Returns messages to ready after a failed attempt, which is counted and kept in the history unless p_counted says otherwise. A
+-- null delay means min(2^retry_count s, 60 s).
+create or replace function "windlass"."work_abandon"(
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_delays       interval[] default null,
+    p_errors       text[] default null,
+    p_processed_by text default null,
+    p_counted      boolean[] default null
+) returns "windlass".windlass_answer
+    language plpgsql
+as $sql$
+begin
+    perform "windlass".windlass_check_lengths(cardinality(p_ids), cardinality(p_delays), cardinality(p_errors), cardinality(p_counted));
+    return "windlass"."work_change_held"('abandon', p_ids, p_owners, p_processed_by => p_processed_by, p_delays => p_delays,
+                                        p_errors => p_errors, p_flags => p_counted);
+end
+$sql$;
+
+-- Returns messages to ready without counting an attempt: the owner is shutting down or cannot handle them. Other nodes are
+-- told.
+create or replace function "windlass"."work_release"(
+    p_ids    uuid[],
+    p_owners uuid[],
+    p_delay  interval default '0 s'
+) returns "windlass".windlass_answer
+    language plpgsql
+as $sql$
+begin
+    return "windlass"."work_change_held"('release', p_ids, p_owners, p_delays => array[p_delay]);
+end
+$sql$;
+
+-- Ends messages as failed; they are not claimed again. Under an ordering key, the others wait until it is requeued, purged or
+-- passed over, unless p_block says otherwise.
+create or replace function "windlass"."work_fail"(
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_errors       text[] default null,
+    p_processed_by text default null,
+    p_block        boolean[] default null,
+    p_notify       boolean default true
+) returns "windlass".windlass_answer
+    language plpgsql
+as $sql$
+begin
+    perform "windlass".windlass_check_lengths(cardinality(p_ids), cardinality(p_errors), cardinality(p_block));
+    return "windlass"."work_change_held"('fail', p_ids, p_owners, p_processed_by => p_processed_by, p_errors => p_errors,
+                                        p_flags => p_block, p_notify => p_notify);
+end
+$sql$;
+
+-- Renews the leases that have not run out.
+create or replace function "windlass"."work_heartbeat"(
+    p_ids    uuid[],
+    p_owners uuid[],
+    p_lease  interval
+) returns "windlass".windlass_answer
+    language plpgsql
+as $sql$
+begin
+    perform "windlass".windlass_check_lease(p_lease);
+    return "windlass"."work_change_held"('heartbeat', p_ids, p_owners, p_delays => array[p_lease], p_leave => true);
+end
+$sql$;
+
+-- Writes down that the handlers of these messages start now. If their lease runs out after that, it is held against them.
+create or replace function "windlass"."work_start"(
+    p_ids    uuid[],
+    p_owners uuid[]
+) returns "windlass".windlass_answer
+    language plpgsql
+as $sql$
+begin
+    return "windlass"."work_change_held"('start', p_ids, p_owners, p_leave => true);
+end
+$sql$;
+
+-- Gives back all that a claim took whose answer was lost or could not be read: to ready, without counting an attempt, or, with
+-- a reason why it cannot be read, as failed. Tells how many, and how many are left because somebody has them locked, or because
+-- they are refused: ask for them again. None at all may mean that the claim is not committed yet.
+create or replace function "windlass"."work_give_back"(
+    p_owner uuid,
+    p_error text default null,
+    out given       integer,
+    out left_locked integer
+)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids uuid[] := array(select m.id
+                            from "windlass"."work" m
+                           where m.status = 1 and m.locked_until > clock_timestamp() and m.owner_token = p_owner);
+begin
+    given := 0;
+    left_locked := 0;
+    if cardinality(v_ids) > 0 then
+        select s.changed, cardinality(s.locked)
+          into given, left_locked
+          from "windlass"."work_change_held"(case when p_error is null then 'release' else 'fail' end, v_ids, array[p_owner],
+                                       p_errors => case when p_error is not null then array_fill(p_error, array[cardinality(v_ids)]) end,
+                                       p_leave => true) s;
+    end if;
+end
+$sql$;
+
+-- One of the verbs above, on all rows at once; and if somebody holds one of them, on those that nobody holds. Whatever else has
+-- to be changed along with a message (the next one under its key, a join, a run) may be held by somebody too: then one by one.
+-- What a constraint or a trigger of the user's refuses is an error, since whoever writes an outcome has to know of it; with
+-- p_leave it is left as if it were locked, unless all are refused: a renewal that is refused costs no other its lease.
+create or replace function "windlass"."work_change_held"(
+    p_verb         text,
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_processed_by text default null,
+    p_delays       interval[] default null,
+    p_errors       text[] default null,
+    p_flags        boolean[] default null,
+    p_notify       boolean default true,
+    p_again        boolean default true,
+    p_pass_on      boolean default true,
+    p_leave        boolean default false
+) returns "windlass".windlass_answer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_nestloop = off
+    set enable_mergejoin = off
+    set jit = off
+as $sql$
+declare
+    v_owners  uuid[] := case when cardinality(p_owners) = 1 then array_fill(p_owners[1], array[cardinality(p_ids)]) else p_owners end;
+    v_done    uuid[];
+    v_free    uuid[];
+    v_id      uuid;
+    v_waits   integer := 0;
+    v_refused uuid;
+    v_answer  "windlass".windlass_answer;
+begin
+    if cardinality(p_ids) <> cardinality(v_owners) then
+        raise exception 'expected one owner, or one for each of % messages, got %', cardinality(p_ids), cardinality(p_owners)
+            using errcode = 'invalid_parameter_value', hint = 'Give the owner tokens in the order of the ids.';
+    end if;
+    if p_leave then
+        set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
+    end if;
+    begin
+        v_done := "windlass"."work_change_all"(p_verb, p_ids, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags, p_notify,
+                                          p_pass_on);
+    exception
+        when others or assert_failure then
+            if sqlstate <> '55P03' and not p_leave then
+                raise;
+            end if;
+            v_free := array(select m.id from "windlass"."work" m where m.id = any (p_ids) order by m.id for update skip locked);
+            begin
+                v_done := "windlass"."work_change_all"(p_verb, v_free, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags,
+                                                  p_notify, p_pass_on);
+            exception
+                when others or assert_failure then
+                    if sqlstate <> '55P03' and not p_leave then
+                        raise;
+                    end if;
+                    v_done := '{}';
+                    -- Each may be waited for, for a moment. So after some the rest is left to the next call, which begins with others.
+                    foreach v_id in array array(select f.id from unnest(v_free) as f (id) order by random()) loop
+                        exit when v_waits = 50;
+                        begin
+                            v_done := v_done || "windlass"."work_change_all"(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
+                                                                        p_delays, p_errors, p_flags, p_notify, p_pass_on);
+                        exception
+                            when others or assert_failure then
+                                if sqlstate <> '55P03' and not p_leave then
+                                    raise;
+                                end if;
+                                v_refused := case when sqlstate = '55P03' then v_refused else v_id end;
+                                v_waits := v_waits + 1;
+                        end;
+                    end loop;
+                    if cardinality(v_done) = 0 and v_refused is not null then -- fails in the words of who refuses it
+                        v_done := "windlass"."work_change_all"(p_verb, array[v_refused], p_ids, v_owners, p_processed_by, p_delays,
+                                                          p_errors, p_flags, p_notify, p_pass_on);
+                    end if;
+            end;
+    end;
+    if cardinality(v_done) < cardinality(p_ids) then
+        select count(*) filter (where e.state = 'done'), coalesce(array_agg(e.id) filter (where e.state = 'locked'), '{}'),
+               coalesce(array_agg(e.id) filter (where e.state = 'lost'), '{}')
+          into v_answer.changed, v_answer.locked, v_answer.lost
+          from (select distinct c.id,
+                       case when c.id = any (v_done) then 'done'
+                            when m.owner_token is distinct from c.owner_token then 'lost'
+                            when p_again and m.status + 0 = 2 and p_verb in ('ack', 'delete', 'heartbeat') then 'done'
+                            when p_again and m.status + 0 = 3 and p_verb = 'fail' then 'done'
+                            when m.locked_until is null then 'lost'
+                            when m.locked_until <= clock_timestamp() and p_verb in ('heartbeat', 'start') then 'lost'
+                            else 'locked' end as state
+                  from unnest(p_ids, v_owners) as c (id, owner_token)
+                  left join "windlass"."work" m on m.id = c.id and m.id = any (p_ids)) e;
+    else
+        v_answer := (cardinality(v_done), '{}', '{}');
+    end if;
+    return v_answer;
+end
+$sql$;
+
+-- Changes those of p_only that their owners hold; what is said of each stands in the order of p_ids. Fails if somebody holds a
+-- row for longer than a moment. Returns the ids that it changed.
+create or replace function "windlass"."work_change_all"(
+    p_verb         text,
+    p_only         uuid[],
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_processed_by text,
+    p_delays       interval[],
+    p_errors       text[],
+    p_flags        boolean[],
+    p_notify       boolean,
+    p_pass_on      boolean
+) returns uuid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_nestloop = off
+    set enable_mergejoin = off
+    set jit = off
+    set lock_timeout = '5ms'
+as $sql$
+declare
+    v_ids     uuid[];
+    v_awaited uuid[];
+    v_tried   uuid[];
+begin
+    case p_verb
+        when 'ack' then
+            with done as (
+                update "windlass"."work" m
+                   set status = 2, locked_until = null, ended_at = clock_timestamp(), processed_by = p_processed_by
+                  from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                returning m.id, m.awaited)
+            select coalesce(array_agg(done.id), '{}'), array_agg(done.id) filter (where done.awaited)
+              into v_ids, v_awaited from done;
+            if v_awaited is not null then
+                perform "windlass"."work_ended"(v_awaited, 2::smallint, '{}', p_pass_on, p_notify);
+            end if;
+        when 'delete' then
+            with done as (
+                delete from "windlass"."work" m
+                 using (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                   and not m.awaited
+                returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+            select coalesce(array_agg(done.id), '{}'), array_agg(done.id) filter (where done.tried)
+              into v_ids, v_tried from done;
+            if cardinality(v_ids) < cardinality(p_only) then
+                v_awaited := array(
+                    select m.id
+                      from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                      join "windlass"."work" m on m.id = c.id
+                     where m.id = any (p_only) and m.owner_token = c.owner_token and m.locked_until is not null
+                       for update of m);
+                if cardinality(v_awaited) > 0 then
+                    perform "windlass"."work_ended"(v_awaited, 2::smallint, '{}', p_pass_on, p_notify);
+                    delete from "windlass"."work" m where m.id = any (v_awaited);
+                    v_ids := v_ids || v_awaited;
+                    v_tried := v_tried || v_awaited;
+                end if;
+            end if;
+            if v_tried is not null then
+                delete from "windlass"."work_failure" h where h.message_id = any (v_tried);
+            end if;
+            perform "windlass".windlass_join_note_done(v_ids);
+        when 'abandon' then
+            perform pg_current_xact_id();
+            with failed as (
+                update "windlass"."work" m
+                   set status = 0, owner_token = null, locked_until = null,
+                       retry_count = m.retry_count + case when c.counted is false then 0 else 1 end,
+                       next_attempt_at = clock_timestamp()
+                           + coalesce(c.delay, make_interval(secs => least(2 ^ least(m.retry_count, 6), 60))),
+                       last_error = coalesce(left(c.error, 2048), m.last_error)
+                  from (select *
+                          from unnest(p_ids, p_owners, p_delays, p_errors, p_flags) as u (id, owner_token, delay, error, counted)
+                         order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                returning m.id, m.retry_count as attempt, c.error, c.counted is not false as counted),
+            recorded as (
+                insert into "windlass"."work_failure" (message_id, failed_at, attempt, node, error)
+                select failed.id, clock_timestamp(), failed.attempt, left(p_processed_by, 100), left(failed.error, 2048)
+                  from failed
+                 where failed.counted)
+            select coalesce(array_agg(failed.id), '{}') into v_ids from failed;
+            perform "windlass"."work_end_asked"(v_ids);
+        when 'release' then
+            perform pg_current_xact_id();
+            with released as (
+                update "windlass"."work" m
+                   set status = 0, owner_token = null, locked_until = null,
+                       next_attempt_at = clock_timestamp() + coalesce(p_delays[1], interval '0')
+                  from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                returning m.id)
+            select coalesce(array_agg(released.id), '{}') into v_ids from released;
+            perform "windlass"."work_end_asked"(v_ids);
+            if cardinality(v_ids) > 0 then
+                perform pg_notify('windlass.windlass.work', '');
+            end if;
+        when 'fail' then
+            with ended as (
+                update "windlass"."work" m
+                   set status = 3, locked_until = null, ended_at = clock_timestamp(), processed_by = p_processed_by,
+                       last_error = coalesce(left(c.error, 2048), m.last_error)
+                  from (select * from unnest(p_ids, p_owners, p_errors) as u (id, owner_token, error) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                returning m.id, m.awaited, m.ended_at, m.retry_count, c.error),
+            recorded as (
+                insert into "windlass"."work_failure" (message_id, failed_at, attempt, node, error)
+                select ended.id, ended.ended_at, ended.retry_count + 1, left(p_processed_by, 100), left(ended.error, 2048)
+                  from ended)
+            select coalesce(array_agg(ended.id), '{}'), array_agg(ended.id) filter (where ended.awaited)
+              into v_ids, v_awaited from ended;
+            if v_awaited is not null then
+                perform "windlass"."work_ended"(
+                    v_awaited, 3::smallint,
+                    array(select u.id from unnest(p_ids, p_flags) as u (id, block) where u.block is not false),
+                    p_pass_on, p_notify);
+            end if;
+        when 'heartbeat' then
+            with kept as (
+                update "windlass"."work" m
+                   set locked_until = clock_timestamp() + p_delays[1]
+                  from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token
+                   and m.locked_until > clock_timestamp()
+                returning m.id)
+            select coalesce(array_agg(kept.id), '{}') into v_ids from kept;
+        when 'start' then
+            with begun as (
+                update "windlass"."work" m
+                   set started = true
+                  from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token
+                   and m.locked_until > clock_timestamp()
+                returning m.id)
+            select coalesce(array_agg(begun.id), '{}') into v_ids from begun;
+    end case;
+    return v_ids;
+end
+$sql$;
+
+-- Returns messages whose lease ran out to ready, and tells the nodes. Nothing is reaped in the first p_quiet after the server
+-- started or, if p_watched says that the caller does this all the time, after an interruption in which nobody did: owners
+-- that lived through an outage renew, or write their outcome, first. Returns how many.
+create or replace function "windlass"."work_reap"(
+    p_quiet   interval,
+    p_limit   integer default 1000,
+    p_watched boolean default false
+) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now   timestamptz := clock_timestamp();
+    v_count integer;
+begin
+    if v_now < pg_postmaster_start_time() + p_quiet
+       or p_watched and not "windlass"."work_is_calm"(p_quiet) then
+        return 0;
+    end if;
+    v_count := "windlass"."work_maintain"('reap', array(
+        select r.id
+          from "windlass"."work" r
+         where r.status = 1 and r.id is not null and r.locked_until <= v_now
+         order by r.locked_until
+         limit p_limit
+           for update skip locked));
+    if v_count > 0 then
+        perform pg_notify('windlass.windlass.work', '');
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- What has to be done to messages that the caller has locked: reap, expire or clean; see windlass_each. Returns how many.
+create or replace function "windlass"."work_maintain"(p_verb text, p_ids uuid[]) returns integer
+    language plpgsql
+as $sql$
+begin
+    return "windlass".windlass_each(
+        'select ' || $name$"windlass"."work_maintain_all"$name$ || '(' || quote_literal(p_verb) || ', $1::uuid[])', p_ids::text[]);
+end
+$sql$;
+
+create or replace function "windlass"."work_maintain_all"(p_verb text, p_ids uuid[]) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids   uuid[];
+    v_count integer;
+begin
+    case p_verb
+        when 'reap' then
+            with reaped as (
+                update "windlass"."work" m
+                   set status = 0, owner_token = null, locked_until = null, lease_expiries = m.lease_expiries + 1,
+                       crashes = least(m.crashes + m.started::integer, 32767), next_attempt_at = clock_timestamp()
+                 where m.id = any (p_ids)
+                returning m.id, m.next_attempt_at, m.retry_count),
+            recorded as (
+                insert into "windlass"."work_failure" (message_id, failed_at, attempt, error)
+                select reaped.id, reaped.next_attempt_at, reaped.retry_count + 1, 'its lease ran out' from reaped)
+            select coalesce(array_agg(reaped.id), '{}') into v_ids from reaped;
+            v_count := cardinality(v_ids);
+            perform "windlass"."work_end_asked"(v_ids);
+        when 'expire' then
+            v_count := "windlass"."work_end_unclaimed"(p_ids, 3::smallint, 'expired before it was handled');
+        when 'clean' then
+            v_count := "windlass"."work_remove"(p_ids);
+    end case;
+    return v_count;
+end
+$sql$;
+
+-- Deletes messages that the caller has locked, with their history. Returns how many.
+create or replace function "windlass"."work_remove"(p_ids uuid[]) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_count integer;
+    v_tried uuid[];
+begin
+    perform "windlass"."work_note_gone"(p_ids);
+    with removed as (
+        delete from "windlass"."work" m
+         where m.id = any (p_ids)
+        returning m.id, m.status = 3 or m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+    select count(*), array_agg(removed.id) filter (where removed.tried) into v_count, v_tried from removed;
+    if v_tried is not null then
+        delete from "windlass"."work_failure" h where h.message_id = any (v_tried);
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- Does what has to be done when messages end for which something has to be done (awaited), in the same transaction. Called after
+-- their rows have been changed, or locked and not deleted yet.
+create or replace function "windlass"."work_ended"(
+    p_ids      uuid[],
+    p_status   smallint,
+    p_blocking uuid[],
+    p_pass_on  boolean,
+    p_notify   boolean
+) returns void
+    language plpgsql
+as $sql$
+begin
+    perform "windlass"."work_joined_ended"(p_ids, p_status);
+end
+$sql$;
+
+-- Ends messages that nobody has claimed; the caller has locked them. Returns how many.
+create or replace function "windlass"."work_end_unclaimed"(p_ids uuid[], p_status smallint, p_reason text) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_waiting uuid[] := array(select m.id from "windlass"."work" m where m.id = any (p_ids) and m.status + 0 = 4);
+    v_count   integer;
+    v_awaited uuid[];
+begin
+    with ended as (
+        update "windlass"."work" m
+           set status = p_status, ended_at = clock_timestamp(), last_error = coalesce(p_reason, m.last_error)
+         where m.id = any (p_ids)
+        returning m.id, m.awaited)
+    select count(*), array_agg(ended.id) filter (where ended.awaited) into v_count, v_awaited from ended;
+    if v_awaited is not null then
+        perform "windlass"."work_ended"(array(select unnest(v_awaited) except select unnest(v_waiting)), p_status, '{}', true, true);
+        perform "windlass"."work_ended"(array(select unnest(v_awaited) intersect select unnest(v_waiting)), p_status, '{}', false,
+                                       true);
+    end if;
+    return v_count;
+end
+$sql$;
+
+-- Whether living owners have had the time to renew: somebody has been here again and again, and the last interruption lies
+-- p_quiet back. Owners renew every third of a lease; so after two thirds without anybody, leases may have run out for no fault
+-- of theirs. A server that was away, or has just become the primary, was not here. A clock that was set back is an interruption,
+-- too; what was noted by the clock before does not count.
+create or replace function "windlass"."work_is_calm"(p_quiet interval) returns boolean
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now   timestamptz := clock_timestamp();
+    v_watch "windlass".windlass_watch;
+begin
+    select w.* into v_watch from "windlass".windlass_watch w where w.queue = 'work';
+    if v_watch.seen_at between v_now - p_quiet / 10 and v_now + p_quiet then
+        return v_watch.quiet_until <= v_now;
+    end if;
+    perform 1 from "windlass".windlass_watch w where w.queue = 'work' for update skip locked;
+    if found then -- else whoever has it locked is here, too
+        update "windlass".windlass_watch w
+           set seen_at = v_now,
+               quiet_until = case when w.seen_at between v_now - p_quiet * 2 / 3 and v_now + p_quiet then w.quiet_until
+                                  else v_now + p_quiet end
+         where w.queue = 'work'
+        returning w.* into v_watch;
+    end if;
+    return v_watch.quiet_until <= v_now;
+end
+$sql$;
+
+-- Locks those of the ids that are in one of these states. Whoever has one locked is waited for, in the order of the ids and with none
+-- locked that is not in these states, so that two who want the same cannot deadlock; and a message that has left them meanwhile is
+-- not kept locked, as PostgreSQL would: its owner could not renew it.
+create or replace function "windlass"."work_lock"(p_ids uuid[], p_states integer[]) returns uuid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids uuid[];
+    v_id  uuid;
+begin
+    begin
+        v_ids := array(select m.id
+                         from "windlass"."work" m
+                        where m.id = any (p_ids) and m.status + 0 = any (p_states)
+                        order by m.id
+                          for update skip locked);
+        if not exists (select
+                         from "windlass"."work" m
+                        where m.id = any (p_ids) and m.status + 0 = any (p_states) and m.id <> all (v_ids)) then
+            return v_ids;
+        end if;
+        raise exception using errcode = 'WL000'; -- lets go of what this block has locked
+    exception
+        when sqlstate 'WL000' then
+            null;
+    end;
+    loop
+        begin
+            v_ids := '{}';
+            for v_id in
+                select m.id from "windlass"."work" m where m.id = any (p_ids) and m.status + 0 = any (p_states) order by m.id
+            loop
+                perform 1 from "windlass"."work" m where m.id = v_id and m.status + 0 = any (p_states) for update;
+                if not found then
+                    raise exception using errcode = 'WL000';
+                end if;
+                v_ids := v_ids || v_id;
+            end loop;
+            return v_ids;
+        exception
+            when sqlstate 'WL000' then
+                null;
+        end;
+    end loop;
+end
+$sql$;
+
+insert into "windlass".windlass_watch (queue, seen_at, quiet_until)
+values ('work', clock_timestamp(), '-infinity')
+on conflict do nothing;
+
+-- What programs and operators do to messages of a queue that nobody is handling. What an operator does is recorded in the same
+-- transaction: who, when, what, and to how many messages.
+
+-- One message, in whatever state.
+create or replace function "windlass"."work_find"(p_id uuid) returns setof "windlass"."work"
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    return query select m.* from "windlass"."work" m where m.id = p_id;
+end
+$sql$;
+
+-- The attempts of a message that failed, the oldest first.
+create or replace function "windlass"."work_failures"(p_id uuid) returns setof "windlass"."work_failure"
+    language plpgsql
+    stable
+as $sql$
+begin
+    return query select h.* from "windlass"."work_failure" h where h.message_id = p_id order by h.failed_at;
+end
+$sql$;
+
+-- Ends messages that nobody has claimed as cancelled; they are gone at once unless p_keep says otherwise. Returns how many;
+-- others, claimed or ended, stay as they are.
+create or replace function "windlass"."work_cancel"(p_ids uuid[], p_keep boolean default true) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids uuid[];
+begin
+    perform "windlass".windlass_check_ids(p_ids);
+    v_ids := "windlass"."work_lock"(p_ids, array[0, 4]);
+    if p_keep or exists (select from "windlass"."work" m where m.id = any (v_ids) and m.awaited) then
+        perform "windlass"."work_end_unclaimed"(v_ids, 5::smallint, null);
+    end if;
+    if not p_keep and "windlass"."work_remove"(v_ids) < cardinality(v_ids) then -- what cannot be deleted now is cancelled all the same
+        perform "windlass"."work_end_unclaimed"(
+            array(select m.id from "windlass"."work" m where m.id = any (v_ids) and m.status + 0 in (0, 4)), 5::smallint, null);
+    end if;
+    return cardinality(v_ids);
+end
+$sql$;
+
+-- Moves the due time of messages that nobody has claimed: to p_due_at, or p_delay from now, or now. Returns how many.
+create or replace function "windlass"."work_reschedule"(
+    p_ids    uuid[],
+    p_due_at timestamptz default null,
+    p_delay  interval default null,
+    p_notify boolean default true
+) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids uuid[];
+    v_now timestamptz;
+    v_due timestamptz;
+begin
+    perform "windlass".windlass_check_ids(p_ids);
+    perform "windlass".windlass_check_times(p_due_at, p_delay);
+    v_ids := "windlass"."work_lock"(p_ids, array[0, 4]);
+    perform pg_current_xact_id();
+    v_now := clock_timestamp();
+    v_due := coalesce(p_due_at, v_now + p_delay, v_now);
+    update "windlass"."work" m
+       set due_at = v_due, next_attempt_at = greatest(v_now, v_due)
+     where m.id = any (v_ids);
+    if p_notify and cardinality(v_ids) > 0 then
+        perform pg_notify('windlass.windlass.work', '');
+    end if;
+    return cardinality(v_ids);
+end
+$sql$;
+
+-- Messages without their content: of a state, a topic, a source, a time and a part of the last error, where these are given.
+-- The time is that of the state: when a ready message is due, when the attempt of one in progress began, when one ended; if no
+-- state is asked for, when it was created. Unfinished ones of a state come the oldest first; ended ones, and those of all states,
+-- the latest first. The next page begins after the last one's time and id; after its key and number, where a queue has an order of
+-- its own.
+--
+-- Each walks along an index of its state. Ready and failed ones have one by topic; among others a topic that is rare is looked for.
+create or replace function "windlass"."work_list"(
+    p_limit        integer,
+    p_status       integer default null,
+    p_topic        text default null,
+    p_source       text default null,
+    p_from         timestamptz default null,
+    p_until        timestamptz default null,
+    p_error        text default null,
+    p_after_at     timestamptz default null,
+    p_after_id     uuid default null,
+    p_after_key    text default null,
+    p_after_number bigint default null
+) returns setof "windlass"."work_listed"
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set jit = off
+as $sql$
+declare
+    v_from   timestamptz := coalesce(p_from, '-infinity');
+    v_until  timestamptz := coalesce(p_until, 'infinity');
+    v_to     timestamptz := coalesce(p_until - interval '1 microsecond', 'infinity'); -- some are due at no time
+    v_after  timestamptz := coalesce(p_after_at, '-infinity');
+    v_first  uuid := coalesce(p_after_id, '00000000-0000-0000-0000-000000000000');
+    v_before timestamptz := coalesce(p_after_at, 'infinity');
+    v_last   uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+begin
+    if p_status = 0 then
+        return query
+        select r.*
+          from (select f.*
+                  from unnest(case when p_topic is null then array(select distinct "windlass"."work_ready_topics"())
+                                   else array[p_topic] end) t (topic)
+                 cross join unnest(array[9, 8, 7, 6, 5, 4, 3, 2, 1, 0]) level (priority)
+                 cross join lateral (
+                       select m.*
+                         from "windlass"."work_listed" m
+                        where m.status = 0 and not m.keyed and m.topic = t.topic and m.priority = level.priority
+                          and m.next_attempt_at >= v_from and m.next_attempt_at <= v_to
+                          and (m.next_attempt_at, m.id) > (v_after, v_first)
+                          and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+                        order by m.next_attempt_at, m.id
+                        limit p_limit) f
+                 union all
+                select m.*
+                  from "windlass"."work_listed" m
+                 where m.status = 0 and m.keyed and (p_topic is null or m.topic = p_topic)
+                   and m.next_attempt_at >= v_from and m.next_attempt_at <= v_to
+                   and (m.next_attempt_at, m.id) > (v_after, v_first)
+                   and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)) r
+         where p_source is null
+         order by r.next_attempt_at, r.id
+         limit p_limit;
+        return;
+    end if;
+    if p_status is null then
+        return query
+        select m.*
+          from "windlass"."work_listed" m
+         where m.id < v_last
+           and m.created_at >= v_from and m.created_at < v_until
+           and (p_topic is null or m.topic = p_topic)
+           and (p_source is null or m.source = p_source)
+           and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+         order by m.id desc
+         limit p_limit;
+    elsif p_status = 0 then
+        return query
+        select r.*
+          from unnest(case when p_topic is null then array(select distinct "windlass"."work_ready_topics"()) else array[p_topic] end) t (topic)
+         cross join unnest(array[9, 8, 7, 6, 5, 4, 3, 2, 1, 0]) level (priority)
+         cross join lateral (
+               select m.*
+                 from "windlass"."work_listed" m
+                where m.status = 0 and not m.keyed and m.topic = t.topic and m.priority = level.priority
+                  and m.next_attempt_at >= v_from and m.next_attempt_at <= v_to
+                  and (m.next_attempt_at, m.id) > (v_after, v_first)
+                  and (p_source is null or m.source = p_source)
+                  and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+                order by m.next_attempt_at, m.id
+                limit p_limit) r
+         order by r.next_attempt_at, r.id
+         limit p_limit;
+    elsif p_status = 1 then
+        return query
+        select m.*
+          from "windlass"."work_listed" m
+         where m.status = 1
+           and m.claimed_at >= v_from and m.claimed_at < v_until and (m.claimed_at, m.id) > (v_after, v_first)
+           and (p_topic is null or m.topic = p_topic)
+           and (p_source is null or m.source = p_source)
+           and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+         order by m.claimed_at, m.id
+         limit p_limit;
+    elsif p_status = 3 and p_topic is not null then
+        return query
+        select m.*
+          from "windlass"."work_listed" m
+         where m.status = 3 and m.topic = p_topic
+           and m.ended_at >= v_from and m.ended_at < v_until and (m.ended_at, m.id) < (v_before, v_last)
+           and (p_source is null or m.source = p_source)
+           and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+         order by m.ended_at desc, m.id desc
+         limit p_limit;
+    else
+        return query
+        select m.*
+          from "windlass"."work_listed" m
+         where m.status = p_status and m.ended_at is not null
+           and m.ended_at >= v_from and m.ended_at < v_until and (m.ended_at, m.id) < (v_before, v_last)
+           and (p_topic is null or m.topic = p_topic)
+           and (p_source is null or m.source = p_source)
+           and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+         order by m.ended_at desc, m.id desc
+         limit p_limit;
+    end if;
+end
+$sql$;
+
+-- Locks failed messages: those of p_ids, or the oldest that fit the rest; with p_whole only such that have their content. Returns
+-- their ids.
+create or replace function "windlass"."work_pick_failed"(
+    p_by     text,
+    p_ids    uuid[],
+    p_topic  text,
+    p_source text,
+    p_from   timestamptz,
+    p_until  timestamptz,
+    p_error  text,
+    p_limit  integer,
+    p_action bigint,
+    p_all    boolean,
+    p_whole  boolean
+) returns uuid[]
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_from  timestamptz := coalesce(p_from, '-infinity');
+    v_until timestamptz := "windlass".windlass_action_until(p_action, p_until);
+    v_ids   uuid[];
+begin
+    perform "windlass".windlass_check_choice(p_by, p_ids, coalesce(p_topic, p_source, p_from::text, p_until::text, p_error) is not null,
+                                           p_limit, p_all);
+    if p_ids is not null then
+        v_ids := "windlass"."work_lock"(p_ids, array[3]);
+        return array(select m.id from "windlass"."work" m where m.id = any (v_ids) and (m.erased_at is null or not p_whole));
+    elsif p_topic is not null then
+        return array(select m.id
+                       from "windlass"."work" m
+                      where m.status = 3 and m.topic = p_topic and m.ended_at >= v_from and m.ended_at < v_until
+                        and (p_source is null or m.source = p_source)
+                        and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+                        and (m.erased_at is null or not p_whole)
+                      order by m.ended_at, m.id
+                      limit p_limit
+                        for update skip locked);
+    end if;
+    return array(select m.id
+                   from "windlass"."work" m
+                  where m.status = 3 and m.ended_at >= v_from and m.ended_at < v_until
+                    and (p_source is null or m.source = p_source)
+                    and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+                    and (m.erased_at is null or not p_whole)
+                  order by m.ended_at, m.id
+                  limit p_limit
+                    for update skip locked);
+end
+$sql$;
+
+-- Makes failed messages ready again: those of p_ids, or up to p_limit that fit the rest, or of all if p_all says so. They
+-- lose what expiry they had, if it has passed, and their expired leases; p_reset says whether failed attempts are forgotten
+-- too. Erased ones are left out.
+--
+-- More than p_limit take several calls; give each the action of the first, which is then one record, and touches only what
+-- had failed before it began. They go from the oldest to the newest: what one call reached can be p_from of the next.
+create or replace function "windlass"."work_requeue"(
+    p_by     text,
+    p_ids    uuid[] default null,
+    p_topic  text default null,
+    p_source text default null,
+    p_from   timestamptz default null,
+    p_until  timestamptz default null,
+    p_error  text default null,
+    p_limit  integer default 1000,
+    p_action bigint default null,
+    p_all    boolean default false,
+    p_reset  boolean default true
+) returns table (action bigint, messages integer, reached timestamptz)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now     timestamptz;
+    v_ids     uuid[];
+    v_waiting uuid[] := '{}';
+begin
+    v_ids := "windlass"."work_pick_failed"(p_by, p_ids, p_topic, p_source, p_from, p_until, p_error, p_limit, p_action, p_all, true);
+    messages := cardinality(v_ids);
+    reached := (select max(m.ended_at) from "windlass"."work" m where m.id = any (v_ids));
+    perform pg_current_xact_id();
+    v_ids := "windlass"."work_reopen_keys"(v_ids);
+    messages := cardinality(v_ids);
+    perform "windlass"."work_joined_reopened"(v_ids);
+    update "windlass"."work" m
+       set cancel_asked_at = null, progress = null, progress_text = null, result = null
+     where m.id = any (v_ids);
+    v_now := clock_timestamp();
+    update "windlass"."work" m
+       set status = case when m.id = any (v_waiting) then 4 else 0 end, owner_token = null,
+           next_attempt_at = greatest(v_now, m.due_at), ended_at = null, processed_by = null, lease_expiries = 0, crashes = 0,
+           retry_count = case when p_reset then 0 else m.retry_count end,
+           requeues = least(m.requeues + 1, 32767),
+           expires_at = case when m.expires_at > v_now then m.expires_at end
+     where m.id = any (v_ids);
+    if messages > 0 then
+        perform pg_notify('windlass.windlass.work', '');
+    end if;
+    action := "windlass".windlass_record('work', p_action, p_by, 'requeue', messages, p_ids,
+                  jsonb_build_object('topic', p_topic, 'source', p_source, 'from', p_from, 'until', p_until, 'error', p_error,
+                                     'reset', p_reset));
+    return next;
+end
+$sql$;
+
+-- Deletes failed messages and their history. Otherwise as requeue.
+create or replace function "windlass"."work_purge"(
+    p_by     text,
+    p_ids    uuid[] default null,
+    p_topic  text default null,
+    p_source text default null,
+    p_from   timestamptz default null,
+    p_until  timestamptz default null,
+    p_error  text default null,
+    p_limit  integer default 1000,
+    p_action bigint default null,
+    p_all    boolean default false
+) returns table (action bigint, messages integer, reached timestamptz)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids uuid[];
+begin
+    v_ids := "windlass"."work_pick_failed"(p_by, p_ids, p_topic, p_source, p_from, p_until, p_error, p_limit, p_action, p_all, false);
+    reached := (select max(m.ended_at) from "windlass"."work" m where m.id = any (v_ids));
+    messages := "windlass"."work_remove"(v_ids);
+    action := "windlass".windlass_record('work', p_action, p_by, 'purge', messages, p_ids,
+                  jsonb_build_object('topic', p_topic, 'source', p_source, 'from', p_from, 'until', p_until, 'error', p_error));
+    return next;
+end
+$sql$;
+
+-- Removes payload and headers of messages that have ended; everything else stays. Returns how many.
+create or replace function "windlass"."work_erase"(p_by text, p_ids uuid[]) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids uuid[];
+begin
+    perform "windlass".windlass_check_by(p_by);
+    perform "windlass".windlass_check_ids(p_ids);
+    update "windlass"."work" m
+       set result = null, progress_text = null
+     where m.id = any ("windlass"."work_lock"(p_ids, array[2, 3, 5]));
+    v_ids := "windlass"."work_lock"(p_ids, array[2, 3, 5]);
+    v_ids := array(select m.id from "windlass"."work" m where m.id = any (v_ids) and m.erased_at is null);
+    update "windlass"."work" m set payload = '', headers = null, erased_at = clock_timestamp() where m.id = any (v_ids);
+    perform "windlass".windlass_record('work', null, p_by, 'erase', cardinality(v_ids), p_ids, '{}');
+    return cardinality(v_ids);
+end
+$sql$;
+
+-- Stops claims of a topic, everywhere; handlers that are at work finish. Returns whether it was not paused before.
+create or replace function "windlass"."work_pause_topic"(p_by text, p_topic text, p_reason text default null) returns boolean
+    language plpgsql
+as $sql$
+begin
+    perform "windlass".windlass_check_by(p_by);
+    if p_topic is null or btrim(p_topic) = '' then
+        perform "windlass".windlass_refuse('a topic', case when p_topic is null then 'null' else 'blank text' end,
+                                         'Topics are paused one by one.');
+    end if;
+    insert into "windlass".windlass_topic as t (queue, topic, paused_at, paused_by, reason)
+    values ('work', p_topic, clock_timestamp(), p_by, nullif(left(p_reason, 2048), ''))
+    on conflict (queue, topic) do update
+       set paused_at = excluded.paused_at, paused_by = excluded.paused_by, reason = excluded.reason
+     where t.paused_at is null;
+    if not found then
+        return false;
+    end if;
+    perform "windlass".windlass_record('work', null, p_by, 'pause', 0, null, jsonb_build_object('topic', p_topic, 'reason', p_reason));
+    perform pg_notify('windlass.windlass.work', chr(1) || 'topics');
+    return true;
+end
+$sql$;
+
+-- Lets a topic be claimed again. Returns whether it was paused.
+create or replace function "windlass"."work_resume_topic"(p_by text, p_topic text) returns boolean
+    language plpgsql
+as $sql$
+begin
+    perform "windlass".windlass_check_by(p_by);
+    update "windlass".windlass_topic t
+       set paused_at = null, paused_by = null, reason = null
+     where t.queue = 'work' and t.topic = p_topic and t.paused_at is not null;
+    if not found then
+        return false;
+    end if;
+    perform "windlass".windlass_record('work', null, p_by, 'resume', 0, null, jsonb_build_object('topic', p_topic));
+    perform pg_notify('windlass.windlass.work', chr(1) || 'topics');
+    return true;
+end
+$sql$;
+
+-- Limits a topic over all nodes: how many are in progress at once, how many of each key, and how many begin within any time of this
+-- length. What is left out is not limited. Whatever is in progress goes on. Returns whether that is a change.
+create or replace function "windlass"."work_limit_topic"(
+    p_by          text,
+    p_topic       text,
+    p_max_running integer default null,
+    p_max_per_key integer default null,
+    p_rate        integer default null,
+    p_rate_period interval default null
+) returns boolean
+    language plpgsql
+as $sql$
+begin
+    perform "windlass".windlass_check_by(p_by);
+    perform "windlass".windlass_check_limit(p_topic, p_max_running, p_max_per_key, p_rate, p_rate_period);
+    if p_max_per_key is not null and not true then
+        perform "windlass".windlass_refuse('a limit without p_max_per_key, since messages of ' || 'work' || ' have no keys',
+                                         p_max_per_key::text, 'Leave p_max_per_key out.');
+    end if;
+    insert into "windlass".windlass_topic as t (queue, topic, max_running, max_per_key, rate, rate_period)
+    select 'work', p_topic, p_max_running, p_max_per_key, p_rate, p_rate_period
+     where num_nonnulls(p_max_running, p_max_per_key, p_rate) > 0
+        or exists (select from "windlass".windlass_topic t where t.queue = 'work' and t.topic = p_topic)
+    on conflict (queue, topic) do update
+       set max_running = excluded.max_running, max_per_key = excluded.max_per_key, rate = excluded.rate,
+           rate_period = excluded.rate_period
+     where (t.max_running, t.max_per_key, t.rate, t.rate_period)
+           is distinct from (excluded.max_running, excluded.max_per_key, excluded.rate, excluded.rate_period);
+    if not found then
+        return false;
+    end if;
+    perform "windlass".windlass_record('work', null, p_by, 'limit', 0, null,
+                jsonb_build_object('topic', p_topic, 'running', p_max_running, 'perKey', p_max_per_key, 'rate', p_rate,
+                                   'period', p_rate_period));
+    perform pg_notify('windlass.windlass.work', chr(1) || 'topics');
+    return true;
+end
+$sql$;
+
+-- The topics that are paused or limited.
+create or replace function "windlass"."work_decided_topics"() returns table (
+    topic       varchar,
+    paused_at   timestamptz,
+    paused_by   varchar,
+    reason      varchar,
+    max_running integer,
+    max_per_key integer,
+    rate        integer,
+    rate_micros bigint                                 -- the period of the rate, in microseconds
+)
+    language plpgsql
+    stable
+as $sql$
+begin
+    return query
+    select t.topic, t.paused_at, t.paused_by, t.reason, t.max_running, t.max_per_key, t.rate,
+           (extract(epoch from t.rate_period) * 1000000)::bigint
+      from "windlass".windlass_topic t
+     where t.queue = 'work' and (t.paused_at is not null or num_nonnulls(t.max_running, t.max_per_key, t.rate) > 0)
+     order by t.topic;
+end
+$sql$;
+
+-- What operators did, the latest first. The next page begins before the last one's number.
+create or replace function "windlass"."work_actions"(p_limit integer, p_before bigint default null)
+    returns setof "windlass".windlass_action
+    language plpgsql
+    stable
+as $sql$
+begin
+    return query
+    select a.*
+      from "windlass".windlass_action a
+     where a.queue = 'work' and (p_before is null or a.id < p_before)
+     order by a.id desc
+     limit p_limit;
+end
+$sql$;
+
+-- The work queue: how items are written, taken in the turn of their keys, followed, stopped, and how their results are kept. The
+-- other verbs are those of every queue.
+
+-- Writes an item of a queue; its type says which handler it is for. It can run from p_run_at on, or after p_delay. Of a unique key there
+-- is one item in a queue at most that has not ended: a second one leaves it as it is, or, if p_replace says so, takes the place of the
+-- one that is still queued; one that is running goes on without the key then. Returns the id of the item that stands.
+create or replace function "windlass"."work_enqueue"(
+    p_queue          text,
+    p_type           text,
+    p_payload        text,
+    p_priority       integer default 4,
+    p_run_at         timestamptz default null,
+    p_delay          interval default null,
+    p_turn_key       text default null,
+    p_unique_key     text default null,
+    p_replace        boolean default false,
+    p_correlation_id text default null,
+    p_headers        jsonb default null,
+    p_expires_at     timestamptz default null,
+    p_id             uuid default null,
+    p_notify         boolean default true,
+    p_join_id        uuid default null
+) returns uuid
+    language plpgsql
+as $sql$
+begin
+    return ("windlass"."work_enqueue_all"(
+        array[coalesce(p_id, "windlass".windlass_new_id())], array[p_queue], array[p_type], array[p_payload], array[p_priority],
+        case when p_run_at is not null then array[p_run_at] end, case when p_delay is not null then array[p_delay] end,
+        case when p_turn_key is not null then array[p_turn_key] end, case when p_unique_key is not null then array[p_unique_key] end,
+        array[p_replace], case when p_correlation_id is not null then array[p_correlation_id] end,
+        case when p_headers is not null then array[p_headers::text] end,
+        case when p_expires_at is not null then array[p_expires_at] end, p_notify,
+        case when p_join_id is not null then array[p_join_id] end))[1];
+end
+$sql$;
+
+-- Writes many items in one round trip. An array of optional values may be null as a whole. Returns the ids of the items that stand, in
+-- the order of the arrays. Those with a unique key are written in the order of their keys, so that two calls cannot deadlock.
+create or replace function "windlass"."work_enqueue_all"(
+    p_ids             uuid[],
+    p_queues          text[],
+    p_types           text[],
+    p_payloads        text[],
+    p_priorities      integer[] default null,
+    p_run_ats         timestamptz[] default null,
+    p_delays          interval[] default null,
+    p_turn_keys       text[] default null,
+    p_unique_keys     text[] default null,
+    p_replaces        boolean[] default null,
+    p_correlation_ids text[] default null,
+    p_headers         text[] default null,
+    p_expires_ats     timestamptz[] default null,
+    p_notify          boolean default true,
+    p_join_ids        uuid[] default null
+) returns uuid[]
+    language plpgsql
+as $sql$
+declare
+    v_now       timestamptz;
+    v_ids       uuid[] := coalesce(p_ids, array(select "windlass".windlass_new_id() from unnest(p_queues)));
+    v_stand     uuid[] := v_ids;
+    v_originals uuid[];
+    v_each      record;
+begin
+    perform "windlass".windlass_check_lengths(
+        cardinality(p_queues), coalesce(cardinality(p_types), -1), coalesce(cardinality(p_payloads), -1), cardinality(p_ids),
+        cardinality(p_priorities), cardinality(p_run_ats), cardinality(p_delays), cardinality(p_turn_keys), cardinality(p_unique_keys),
+        cardinality(p_replaces), cardinality(p_correlation_ids), cardinality(p_headers), cardinality(p_expires_ats),
+        cardinality(p_join_ids));
+    if p_run_ats is not null and p_delays is not null or p_expires_ats is not null then
+        perform "windlass".windlass_check_times(e.run_at, e.delay, e.expires_at)
+           from unnest(p_run_ats, p_delays, p_expires_ats) as e (run_at, delay, expires_at);
+    end if;
+    perform pg_current_xact_id();
+    v_now := clock_timestamp();
+    insert into "windlass"."work"
+        (id, created_at, next_attempt_at, due_at, expires_at, priority, topic, type, correlation_id, headers, payload, keyed, turn_key,
+         awaited, joined)
+    select e.id, v_now, greatest(v_now, coalesce(e.run_at, v_now + e.delay)), coalesce(e.run_at, v_now + e.delay), e.expires_at,
+           coalesce(e.priority, 4), e.queue, e.type, nullif(e.correlation_id, ''), e.headers::jsonb, e.payload,
+           e.turn_key is not null, e.turn_key, e.join_id is not null, e.join_id is not null
+      from unnest(v_ids, p_queues, p_types, p_payloads, p_priorities, p_run_ats, p_delays, p_turn_keys, p_unique_keys,
+                  p_correlation_ids, p_headers, p_expires_ats, p_join_ids)
+           as e (id, queue, type, payload, priority, run_at, delay, turn_key, unique_key, correlation_id, headers, expires_at, join_id)
+     where e.unique_key is null;
+    if p_unique_keys is not null then
+        for v_each in
+            select e.*
+              from unnest(v_ids, p_queues, p_types, p_payloads, p_priorities, p_run_ats, p_delays, p_turn_keys, p_unique_keys,
+                          p_replaces, p_correlation_ids, p_headers, p_expires_ats, p_join_ids) with ordinality
+                   as e (id, queue, type, payload, priority, run_at, delay, turn_key, unique_key, replace, correlation_id, headers,
+                         expires_at, join_id, place)
+             where e.unique_key is not null
+             order by e.queue collate "C", e.unique_key collate "C", e.place
+        loop
+            v_stand[v_each.place] := "windlass"."work_enqueue_unique"(
+                v_each.id, v_each.queue, v_each.type, v_each.payload, coalesce(v_each.priority, 4), v_each.run_at, v_each.delay,
+                v_each.turn_key, v_each.unique_key, coalesce(v_each.replace, false), v_each.correlation_id, v_each.headers::jsonb,
+                v_each.expires_at, v_each.join_id is not null);
+        end loop;
+        v_originals := array(select nullif(e.stands, e.id) from unnest(v_ids, v_stand) with ordinality as e (id, stands, place)
+                              order by e.place);
+    end if;
+    if p_join_ids is not null then
+        perform "windlass"."work_enter_joins"(v_ids, p_join_ids, v_originals);
+    end if;
+    if p_notify then
+        perform pg_notify('windlass.windlass.work', q.queue) from (select distinct unnest(p_queues) as queue) q;
+    end if;
+    return v_stand;
+end
+$sql$;
+
+-- Writes one item under a unique key. Of several at once, one writes it, and the others wait for its commit. Returns the id of the item
+-- that stands.
+create or replace function "windlass"."work_enqueue_unique"(
+    p_id             uuid,
+    p_queue          text,
+    p_type           text,
+    p_payload        text,
+    p_priority       integer,
+    p_run_at         timestamptz,
+    p_delay          interval,
+    p_turn_key       text,
+    p_unique_key     text,
+    p_replace        boolean,
+    p_correlation_id text,
+    p_headers        jsonb,
+    p_expires_at     timestamptz,
+    p_joined         boolean
+) returns uuid
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now   timestamptz;
+    v_found uuid;
+begin
+    loop
+        if p_replace then
+            select m.id into v_found
+              from "windlass"."work" m
+             where m.topic = p_queue and m.unique_key = p_unique_key and m.status < 2
+               for update;
+            if found and "windlass"."work_cancel"(array[v_found], false) = 0 then
+                update "windlass"."work" m set unique_key = null where m.id = v_found; -- somebody has it in progress
+            end if;
+        else -- who finds one lets it not end before he commits, and keeps no other finder waiting
+            select m.id into v_found
+              from "windlass"."work" m
+             where m.topic = p_queue and m.unique_key = p_unique_key and m.status < 2
+               for key share;
+            if found then
+                return v_found;
+            end if;
+        end if;
+        v_now := clock_timestamp();
+        insert into "windlass"."work"
+            (id, created_at, next_attempt_at, due_at, expires_at, priority, topic, type, correlation_id, headers, payload, keyed, turn_key,
+             unique_key, awaited, joined)
+        values (p_id, v_now, greatest(v_now, coalesce(p_run_at, v_now + p_delay)), coalesce(p_run_at, v_now + p_delay), p_expires_at,
+                p_priority, p_queue, p_type, nullif(p_correlation_id, ''), p_headers, p_payload, p_turn_key is not null, p_turn_key,
+                p_unique_key, p_joined, p_joined)
+        on conflict (topic, unique_key) where unique_key is not null and status < 2 do nothing;
+        if found then
+            return p_id;
+        end if; -- else somebody has just written it
+    end loop;
+end
+$sql$;
+
+-- Picks and locks items with keys, at most p_places of each queue and p_most of all. Keys take turns, from a random one on: each gives
+-- one, and more as long as there is room, but no more than its limit leaves; the row of the limit is locked by the caller. Returns the
+-- ids, the places that are left, and the size of the payloads.
+create or replace function "windlass"."work_pick_keyed"(
+    p_topics text[],
+    p_places integer[],
+    p_most   bigint,
+    p_bytes  bigint,
+    p_paused text[],
+    p_now    timestamptz,
+    out ids    uuid[],
+    out places integer[],
+    out bytes  bigint
+)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_start   bigint := floor(random() * 4294967296)::bigint - 2147483648;
+    v_share   bigint := p_most;
+    v_per_key integer;
+    v_busy    jsonb;
+    v_quota   integer;
+    v_room    bigint;
+    v_low     bigint;
+    v_found   uuid[];
+    v_size    bigint;
+    v_before  integer;
+begin
+    ids := '{}';
+    places := p_places;
+    bytes := 0;
+    if exists (select
+                 from "windlass"."work" m
+                where m.status = 0 and not m.keyed and m.topic = any (p_topics) and m.next_attempt_at <= p_now) then
+        v_share := (p_most + (random() < 0.5)::integer) / 2;
+    end if;
+    for i in 1 .. cardinality(p_topics) loop
+        continue when p_topics[i] = any (p_paused);
+        v_per_key := (select t.max_per_key from "windlass".windlass_topic t where t.queue = 'work' and t.topic = p_topics[i]);
+        v_busy := '{}';
+        if v_per_key is not null then
+            select coalesce(jsonb_object_agg(b.turn_key, b.items), '{}') into v_busy
+              from (select m.turn_key, count(*) as items
+                      from "windlass"."work" m
+                     where m.id = any ("windlass"."work_in_progress"(p_topics[i], p_now)) and m.keyed
+                     group by m.turn_key) b;
+        end if;
+        v_quota := 1;
+        loop
+            v_before := cardinality(ids);
+            foreach v_low in array array[v_start, -2147483648] loop -- from there to the end, and from the beginning to there
+                v_room := least(places[i], v_share - cardinality(ids));
+                exit when v_room <= 0 or bytes >= p_bytes;
+                with recursive turn (number, key) as (
+                    (select hashtext(m.turn_key), m.turn_key
+                       from "windlass"."work" m
+                      where m.status = 0 and m.keyed and m.topic = p_topics[i] and hashtext(m.turn_key) >= v_low
+                      order by hashtext(m.turn_key), m.turn_key
+                      limit 1)
+                    union all
+                    select n.number, n.turn_key
+                      from turn
+                     cross join lateral (
+                           select hashtext(m.turn_key) as number, m.turn_key
+                             from "windlass"."work" m
+                            where m.status = 0 and m.keyed and m.topic = p_topics[i]
+                              and (hashtext(m.turn_key), m.turn_key) > (turn.number, turn.key)
+                            order by hashtext(m.turn_key), m.turn_key
+                            limit 1) n
+                     where v_low = v_start or n.number < v_start)
+                select coalesce(array_agg(s.id), '{}'), coalesce(sum(s.size), 0)
+                  into v_found, v_size
+                  from (select f.id, f.size, sum(f.size) over (rows between unbounded preceding and 1 preceding) as before
+                          from (select t.number, t.key from turn t where v_low = v_start or t.number < v_start) turn
+                         cross join lateral (
+                               select m.id, octet_length(m.payload) as size
+                                 from "windlass"."work" m
+                                where m.status = 0
+                                  and m.keyed
+                                  and m.topic = p_topics[i]
+                                  and hashtext(m.turn_key) = turn.number
+                                  and m.turn_key = turn.key
+                                  and m.next_attempt_at <= p_now
+                                  and (m.expires_at is null or m.expires_at > p_now)
+                                  and m.id <> all (ids)
+                                order by m.priority desc, m.next_attempt_at, m.id
+                                limit greatest(0, least(v_quota, v_per_key - coalesce((v_busy ->> turn.key)::integer, 0)))
+                                  for update skip locked) f
+                         limit v_room) s
+                 where s.before is null or bytes + s.before < p_bytes;
+                ids := ids || v_found;
+                places[i] := places[i] - cardinality(v_found);
+                bytes := bytes + v_size;
+                if v_per_key is not null and cardinality(v_found) > 0 then
+                    v_busy := v_busy || (
+                        select jsonb_object_agg(b.turn_key, b.items + coalesce((v_busy ->> b.turn_key)::integer, 0))
+                          from (select m.turn_key, count(*) as items
+                                  from "windlass"."work" m
+                                 where m.id = any (v_found)
+                                 group by m.turn_key) b);
+                end if;
+            end loop;
+            exit when cardinality(ids) = v_before;
+            v_quota := least(v_quota * 2, 1000000);
+        end loop;
+    end loop;
+end
+$sql$;
+
+-- Renews leases as heartbeat does, and writes down how far the work has come, where that is known. Tells besides which items are to be
+-- cancelled: their handlers should stop.
+create or replace function "windlass"."work_heartbeat_with_progress"(
+    p_ids      uuid[],
+    p_owners   uuid[],
+    p_lease    interval,
+    p_progress integer[] default null,
+    p_texts    text[] default null,
+    out changed   integer,
+    out locked    uuid[],
+    out lost      uuid[],
+    out cancelled uuid[]
+)
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    perform "windlass".windlass_check_lengths(cardinality(p_ids), cardinality(p_progress), cardinality(p_texts));
+    select h.changed, h.locked, h.lost into changed, locked, lost from "windlass"."work_heartbeat"(p_ids, p_owners, p_lease) h;
+    if p_progress is not null or p_texts is not null then
+        update "windlass"."work" m
+           set progress = coalesce(c.progress, m.progress), progress_text = coalesce(left(c.text, 2048), m.progress_text)
+          from unnest(p_ids, p_progress, p_texts) as c (id, progress, text)
+         where m.id = c.id and m.id <> all (locked) and m.id <> all (lost) and (c.progress is not null or c.text is not null);
+    end if;
+    cancelled := array(select m.id from "windlass"."work" m where m.id = any (p_ids) and m.cancel_asked_at is not null);
+end
+$sql$;
+
+-- Ends items as completed, as ack does, and keeps what they came to, where that is known.
+create or replace function "windlass"."work_complete"(
+    p_ids          uuid[],
+    p_owners       uuid[],
+    p_results      text[],
+    p_progress     integer[] default null,
+    p_texts        text[] default null,
+    p_processed_by text default null,
+    p_keep         boolean default true
+) returns "windlass".windlass_answer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_answer "windlass".windlass_answer;
+begin
+    perform "windlass".windlass_check_lengths(cardinality(p_ids), cardinality(p_results), cardinality(p_progress), cardinality(p_texts));
+    v_answer := "windlass"."work_ack"(p_ids, p_owners, p_processed_by, p_keep);
+    if p_keep then
+        update "windlass"."work" m
+           set result = coalesce(c.result, m.result), progress = coalesce(c.progress, m.progress),
+               progress_text = coalesce(left(c.text, 2048), m.progress_text)
+          from unnest(p_ids, p_results, p_progress, p_texts) as c (id, result, progress, text)
+         where m.id = c.id and m.id <> all (v_answer.locked) and m.id <> all (v_answer.lost)
+           and num_nonnulls(c.result, c.progress, c.text) > 0;
+    end if;
+    return v_answer;
+end
+$sql$;
+
+-- Cancels items: those that are queued at once; the handlers of those in progress are asked to stop, and what they give back ends as
+-- cancelled. Returns how many there are of both; others have ended.
+create or replace function "windlass"."work_stop"(p_ids uuid[]) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_ids   uuid[];
+    v_asked integer;
+begin
+    perform "windlass".windlass_check_ids(p_ids);
+    v_ids := "windlass"."work_lock"(p_ids, array[0, 1]);
+    update "windlass"."work" m
+       set cancel_asked_at = coalesce(m.cancel_asked_at, clock_timestamp())
+     where m.id = any (v_ids) and m.status + 0 = 1;
+    get diagnostics v_asked = row_count;
+    if v_asked > 0 then
+        perform pg_notify('windlass.windlass.work', chr(1) || 'cancel');
+    end if;
+    return v_asked + "windlass"."work_cancel"(v_ids);
+end
+$sql$;
+
+-- Ends those of items that have come back to ready, in the transaction of the caller, that were to be cancelled.
+create or replace function "windlass"."work_end_asked"(p_ids uuid[]) returns void
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_asked uuid[] := array(select m.id from "windlass"."work" m where m.id = any (p_ids) and m.cancel_asked_at is not null);
+begin
+    if cardinality(v_asked) > 0 then
+        perform "windlass"."work_end_unclaimed"(v_asked, 5::smallint, null);
+    end if;
+end
+$sql$;
+
+insert into "windlass".windlass_version (table_name, component, version, min_compatible) values ('work', 'work', 1, 1);
 
 -- Leases and permits. A row is free when it has no holder or its time has run out; nothing has to be swept for that.
 --

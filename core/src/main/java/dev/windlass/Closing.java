@@ -7,6 +7,7 @@ import dev.windlass.runtime.Dispatcher;
 import dev.windlass.runtime.Loop;
 import dev.windlass.runtime.Workers;
 import dev.windlass.schedule.ScheduleNode;
+import dev.windlass.work.WorkNode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -59,6 +60,7 @@ final class Closing {
             Loop starter,
             OutboxNode outbox,
             InboxNode inbox,
+            WorkNode work,
             ScheduleNode schedule,
             LeaseNode leases) {
         this.name = name;
@@ -67,7 +69,7 @@ final class Closing {
         this.schedule = schedule;
         this.leases = leases;
         this.inbox = inbox;
-        this.dispatchers = List.of(inbox.dispatcher(), outbox.dispatcher());
+        this.dispatchers = List.of(inbox.dispatcher(), work.dispatcher(), outbox.dispatcher());
     }
 
     /** An interrupt ends the grace period, not the orderly end. Returns whether there was one. */

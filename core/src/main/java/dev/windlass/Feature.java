@@ -6,5 +6,7 @@ public enum Feature {
     /** Timers and jobs. They become messages of the outbox, and cannot be without it. */
     SCHEDULE,
     INBOX,
+    /** The work queue. */
+    WORK,
     LEASES
 }

@@ -32,6 +32,11 @@ import dev.windlass.schedule.ScheduleOptions;
 import dev.windlass.schedule.Timers;
 import dev.windlass.schema.Component;
 import dev.windlass.schema.Migrator;
+import dev.windlass.work.WorkHandler;
+import dev.windlass.work.WorkHandlers;
+import dev.windlass.work.WorkNode;
+import dev.windlass.work.WorkOptions;
+import dev.windlass.work.WorkQueue;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -78,6 +83,7 @@ public final class Windlass implements AutoCloseable {
     private final OutboxNode outbox;
     private final LeaseNode leases;
     private final InboxNode inbox;
+    private final WorkNode work;
     private final ScheduleNode schedule;
     private final Set<Feature> features;
     private final boolean backgroundWorkers;
@@ -118,6 +124,16 @@ public final class Windlass implements AutoCloseable {
                 options,
                 builder.inbox,
                 builder.inboxHandlers,
+                transactions,
+                builder.codec,
+                builder.telemetry,
+                workers);
+        work = new WorkNode(
+                database.named(database.name() + " work"),
+                background.named(background.name() + " work"),
+                options,
+                builder.work,
+                builder.workHandlers,
                 transactions,
                 builder.codec,
                 builder.telemetry,
@@ -186,6 +202,10 @@ public final class Windlass implements AutoCloseable {
         return its(Feature.INBOX, inbox).inbox();
     }
 
+    public WorkQueue workQueue() {
+        return its(Feature.WORK, work).queue();
+    }
+
     public Timers timers() {
         return its(Feature.SCHEDULE, schedule).timers();
     }
@@ -207,7 +227,8 @@ public final class Windlass implements AutoCloseable {
                 features.contains(Feature.OUTBOX) ? Stream.of(outbox.dispatcher()) : Stream.empty();
         Stream<Dispatcher<?>> inboxes =
                 features.contains(Feature.INBOX) ? Stream.of(inbox.dispatcher()) : Stream.empty();
-        return Stream.concat(outboxes, inboxes);
+        Stream<Dispatcher<?>> works = features.contains(Feature.WORK) ? Stream.of(work.dispatcher()) : Stream.empty();
+        return Stream.concat(Stream.concat(outboxes, inboxes), works);
     }
 
     /**
@@ -232,6 +253,7 @@ public final class Windlass implements AutoCloseable {
     public void wakeUp() {
         outbox.committed();
         inbox.committed();
+        work.committed();
         schedule.committed();
     }
 
@@ -355,6 +377,9 @@ public final class Windlass implements AutoCloseable {
             if (features.contains(Feature.INBOX)) {
                 inbox.start();
             }
+            if (features.contains(Feature.WORK)) {
+                work.start();
+            }
             if (features.contains(Feature.SCHEDULE)) {
                 schedule.start();
             }
@@ -396,7 +421,7 @@ public final class Windlass implements AutoCloseable {
 
     private boolean stop() {
         boolean begun = hasBegun();
-        Closing closing = new Closing(database.name(), workers, starter, outbox, inbox, schedule, leases);
+        Closing closing = new Closing(database.name(), workers, starter, outbox, inbox, work, schedule, leases);
         boolean interrupted = closing.run(shutdownGrace);
         if (begun) {
             log.info("[{}] stopped{}", database.name(), closing.told());
@@ -419,6 +444,7 @@ public final class Windlass implements AutoCloseable {
         private final DataSource dataSource;
         private final Handlers<OutboxHandler> outboxHandlers = new Handlers<>("handler");
         private final InboxHandlers inboxHandlers = new InboxHandlers();
+        private final WorkHandlers workHandlers = new WorkHandlers();
         private Set<Feature> features = EnumSet.allOf(Feature.class);
         private @Nullable DataSource background;
         private WindlassOptions options = WindlassOptions.defaults();
@@ -426,6 +452,7 @@ public final class Windlass implements AutoCloseable {
         private LeaseOptions leases = LeaseOptions.defaults();
         private MonotonicClock clock = MonotonicClock.system();
         private InboxOptions inbox = InboxOptions.defaults();
+        private WorkOptions work = WorkOptions.defaults();
         private ScheduleOptions schedule = ScheduleOptions.defaults();
         private final Map<String, JobSet> jobs = new LinkedHashMap<>();
         private final Map<String, Job> ownJobs = new LinkedHashMap<>();
@@ -479,6 +506,11 @@ public final class Windlass implements AutoCloseable {
 
         public Builder inbox(InboxOptions options) {
             this.inbox = Require.present("set of inbox options", options);
+            return this;
+        }
+
+        public Builder work(WorkOptions options) {
+            this.work = Require.present("set of work options", options);
             return this;
         }
 
@@ -694,6 +726,38 @@ public final class Windlass implements AutoCloseable {
                     handler.handle(connection, codec.decode(message.payload(), topic.type()), message);
         }
 
+        /** Handles the items of one type in a queue. One handler for each type. */
+        public Builder workHandler(String queue, String type, WorkHandler.Simple handler) {
+            Require.present("handler", handler);
+            return workHandler(queue, type, (item, context) -> handler.handle(item));
+        }
+
+        public Builder workHandler(String queue, String type, WorkHandler handler) {
+            workHandlers.add(queue, type, handler, null);
+            return this;
+        }
+
+        public Builder workHandler(String queue, String type, HandlerOptions options, WorkHandler handler) {
+            workHandlers.add(queue, type, handler, Require.present("set of handler options", options));
+            return this;
+        }
+
+        /** Handles the items of a typed topic, whose name is the type, with their payloads decoded. */
+        public <T> Builder workHandler(String queue, Topic<T> type, WorkHandler.Typed<T> handler) {
+            return workHandler(queue, Require.present("topic", type).name(), decodingWork(type, handler));
+        }
+
+        public <T> Builder workHandler(
+                String queue, Topic<T> type, HandlerOptions options, WorkHandler.Typed<T> handler) {
+            return workHandler(queue, Require.present("topic", type).name(), options, decodingWork(type, handler));
+        }
+
+        private <T> WorkHandler decodingWork(Topic<T> type, WorkHandler.Typed<T> handler) {
+            Require.present("handler", handler);
+            decodes = true;
+            return (item, context) -> handler.handle(codec.decode(item.payload(), type.type()), item, context);
+        }
+
         private Database database(DataSource source) {
             return new Database(source, new PostgresDialect(), options.schemaName(), name)
                     .allowingAutoCommit(options.autoCommitAllowed())
@@ -714,6 +778,7 @@ public final class Windlass implements AutoCloseable {
                 case OUTBOX -> Component.outbox(outbox.tableName());
                 case SCHEDULE -> Component.schedule(outbox.tableName());
                 case INBOX -> Component.inbox(inbox.tableName());
+                case WORK -> Component.work(work.tableName());
                 case LEASES -> Component.lease(leases.tableName());
             };
         }
@@ -729,6 +794,7 @@ public final class Windlass implements AutoCloseable {
             }
             need(Feature.OUTBOX, outboxHandlers.isEmpty());
             need(Feature.INBOX, inboxHandlers.isEmpty());
+            need(Feature.WORK, workHandlers.isEmpty());
             need(Feature.SCHEDULE, jobs.isEmpty() && ownJobs.isEmpty());
             return new Windlass(this).start();
         }

@@ -2,6 +2,7 @@ package dev.windlass.operator;
 
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 
 /**
  * What an operator does to a queue. Each change is recorded with the operator's name.
@@ -51,6 +52,15 @@ public interface Operator<I, L> {
     boolean resume(String topic);
 
     List<PausedTopic> pausedTopics();
+
+    /**
+     * Limits a topic on all nodes, from now on and until it is changed; {@link TopicLimit#none} lifts it. What is in progress goes on.
+     * Returns whether that is a change; only then is it recorded.
+     */
+    boolean limit(String topic, TopicLimit limit);
+
+    /** The topics that are limited. */
+    Map<String, TopicLimit> limits();
 
     /** What operators did to this queue, the latest first. */
     Page<OperatorAction> actions(int limit);

@@ -49,10 +49,15 @@ public final class Announcer {
         if (now - before >= QUIET.toNanos() && last.compareAndSet(before, now)) {
             return true;
         }
-        if (pending.compareAndSet(false, true)) {
+        announceSoon();
+        return false;
+    }
+
+    /** Sends a notification of its own, a little later and for all that happens until then. */
+    public void announceSoon() {
+        if (enabled && pending.compareAndSet(false, true)) {
             var unused = workers.after(LATER, () -> workers.runLoop(this::announceLater));
         }
-        return false;
     }
 
     private void announceLater() {

@@ -1,6 +1,5 @@
 package dev.windlass.runtime;
 
-import dev.windlass.Cancellation;
 import dev.windlass.Overtime;
 import org.jspecify.annotations.Nullable;
 
@@ -12,8 +11,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Guarded by itself, so that an interrupt never hits the thread after it has gone on to another message.
  */
-final class Attempt<M> implements Cancellation {
+final class Attempt<M> implements Running {
     final Lane<M> lane;
+    /** That of its lane, or what its lane has for it. */
+    final Handling<M> handling;
     /** Without its content as soon as it has ended: what only waits to be written needs no memory for it. */
     volatile Claimed<M> claimed;
     /** What its lane's breaker gave it at its start; guarded by the lock of the hand. */
@@ -22,6 +23,7 @@ final class Attempt<M> implements Cancellation {
     private final long heldSince = System.nanoTime();
     private volatile long leaseUntil;
     private volatile @Nullable Reason cancelled;
+    private volatile @Nullable Note note;
     private @Nullable Thread thread;
     private long startedAt;
     private boolean lapsed;
@@ -32,17 +34,33 @@ final class Attempt<M> implements Cancellation {
     enum Reason {
         LEASE_LOST,
         TIMED_OUT,
-        SHUTDOWN
+        SHUTDOWN,
+        STOPPED
     }
 
     Attempt(Claimed<M> claimed, Lane<M> lane, long leaseUntil) {
         this.claimed = claimed;
         this.lane = lane;
+        this.handling = lane.handling.of(claimed.message());
         this.leaseUntil = leaseUntil;
     }
 
     WorkStore.Held held() {
-        return new WorkStore.Held(claimed.id(), claimed.owner(), claimed.ordered());
+        return new WorkStore.Held(claimed.id(), claimed.owner(), claimed.ordered(), note);
+    }
+
+    int priority() {
+        return claimed.priority();
+    }
+
+    /** Whether nothing on this node handles it, although its topic is known. */
+    boolean isUnknown() {
+        return handling.isUnknown();
+    }
+
+    @Override
+    public void note(Note told) {
+        note = told;
     }
 
     /** Whether its start is written down, so that a lease that runs out afterwards is held against it. */
@@ -126,7 +144,7 @@ final class Attempt<M> implements Cancellation {
         if (!isCancelled()) {
             return true;
         }
-        boolean held = isCancelled(Reason.TIMED_OUT) && lane.handling.options().overtime() == Overtime.HOLD;
+        boolean held = isCancelled(Reason.TIMED_OUT) && handling.options().overtime() == Overtime.HOLD;
         return !isCancelled(Reason.LEASE_LOST) && (held || isOver());
     }
 

@@ -11,6 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param crashes how often its lease ran out after its handler had been started
  * @param requeues how often an operator made it ready again
  * @param ordered whether it has an ordering key: others may wait for its end
+ * @param priority that of the message
+ * @param keyed whether it was claimed in the turn of its key, and not in that of its position
  * @param size of its payload, in characters
  * @param position where it stood among the ready
  * @param proof what the claim tells of earlier ones
@@ -26,6 +28,8 @@ public record Claimed<M>(
         int crashes,
         int requeues,
         boolean ordered,
+        int priority,
+        boolean keyed,
         int size,
         Position position,
         Proof proof,
@@ -48,6 +52,8 @@ public record Claimed<M>(
                 crashes,
                 requeues,
                 ordered,
+                priority,
+                keyed,
                 size,
                 position,
                 proof,

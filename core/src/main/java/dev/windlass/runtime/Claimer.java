@@ -27,6 +27,9 @@ final class Claimer<M> {
     private static final Duration ASK_EVERY = Duration.ofMillis(100);
     private static final long ONE_BY_ONE_NANOS = Duration.ofSeconds(10).toNanos();
 
+    /** For so long others may look for a handler. */
+    private static final Duration PUT_OFF = Duration.ofSeconds(10);
+
     /** Refusals with longer pauses between them are told of again. */
     private static final long QUIET_NANOS = Duration.ofMinutes(10).toNanos();
 
@@ -53,6 +56,7 @@ final class Claimer<M> {
     private int answeredInVain;
     private long oneByOneUntil = System.nanoTime();
     private long lastRefused = System.nanoTime() - QUIET_NANOS;
+    private long lastUnknown = System.nanoTime() - QUIET_NANOS;
     private long lastAsked = System.nanoTime() - ASK_EVERY.toNanos();
     private long lastLearnt = System.nanoTime();
     private volatile boolean wantsRoom;
@@ -139,7 +143,7 @@ final class Claimer<M> {
         if (pausesChanged || System.nanoTime() - lastLearnt >= LEARN_EVERY.toNanos()) {
             pausesChanged = false;
             try {
-                giveBack.accept(hand.pause(database.once(store::pausedTopics)));
+                giveBack.accept(hand.decide(database.once(store::decidedTopics)));
             } catch (SQLException | RuntimeException e) {
                 pausesChanged = true;
                 throw e;
@@ -318,6 +322,8 @@ final class Claimer<M> {
             Optional<String> reason = hopeless(attempt);
             if (reason.isPresent()) {
                 decisions.put(attempt, failed(attempt, reason.get()));
+            } else if (attempt.isUnknown()) {
+                decisions.put(attempt, unknown(attempt));
             } else {
                 toStart.add(attempt);
             }
@@ -336,7 +342,7 @@ final class Claimer<M> {
             return Optional.of("its lease ran out " + claimed.crashes()
                     + " times after its handler had been started: that may have ended the process");
         }
-        int most = attempt.lane.handling.options().retry().maxAttempts();
+        int most = attempt.handling.options().retry().maxAttempts();
         return claimed.requeues() == 0 && claimed.retryCount() >= most
                 ? Optional.of("no attempt is left after " + claimed.retryCount())
                 : Optional.empty();
@@ -346,6 +352,22 @@ final class Claimer<M> {
         Claimed<M> claimed = attempt.claimed;
         log.error("[{}] message {} of topic {} has failed: {}", database.name(), claimed.id(), claimed.topic(), reason);
         return new Outcome.Fail(reason);
+    }
+
+    /** Another node may have a handler for it, or this one after the next deployment. */
+    private Outcome unknown(Attempt<M> attempt) {
+        long now = System.nanoTime();
+        if (now - lastUnknown >= QUIET_NANOS) {
+            lastUnknown = now;
+            log.warn(
+                    "[{}] this node has no handler for {} of {}, and for others like it maybe; they are put off by {} and tried"
+                            + " again",
+                    database.name(),
+                    attempt.claimed.id(),
+                    attempt.claimed.topic(),
+                    InWords.of(PUT_OFF));
+        }
+        return new Outcome.Retry(PUT_OFF, "no handler for it on the node that claimed it last", false);
     }
 
     Loop loop() {

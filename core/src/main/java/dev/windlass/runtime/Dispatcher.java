@@ -19,6 +19,9 @@ public final class Dispatcher<M> {
     /** The notification that topics have been paused or resumed, as the routines send it. */
     private static final String PAUSES_CHANGED = "\u0001topics";
 
+    /** The notification that something in progress is to be cancelled. */
+    private static final String CANCEL_ASKED = "\u0001cancel";
+
     private static final Duration LONGEST_CALL = Duration.ofMinutes(1);
     private static final Duration MAX_POLLING_WHEN_DEAF = Duration.ofSeconds(1);
 
@@ -35,6 +38,7 @@ public final class Dispatcher<M> {
     private final Claimer<M> claimer;
     private final Maintenance<M> maintenance;
     private final Listener listener;
+    private final Announcer announcer;
     private Companion companion = Companion.NONE;
     private volatile boolean listening;
 
@@ -71,7 +75,8 @@ public final class Dispatcher<M> {
                 options.queue().concurrency(),
                 options.queue().batchSize(),
                 options.queue().lease(),
-                options.maxBytesInHand());
+                options.maxBytesInHand(),
+                store.ranking());
         lostClaims = new LostClaims<>(answering, store, options.queue().lease(), workers);
         completer = new Completer<>(
                 database.name(),
@@ -79,6 +84,8 @@ public final class Dispatcher<M> {
                         answering, store, telemetry, options.queue().lease(), lostClaims, results(late)),
                 workers,
                 Math.max(options.queue().batchSize(), 100));
+        announcer =
+                new Announcer(answering, channel, "", workers, options.common().wakeUp());
         listener = new Listener(background, channel, workers, this::heard, this::listening);
         heartBeat = new HeartBeat<>(
                 background, store, hand, workers, options.queue().lease(), listener);
@@ -154,6 +161,11 @@ public final class Dispatcher<M> {
         claimer.pausesChanged();
     }
 
+    /** Something in progress is to be cancelled, perhaps here. */
+    public void cancelAsked() {
+        heartBeat.renewAll();
+    }
+
     /** This process has committed something. */
     public void committed() {
         claimer.wake();
@@ -182,6 +194,8 @@ public final class Dispatcher<M> {
         companion.heard(topic);
         if (topic.equals(PAUSES_CHANGED)) {
             claimer.pausesChanged();
+        } else if (topic.equals(CANCEL_ASKED)) {
+            heartBeat.renewAll();
         } else if (topic.isEmpty()) {
             claimer.expect();
             claimer.wake();
@@ -238,6 +252,9 @@ public final class Dispatcher<M> {
 
     private void settled(Collection<Attempt<M>> attempts, boolean anyReady) {
         hire(hand.settle(attempts));
+        if (attempts.stream().anyMatch(attempt -> attempt.lane.limited)) {
+            announcer.announceSoon(); // what ends here leaves a place that others can take
+        }
         if (anyReady) {
             claimer.wake();
         } else {
@@ -284,7 +301,7 @@ public final class Dispatcher<M> {
             handlerLog.endedLate(attempt, result);
             return false;
         }
-        Outcome outcome = attempt.lane.handling.outcome(result, attempt.claimed.retryCount(), effect.get());
+        Outcome outcome = attempt.handling.outcome(result, attempt.claimed.retryCount(), effect.get());
         handlerLog.ended(attempt, result, outcome, effect.get());
         conclude(attempt, outcome, effect.get());
         telemetry.handled(database.name(), attempt.claimed.topic(), outcome, Duration.ofNanos(took));
@@ -338,10 +355,10 @@ public final class Dispatcher<M> {
 
     private Result run(Attempt<M> attempt, M message) {
         log.debug("[{}] handling {} of topic {}", database.name(), attempt.claimed.id(), attempt.claimed.topic());
-        Handling<M> handling = attempt.lane.handling;
+        Handling<M> handling = attempt.handling;
         attempt.begin();
         try {
-            handling.handler().handle(message, attempt);
+            handling.handle(message, attempt);
             return attempt.isOverdue() ? handling.didNotStop() : new Result.Done();
         } catch (Throwable e) {
             return afterFailure(attempt, e);
@@ -356,7 +373,7 @@ public final class Dispatcher<M> {
         }
         Result.Failed failed = new Result.Failed(failure, told);
         return attempt.isCancelled(Attempt.Reason.TIMED_OUT) && !failed.isDecision()
-                ? attempt.lane.handling.timedOut(told)
+                ? attempt.handling.timedOut(told)
                 : failed;
     }
 
@@ -364,7 +381,7 @@ public final class Dispatcher<M> {
     private void giveUp(Attempt<M> attempt, Result result) {
         hand.detach(attempt, result).ifPresent(effect -> {
             handlerLog.givenUp(attempt, result, effect);
-            conclude(attempt, attempt.lane.handling.outcome(result, attempt.claimed.retryCount(), effect), effect);
+            conclude(attempt, attempt.handling.outcome(result, attempt.claimed.retryCount(), effect), effect);
         });
     }
 
@@ -408,7 +425,7 @@ public final class Dispatcher<M> {
     public void giveUpHandlers() {
         for (Attempt<M> attempt : hand.all()) {
             boolean timedOut = attempt.isCancelled(Attempt.Reason.TIMED_OUT);
-            giveUp(attempt, timedOut ? attempt.lane.handling.didNotStop() : new Result.Stopped());
+            giveUp(attempt, timedOut ? attempt.handling.didNotStop() : new Result.Stopped());
         }
     }
 

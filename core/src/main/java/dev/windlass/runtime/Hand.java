@@ -49,9 +49,19 @@ final class Hand<M> {
     private boolean closed;
 
     Hand(Map<String, Handling<M>> handlings, int mostAtOnce, int mostInBatch, Duration lease, long maxBytes) {
+        this(handlings, mostAtOnce, mostInBatch, lease, maxBytes, Ranking.NONE);
+    }
+
+    Hand(
+            Map<String, Handling<M>> handlings,
+            int mostAtOnce,
+            int mostInBatch,
+            Duration lease,
+            long maxBytes,
+            Ranking ranking) {
         this.concurrency = Math.min(mostAtOnce, UNLIMITED);
         this.batchSize = Math.min(mostInBatch, UNLIMITED);
-        handlings.forEach((topic, handling) -> lanes.put(topic, new Lane<>(topic, handling, concurrency)));
+        handlings.forEach((topic, handling) -> lanes.put(topic, new Lane<>(topic, handling, concurrency, ranking)));
         this.rotation = List.copyOf(lanes.values());
         this.stuckNanos = lease.toNanos() / 2;
         this.room = new Room<>(rotation, concurrency, batchSize, lease, maxBytes);
@@ -83,8 +93,8 @@ final class Hand<M> {
                 int places = isStuck(lane, now) ? 0 : room.places(lane, now);
                 lane.drained &= places > 0; // what is not asked for may be ready
                 if (places > 0) {
-                    Position after = sweep ? Position.START : lane.bound.position();
-                    demands.add(new WorkStore.Demand(lane.topic, places, after));
+                    WorkStore.Demand demand = new WorkStore.Demand(lane.topic, places, lane.after());
+                    demands.add(sweep ? demand.fromStart() : demand);
                 }
             }
             nextLane = rotation.isEmpty() ? 0 : (nextLane + 1) % rotation.size();
@@ -95,10 +105,13 @@ final class Hand<M> {
     }
 
     /** Stops and starts lanes. What waits in those that are stopped is handed back. */
-    List<Attempt<M>> pause(Set<String> topics) {
+    List<Attempt<M>> decide(WorkStore.Decided decided) {
         lock.lock();
         try {
-            rotation.forEach(lane -> lane.paused = topics.contains(lane.topic));
+            rotation.forEach(lane -> {
+                lane.paused = decided.paused().contains(lane.topic);
+                lane.limited = decided.limited().contains(lane.topic);
+            });
             return recall(System.nanoTime());
         } finally {
             lock.unlock();
@@ -161,6 +174,9 @@ final class Hand<M> {
     /** Whether a claim may have left messages of some topic because it had no more room for it. */
     boolean isFull(List<WorkStore.Demand> demands, List<Claimed<M>> claimed) {
         if (demands.size() < rotation.size() && lacksRoom(demands)) {
+            return true;
+        }
+        if (demands.stream().anyMatch(demand -> lane(demand.topic()).limited)) {
             return true;
         }
         Map<String, Integer> counts = new HashMap<>();
@@ -229,13 +245,13 @@ final class Hand<M> {
             List<Claimed<M>> mine = byTopic.getOrDefault(demand.topic(), List.of());
             Lane<M> lane = lane(demand.topic());
             lane.drained = !cut && mine.size() < demand.places();
-            lane.bound.advance(mine, lane.drained);
+            lane.advance(mine, lane.drained);
         }
     }
 
     /** Forgets how far claims have come, as after a failover that may have lost transactions. */
     void resetBounds() {
-        lanes.values().forEach(lane -> lane.bound.reset());
+        lanes.values().forEach(Lane::resetBounds);
     }
 
     private Lane<M> lane(String topic) {

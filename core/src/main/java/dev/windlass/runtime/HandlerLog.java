@@ -112,7 +112,7 @@ final class HandlerLog {
                         attempt.claimed.id(),
                         attempt.claimed.topic(),
                         attempt.claimed.retryCount() + 1,
-                        attempt.lane.handling.options().retry().maxAttempts(),
+                        attempt.handling.options().retry().maxAttempts(),
                         next,
                         what);
     }

@@ -11,6 +11,7 @@ public final class Handlers<H> {
     private static final int MAX_TOPIC = 255;
 
     private final String what;
+    private final String chosenBy;
     private final Map<String, Registration<H>> registrations = new LinkedHashMap<>();
 
     private record Registration<H>(H handler, @Nullable HandlerOptions options) {}
@@ -19,15 +20,24 @@ public final class Handlers<H> {
      * @param what what to call one in errors
      */
     public Handlers(String what) {
+        this(what, "topic");
+    }
+
+    /**
+     * @param chosenBy by what they are chosen
+     */
+    public Handlers(String what, String chosenBy) {
         this.what = what;
+        this.chosenBy = chosenBy;
     }
 
     /** Registers one; without options, those of the feature hold. */
     public void add(String topic, H handler, @Nullable HandlerOptions options) {
-        Require.name("topic", topic, MAX_TOPIC);
+        Require.name(chosenBy, topic, MAX_TOPIC);
         Require.present("handler", handler);
         if (registrations.putIfAbsent(topic, new Registration<>(handler, options)) != null) {
-            throw new IllegalArgumentException("expected one " + what + " for topic " + topic + ", got a second");
+            throw new IllegalArgumentException(
+                    "expected one " + what + " for " + chosenBy + " " + topic + ", got a second");
         }
     }
 

@@ -1,20 +1,48 @@
 package dev.windlass.runtime;
 
-import dev.windlass.Cancellation;
 import dev.windlass.Circuit;
 import dev.windlass.HandlerOptions;
 import dev.windlass.NotYet;
 import dev.windlass.PermanentFailure;
 import dev.windlass.RetryAfter;
 import java.time.Duration;
+import java.util.Objects;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** A handler with its options: runs it, and decides what a failure means. */
-public record Handling<M>(Handler<M> handler, HandlerOptions options) {
+/**
+ * A handler with its options: runs it, and decides what a failure means.
+ *
+ * @param handler null if there is none
+ * @param choice chooses another by the message; null if all messages are handled alike
+ */
+public record Handling<M>(
+        @Nullable Handler<M> handler,
+        HandlerOptions options,
+        @Nullable Function<M, Handling<M>> choice) {
+
+    public Handling(@Nullable Handler<M> handler, HandlerOptions options) {
+        this(handler, options, null);
+    }
+
+    /** The one for this message; for one that cannot be read, what holds for all. */
+    Handling<M> of(@Nullable M message) {
+        return choice == null || message == null ? this : choice.apply(message);
+    }
+
+    /** Whether nothing handles it. */
+    boolean isUnknown() {
+        return handler == null;
+    }
+
+    void handle(M message, Running running) throws Exception {
+        Objects.requireNonNull(handler).handle(message, running);
+    }
+
     /** What a feature's handler looks like to the dispatcher. */
     @FunctionalInterface
     public interface Handler<M> {
-        void handle(M message, Cancellation cancellation) throws Exception;
+        void handle(M message, Running running) throws Exception;
     }
 
     /** Its time was up, and it stopped for that. */

@@ -35,6 +35,7 @@ final class HeartBeat<M> {
     private final Listener standIn;
     private final AtomicBoolean standsIn = new AtomicBoolean();
     private final Loop loop;
+    private volatile boolean all;
 
     /**
      * @param standIn has a connection, too, that nobody can take away
@@ -81,9 +82,16 @@ final class HeartBeat<M> {
                 : new SQLException("there is no connection for heartbeats", "08001", cause);
     }
 
+    /** Renews all there is at once, and learns what is to be cancelled. */
+    void renewAll() {
+        all = true;
+        loop.wake();
+    }
+
     private Duration renew() throws SQLException {
         long before = System.nanoTime();
-        long young = lease.toNanos() - period.toNanos() / 2;
+        long young = all ? Long.MAX_VALUE : lease.toNanos() - period.toNanos() / 2;
+        all = false;
         List<Attempt<M>> due = hand.all().stream()
                 .filter(attempt -> attempt.keepsLease() && attempt.leaseLeft(before) < young)
                 .toList();
@@ -100,6 +108,13 @@ final class HeartBeat<M> {
                 lost.add(attempt);
             } else if (!answered.locked().contains(attempt.claimed.id())) {
                 attempt.renewed(before + lease.toNanos());
+            }
+            if (answered.cancelled().contains(attempt.claimed.id()) && attempt.cancel(Attempt.Reason.STOPPED)) {
+                log.info(
+                        "[{}] {} of {} is to be cancelled; its handler is asked to stop",
+                        database.name(),
+                        attempt.claimed.id(),
+                        attempt.claimed.topic());
             }
         }
         lose(lost);

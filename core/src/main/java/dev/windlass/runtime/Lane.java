@@ -12,12 +12,15 @@ final class Lane<M> {
     /** Handler time counts for about this long. */
     private static final double MEMORY_NANOS = 1e9;
 
+    private static final double RANKED_LOOK_AHEAD_NANOS = 250e6;
+
     final String topic;
     final Handling<M> handling;
-    final Bound bound = new Bound();
+    final List<Bound> bounds;
     final Breaker breaker;
     int running;
     boolean paused;
+    volatile boolean limited;
     volatile boolean drained;
     private final ArrayDeque<Attempt<M>> waiting = new ArrayDeque<>();
     private final ArrayDeque<Attempt<M>> suspects = new ArrayDeque<>();
@@ -29,12 +32,15 @@ final class Lane<M> {
     private long usedAt = System.nanoTime();
 
     private final int concurrency;
+    private final Ranking ranking;
 
     /**
      * @param nodeConcurrency how many handlers of all topics the node runs at once
      */
-    Lane(String topic, Handling<M> handling, int nodeConcurrency) {
+    Lane(String topic, Handling<M> handling, int nodeConcurrency, Ranking ranking) {
         this.topic = topic;
+        this.ranking = ranking;
+        this.bounds = ranking.priorities().stream().map(any -> new Bound()).toList();
         this.handling = handling;
         this.breaker = new Breaker(handling.options().circuit());
         this.concurrency = Math.min(nodeConcurrency, handling.options().concurrency());
@@ -69,7 +75,43 @@ final class Lane<M> {
         if (waiting.isEmpty()) {
             moved();
         }
+        enqueue(attempt);
+    }
+
+    /** Behind those of its priority. */
+    private void enqueue(Attempt<M> attempt) {
+        ArrayDeque<Attempt<M>> behind = new ArrayDeque<>(0);
+        for (Attempt<M> last; (last = waiting.peekLast()) != null && last.priority() < attempt.priority(); ) {
+            behind.push(waiting.removeLast());
+        }
         waiting.add(attempt);
+        waiting.addAll(behind);
+    }
+
+    /** Up to where nothing is left, for each priority. */
+    List<Position> after() {
+        return bounds.stream().map(Bound::position).toList();
+    }
+
+    /**
+     * Takes note of how far a claim has come. What was taken in the turn of its key says nothing of the others.
+     *
+     * @param exhausted whether it saw all that was due
+     */
+    void advance(List<Claimed<M>> claimed, boolean exhausted) {
+        for (int i = 0; i < bounds.size(); i++) {
+            int priority = ranking.priorities().get(i);
+            List<Claimed<M>> mine = bounds.size() == 1
+                    ? claimed
+                    : claimed.stream()
+                            .filter(each -> each.priority() == priority && !each.keyed())
+                            .toList();
+            bounds.get(i).advance(mine, exhausted && !limited);
+        }
+    }
+
+    void resetBounds() {
+        bounds.forEach(Bound::reset);
     }
 
     /** The next one starts: the oldest, or the oldest that is no suspect. */
@@ -183,15 +225,23 @@ final class Lane<M> {
     }
 
     /**
-     * How many more to claim: as many as can start within a quarter of the lease, judging by how long handlers have taken,
-     * and none while enough are waiting and the claim would be small. Never more than may start. Suspects do not count, unless
+     * How many more to claim: as many as can start soon, judging by how long handlers have taken, and none while enough are waiting and the claim would be small. Never more than may start. Suspects do not count, unless
      * they are so many that a topic consists of them.
      */
     int places(int batchSize, Duration lease, long now) {
-        int ahead = Math.min(3 * batchSize, handledIn(concurrency() * (lease.toNanos() / 4.0)));
+        int ahead = Math.min(3 * batchSize, handledIn(concurrency() * lookAheadNanos(lease)));
         int places = concurrency() + ahead - running - waiting.size();
         int allowed = Math.min(places, allowance(now) - waiting.size() - suspects.size());
         boolean enough = waiting.size() >= concurrency() && places < batchSize;
         return enough || suspects.size() >= concurrency() + 3 * batchSize ? 0 : allowed;
+    }
+
+    /**
+     * Within this time what is claimed should have started. What waits here cannot be overtaken by a higher priority on another node;
+     * and of a topic that is limited over all nodes it would take the place of what could run elsewhere.
+     */
+    private double lookAheadNanos(Duration lease) {
+        double quarter = lease.toNanos() / 4.0;
+        return limited ? 0 : ranking.isRanked() ? Math.min(quarter, RANKED_LOOK_AHEAD_NANOS) : quarter;
     }
 }

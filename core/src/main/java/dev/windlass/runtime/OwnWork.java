@@ -48,7 +48,8 @@ public final class OwnWork<T, I> implements Claims<T, I> {
 
     @FunctionalInterface
     private interface Take<T> {
-        List<Taken<T>> of(Connection connection, UUID owner, Duration lease, int limit, boolean each)
+        List<Taken<T>> of(
+                Connection connection, @Nullable String topic, UUID owner, Duration lease, int limit, boolean each)
                 throws SQLException;
     }
 
@@ -74,8 +75,8 @@ public final class OwnWork<T, I> implements Claims<T, I> {
     public <S> OwnWork(QueueStore<S> store, Function<S, T> shown, Kind<I> kind, Duration lease) {
         this(
                 store,
-                (connection, owner, length, limit, each) ->
-                        store.claimAny(connection, owner, length, limit, each).stream()
+                (connection, topic, owner, length, limit, each) ->
+                        store.claimAny(connection, topic, owner, length, limit, each).stream()
                                 .map(taken -> taken.as(shown))
                                 .toList(),
                 kind,
@@ -96,11 +97,16 @@ public final class OwnWork<T, I> implements Claims<T, I> {
      */
     @Override
     public List<T> claim(OwnerToken owner, Duration lease, int batchSize) {
+        return claim(null, owner, lease, batchSize);
+    }
+
+    /** Of one topic; null stands for all. */
+    public List<T> claim(@Nullable String topic, OwnerToken owner, Duration lease, int batchSize) {
         Require.present("owner token", owner);
         Require.positive("lease", lease);
         Require.positive("batch size", batchSize);
         try {
-            List<Taken<T>> taken = take(owner, lease, batchSize);
+            List<Taken<T>> taken = take(topic, owner, lease, batchSize);
             setAside(owner, taken);
             log.debug("[{}] claimed {} {}s", database.name(), taken.size(), kind.noun());
             return taken.stream().map(Taken::value).filter(Objects::nonNull).toList();
@@ -110,9 +116,10 @@ public final class OwnWork<T, I> implements Claims<T, I> {
     }
 
     /** If the database refuses it, one may be at fault, as when a constraint or a trigger of the user's own refuses its change. */
-    private List<Taken<T>> take(OwnerToken owner, Duration lease, int batchSize) throws SQLException {
+    private List<Taken<T>> take(@Nullable String topic, OwnerToken owner, Duration lease, int batchSize)
+            throws SQLException {
         try {
-            return database.once(connection -> take.of(connection, owner.value(), lease, batchSize, false));
+            return database.once(connection -> take.of(connection, topic, owner.value(), lease, batchSize, false));
         } catch (SQLException e) {
             Dialect dialect = database.dialect();
             if (!dialect.isAnswer(e) || dialect.isTransient(e) || dialect.isLackOfMemory(e)) {
@@ -123,7 +130,7 @@ public final class OwnWork<T, I> implements Claims<T, I> {
                     database.name(),
                     database.describe(e),
                     kind.noun());
-            return database.once(connection -> take.of(connection, owner.value(), lease, batchSize, true));
+            return database.once(connection -> take.of(connection, topic, owner.value(), lease, batchSize, true));
         }
     }
 
@@ -149,6 +156,17 @@ public final class OwnWork<T, I> implements Claims<T, I> {
     @Override
     public int ack(OwnerToken owner, Collection<I> ids) {
         return complete("ack", held(owner, ids), Held::id, store::ack);
+    }
+
+    /** With what it came to. */
+    public int ack(OwnerToken owner, Collection<I> ids, Note note) {
+        return complete("ack", noted(owner, ids, note), Held::id, store::ack);
+    }
+
+    private List<Held> noted(OwnerToken owner, Collection<I> ids, Note note) {
+        return held(owner, ids).stream()
+                .map(held -> new Held(held.id(), held.owner(), held.ordered(), note))
+                .toList();
     }
 
     @Override
@@ -214,6 +232,16 @@ public final class OwnWork<T, I> implements Claims<T, I> {
         Require.positive("lease", lease);
         return complete(
                 "renew", held(owner, ids), Held::id, (connection, held) -> store.heartbeat(connection, held, lease));
+    }
+
+    /** With how far it has come. */
+    public int heartbeat(OwnerToken owner, Collection<I> ids, Duration lease, Note note) {
+        Require.positive("lease", lease);
+        return complete(
+                "renew",
+                noted(owner, ids, note),
+                Held::id,
+                (connection, held) -> store.heartbeat(connection, held, lease));
     }
 
     private static String bounded(@Nullable String error) {

@@ -67,53 +67,76 @@ public abstract class QueueStore<M> implements WorkStore<M> {
     public List<Claimed<M>> claim(
             Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
             throws SQLException {
-        return claim(connection, owner, lease, limit, demands)
-                .number(bytes)
-                .claimed(rows -> claimed(rows, owner, true));
+        return claim(connection, owner, lease, limit, bytes, demands, false);
     }
 
     @Override
     public List<Claimed<M>> claimEach(
             Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
             throws SQLException {
-        return claim(connection, owner, lease, limit, demands)
-                .number(bytes)
-                .bool(true)
-                .claimed(rows -> claimed(rows, owner, true));
+        return claim(connection, owner, lease, limit, bytes, demands, true);
     }
 
-    private Call claim(Connection connection, UUID owner, Duration lease, int limit, List<Demand> demands) {
-        return call(connection, "claim")
+    private List<Claimed<M>> claim(
+            Connection connection,
+            UUID owner,
+            Duration lease,
+            int limit,
+            long bytes,
+            List<Demand> demands,
+            boolean each)
+            throws SQLException {
+        List<Position> after = after(demands);
+        Call call = call(connection, "claim")
                 .uuid(owner)
                 .duration(lease)
                 .integer(limit)
                 .texts(each(demands, Demand::topic))
                 .integers(each(demands, Demand::places))
-                .instants(each(demands, demand -> demand.after().at()))
-                .uuids(each(demands, demand -> demand.after().id()));
+                .instants(each(after, Position::at))
+                .uuids(each(after, Position::id))
+                .number(bytes)
+                .bool(each);
+        return ranked(call).claimed(rows -> claimed(rows, owner, true));
+    }
+
+    /** Those of the first topic first. */
+    private static List<Position> after(List<Demand> demands) {
+        return demands.size() == 1
+                ? demands.get(0).after()
+                : demands.stream().flatMap(demand -> demand.after().stream()).toList();
+    }
+
+    /** Adds how messages are ranked, if they are. */
+    private Call ranked(Call call) {
+        return ranking().isRanked()
+                ? call.integers(ranking().priorities()).duration(ranking().ageing())
+                : call;
     }
 
     /**
-     * Of whatever topic there is, for those who work by themselves; what cannot be read comes with the reason.
+     * For those who work by themselves; what cannot be read comes with the reason.
      *
+     * @param topic of which; null means of whatever topic there is
      * @param each one by one: those that the database refuses are left
      */
     public final List<OwnWork.Taken<M>> claimAny(
-            Connection connection, UUID owner, Duration lease, int limit, boolean each) throws SQLException {
-        return call(connection, "claim")
+            Connection connection, @Nullable String topic, UUID owner, Duration lease, int limit, boolean each)
+            throws SQLException {
+        Call call = call(connection, "claim")
                 .uuid(owner)
                 .duration(lease)
                 .integer(limit)
-                .texts(null)
+                .texts(topic == null ? null : List.of(topic))
                 .integers(null)
                 .instants(null)
                 .uuids(null)
                 .number(null)
-                .bool(each)
-                .rows(rows -> {
-                    Reader<M> reader = reader(rows);
-                    return row -> taken(row, owner, reader);
-                });
+                .bool(each);
+        return ranked(call).rows(rows -> {
+            Reader<M> reader = reader(rows);
+            return row -> taken(row, owner, reader);
+        });
     }
 
     private OwnWork.Taken<M> taken(ResultSet row, UUID owner, Reader<M> reader) throws SQLException {
@@ -141,6 +164,8 @@ public abstract class QueueStore<M> implements WorkStore<M> {
         int requeues = rows.findColumn("requeues");
         int nextAttempt = rows.findColumn("next_attempt_at");
         int key = hasKeys() ? rows.findColumn("ordering_key") : 0;
+        int priority = ranking().isRanked() ? rows.findColumn("priority") : 0;
+        int keyed = ranking().isRanked() ? rows.findColumn("keyed") : 0;
         Call.RowMapper<Proof> proof = proved ? database.dialect().proofs(rows) : row -> Proof.NONE;
         return row -> {
             UUID value = row.getObject(id, UUID.class);
@@ -162,6 +187,8 @@ public abstract class QueueStore<M> implements WorkStore<M> {
                     row.getInt(crashes),
                     row.getInt(requeues),
                     key > 0 && row.getString(key) != null,
+                    priority > 0 ? row.getInt(priority) : Ranking.NORMAL,
+                    keyed > 0 && row.getBoolean(keyed),
                     size,
                     new Position(Instants.instant(row, nextAttempt), value),
                     proof.map(row),
@@ -290,10 +317,11 @@ public abstract class QueueStore<M> implements WorkStore<M> {
 
     @Override
     public Optional<Duration> nextDue(Connection connection, List<Demand> demands) throws SQLException {
+        List<Position> after = after(demands);
         return call(connection, "next_due")
                 .texts(each(demands, Demand::topic))
-                .instants(each(demands, demand -> demand.after().at()))
-                .uuids(each(demands, demand -> demand.after().id()))
+                .instants(each(after, Position::at))
+                .uuids(each(after, Position::id))
                 .value(row -> Optional.ofNullable(row.getObject(1, Long.class)).map(Duration::ofMillis));
     }
 
@@ -303,8 +331,17 @@ public abstract class QueueStore<M> implements WorkStore<M> {
     }
 
     @Override
-    public Set<String> pausedTopics(Connection connection) throws SQLException {
-        return new HashSet<>(call(connection, "paused_topics").list(row -> row.getString("topic")));
+    public Decided decidedTopics(Connection connection) throws SQLException {
+        Decided decided = new Decided(new HashSet<>(), new HashSet<>());
+        call(connection, "decided_topics").list(row -> {
+            String topic = row.getString("topic");
+            boolean limited = row.getObject("max_running") != null
+                    || row.getObject("max_per_key") != null
+                    || row.getObject("rate") != null;
+            return (limited && decided.limited().add(topic))
+                    | (row.getObject("paused_at") != null && decided.paused().add(topic));
+        });
+        return decided;
     }
 
     public final Optional<M> find(Connection connection, UUID id) throws SQLException {

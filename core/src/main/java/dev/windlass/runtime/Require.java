@@ -104,6 +104,13 @@ public final class Require {
         return value;
     }
 
+    public static int percent(int value) {
+        if (value < 0 || value > 100) {
+            throw new IllegalArgumentException("expected a progress from 0 to 100, got " + value);
+        }
+        return value;
+    }
+
     public static Duration positive(String what, @Nullable Duration value) {
         if (value == null || value.isZero() || value.isNegative()) {
             throw new IllegalArgumentException("expected a positive " + what + ", got " + value);

@@ -10,13 +10,19 @@ import dev.windlass.operator.OperatorAction;
 import dev.windlass.operator.Page;
 import dev.windlass.operator.PagePosition;
 import dev.windlass.operator.PausedTopic;
+import dev.windlass.operator.TopicLimit;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
@@ -287,14 +293,62 @@ public class StoredOperator<I, L> implements Operator<I, L> {
 
     @Override
     public List<PausedTopic> pausedTopics() {
-        return database.retrying(
-                "list paused topics",
-                connection -> call(connection, "paused_topics")
-                        .list(row -> new PausedTopic(
-                                row.getString("topic"),
-                                instant(row, "paused_at"),
-                                row.getString("paused_by"),
-                                Optional.ofNullable(row.getString("reason")))));
+        List<PausedTopic> paused = new ArrayList<>();
+        decided("list paused topics", row -> {
+            if (row.getObject("paused_at") != null) {
+                paused.add(new PausedTopic(
+                        row.getString("topic"),
+                        instant(row, "paused_at"),
+                        row.getString("paused_by"),
+                        Optional.ofNullable(row.getString("reason"))));
+            }
+        });
+        return paused;
+    }
+
+    @Override
+    public boolean limit(String topic, TopicLimit limit) {
+        Require.name("topic", topic, MAX_TOPIC);
+        Require.present("limit", limit);
+        return turned(
+                "limit",
+                "limited",
+                topic,
+                call -> call.integer(limit.running())
+                        .integer(limit.perKey())
+                        .integer(limit.rate())
+                        .duration(limit.period()));
+    }
+
+    @Override
+    public Map<String, TopicLimit> limits() {
+        Map<String, TopicLimit> limits = new LinkedHashMap<>();
+        decided("list limits", row -> {
+            Long micros = row.getObject("rate_micros", Long.class);
+            TopicLimit limit = new TopicLimit(
+                    row.getObject("max_running", Integer.class),
+                    row.getObject("max_per_key", Integer.class),
+                    row.getObject("rate", Integer.class),
+                    micros == null ? null : Duration.of(micros, ChronoUnit.MICROS));
+            if (!limit.equals(TopicLimit.none())) {
+                limits.put(row.getString("topic"), limit);
+            }
+        });
+        return limits;
+    }
+
+    @FunctionalInterface
+    private interface Reading {
+        void read(ResultSet row) throws SQLException;
+    }
+
+    private void decided(String what, Reading reading) {
+        database.retrying(
+                what,
+                connection -> call(connection, "decided_topics").list(row -> {
+                    reading.read(row);
+                    return true;
+                }));
     }
 
     @Override

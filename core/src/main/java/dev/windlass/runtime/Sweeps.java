@@ -24,7 +24,7 @@ final class Sweeps {
     List<WorkStore.Demand> in(List<WorkStore.Demand> demands, long now) {
         List<WorkStore.Demand> swept = new ArrayList<>(demands.size());
         for (WorkStore.Demand demand : demands) {
-            swept.add(isDue(demand.topic(), now) ? fromStart(demand) : demand);
+            swept.add(isDue(demand.topic(), now) ? demand.fromStart() : demand);
         }
         return swept;
     }
@@ -32,10 +32,6 @@ final class Sweeps {
     private boolean isDue(String topic, long now) {
         Long next = notBefore.get(topic);
         return next == null || now - next >= 0;
-    }
-
-    private static WorkStore.Demand fromStart(WorkStore.Demand demand) {
-        return new WorkStore.Demand(demand.topic(), demand.places(), Position.START);
     }
 
     /**
@@ -46,7 +42,7 @@ final class Sweeps {
     void tried(List<WorkStore.Demand> demands, long began, long now) {
         long pause = Math.max(EVERY_NANOS, PAUSE_FACTOR * (now - began));
         for (WorkStore.Demand demand : demands) {
-            if (demand.after().equals(Position.START) && isDue(demand.topic(), began)) {
+            if (demand.isFromStart() && isDue(demand.topic(), began)) {
                 notBefore.put(demand.topic(), now + pause);
             }
         }

@@ -76,8 +76,8 @@ final class Watchdog<M> {
     }
 
     private void watch(Attempt<M> attempt, long now) {
-        long overtime = attempt.runningFor(now)
-                - attempt.lane.handling.options().timeout().toNanos();
+        long overtime =
+                attempt.runningFor(now) - attempt.handling.options().timeout().toNanos();
         if (overtime > 0) {
             attempt.cancel(Attempt.Reason.TIMED_OUT);
         }
@@ -94,7 +94,7 @@ final class Watchdog<M> {
     }
 
     private void overstays(Attempt<M> attempt) {
-        Handling<M> handling = attempt.lane.handling;
+        Handling<M> handling = attempt.handling;
         switch (handling.options().overtime()) {
             case GIVE_UP -> giveUp.accept(attempt, handling.didNotStop());
             case HOLD -> {

@@ -13,11 +13,39 @@ import org.jspecify.annotations.Nullable;
 /** The verbs of a table of leased work, as the dispatcher needs them. Each call is one round trip. */
 public interface WorkStore<M> {
 
-    /** What there is room for in one topic, and from where to look. */
-    record Demand(String topic, int places, Position after) {}
+    /**
+     * What there is room for in one topic, and from where to look.
+     *
+     * @param after one position for each priority of the {@link #ranking}
+     */
+    record Demand(String topic, int places, List<Position> after) {
+        public Demand(String topic, int places, Position after) {
+            this(topic, places, List.of(after));
+        }
 
-    /** A message and the token it was claimed with; if it is ordered, others may wait for its end. */
-    record Held(UUID id, UUID owner, boolean ordered) {}
+        /** Whether it is from the start, for each priority. */
+        public boolean isFromStart() {
+            return after.stream().allMatch(Position.START::equals);
+        }
+
+        Demand fromStart() {
+            return new Demand(
+                    topic, places, after.stream().map(any -> Position.START).toList());
+        }
+    }
+
+    /**
+     * A message and the token it was claimed with.
+     *
+     * @param ordered whether others may wait for its end
+     * @param note what its handler tells of it, if that is to be written
+     */
+    record Held(
+            UUID id, UUID owner, boolean ordered, @Nullable Note note) {
+        public Held(UUID id, UUID owner, boolean ordered) {
+            this(id, owner, ordered, null);
+        }
+    }
 
     /**
      * What a verb answers about the messages it was given: each was changed, or is locked by somebody else and has to be asked
@@ -26,8 +54,13 @@ public interface WorkStore<M> {
      * @param changed how many were changed
      * @param locked nothing is known of these: ask again, for just these
      * @param lost this owner does not hold these
+     * @param cancelled somebody wants these to stop
      */
-    record Answer(int changed, Set<UUID> locked, Set<UUID> lost) {
+    record Answer(int changed, Set<UUID> locked, Set<UUID> lost, Set<UUID> cancelled) {
+        public Answer(int changed, Set<UUID> locked, Set<UUID> lost) {
+            this(changed, locked, lost, Set.of());
+        }
+
         public static Answer all(int changed) {
             return new Answer(changed, Set.of(), Set.of());
         }
@@ -130,8 +163,21 @@ public interface WorkStore<M> {
 
     Optional<Duration> nextDue(Connection connection, List<Demand> demands) throws SQLException;
 
-    /** The topics that nobody is to claim. */
-    Set<String> pausedTopics(Connection connection) throws SQLException;
+    /** What operators have decided about topics. */
+    Decided decidedTopics(Connection connection) throws SQLException;
+
+    /**
+     * Topics about which operators have decided something.
+     *
+     * @param paused nobody is to claim these
+     * @param limited of these only so many are claimed, over all nodes
+     */
+    record Decided(Set<String> paused, Set<String> limited) {}
+
+    /** The priorities of its messages. */
+    default Ranking ranking() {
+        return Ranking.NONE;
+    }
 
     Set<String> readyTopics(Connection connection) throws SQLException;
 }

@@ -38,12 +38,14 @@ public record Component(
      * @param suffix what its name has in addition to the name of the component's table
      * @param signal what its nodes are told when there may be something to do
      * @param keeps whether what is done is kept, if nobody says otherwise
+     * @param ranked whether its messages have priorities and keys that take turns
      * @param slots the file with the statements of its own, by the name of their place; null if it has none
      */
     public record Queue(
             String suffix,
             String signal,
             boolean keeps,
+            boolean ranked,
             @Nullable String slots) {}
 
     /** What all the others need. */
@@ -52,7 +54,7 @@ public record Component(
     }
 
     public static Component outbox(String tableName) {
-        Queue messages = new Queue("", "", true, "outbox_slots.sql");
+        Queue messages = new Queue("", "", true, false, "outbox_slots.sql");
         return first(
                 "outbox",
                 "outbox",
@@ -70,13 +72,14 @@ public record Component(
 
     /** Timers and jobs, which become messages of the outbox with this table, and cannot be without it. */
     public static Component schedule(String outboxTableName) {
-        Queue timers = new Queue("_timer", "\u0001timers", false, "schedule_timer_slots.sql");
-        Queue runs = new Queue("_job_run", "\u0001jobs", true, "schedule_job_run_slots.sql");
+        Queue timers = new Queue("_timer", "\u0001timers", false, false, "schedule_timer_slots.sql");
+        Queue runs = new Queue("_job_run", "\u0001jobs", true, false, "schedule_job_run_slots.sql");
         return first(
                 "schedule",
                 "outbox",
                 outboxTableName,
                 table(timers),
+                unique(timers),
                 table(runs),
                 file("schedule_table.sql"),
                 claims(timers),
@@ -90,7 +93,7 @@ public record Component(
     }
 
     public static Component inbox(String tableName) {
-        Queue messages = new Queue("", "", true, "inbox_slots.sql");
+        Queue messages = new Queue("", "", true, false, "inbox_slots.sql");
         return first(
                 "inbox",
                 "inbox",
@@ -104,6 +107,23 @@ public record Component(
                 file("inbox_routines.sql"),
                 file("inbox_queue.sql"),
                 file("inbox_operations.sql"));
+    }
+
+    /** The work queue. */
+    public static Component work(String tableName) {
+        Queue items = new Queue("", "", true, true, "work_slots.sql");
+        return first(
+                "work",
+                "work",
+                tableName,
+                table(items),
+                joins(items),
+                unique(items),
+                file("work_table.sql"),
+                claims(items),
+                verbs(items),
+                operations(items),
+                file("work_routines.sql"));
     }
 
     /** Leases, and the permits of semaphores. */
@@ -125,6 +145,10 @@ public record Component(
 
     private static Step joins(Queue queue) {
         return new Step(1, "queue_joins.sql", queue);
+    }
+
+    private static Step unique(Queue queue) {
+        return new Step(1, "queue_unique.sql", queue);
     }
 
     private static Step claims(Queue queue) {

@@ -118,6 +118,12 @@ final class Template {
         if (queue != null && key.equals("keeps")) {
             return Boolean.toString(queue.keeps());
         }
+        if (queue != null && key.equals("keyed")) {
+            return Boolean.toString(queue.ranked());
+        }
+        if (queue != null && key.equals("priorities")) {
+            return queue.ranked() ? "array[9, 8, 7, 6, 5, 4, 3, 2, 1, 0]" : "array[4]";
+        }
         if (queue != null && key.equals("queue_name")) {
             return dialect.literal(names.table + queue.suffix());
         }

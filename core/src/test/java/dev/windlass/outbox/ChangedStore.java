@@ -101,8 +101,8 @@ final class ChangedStore implements WorkStore<OutboxMessage> {
     }
 
     @Override
-    public Set<String> pausedTopics(Connection connection) throws SQLException {
-        return real.pausedTopics(connection);
+    public Decided decidedTopics(Connection connection) throws SQLException {
+        return real.decidedTopics(connection);
     }
 
     @Override

@@ -8,7 +8,6 @@ import dev.windlass.Shows;
 import dev.windlass.TestDatabase;
 import dev.windlass.runtime.Claimed;
 import dev.windlass.runtime.Handling;
-import dev.windlass.runtime.Position;
 import dev.windlass.runtime.Telemetry;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -46,7 +45,7 @@ final class ClaimPaceTest {
             public List<Claimed<OutboxMessage>> claim(
                     Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
                     throws SQLException {
-                boolean fromStart = demands.get(0).after().equals(Position.START);
+                boolean fromStart = demands.get(0).isFromStart();
                 bounded.set(!fromStart);
                 if (tooLong.get() && (fromStart || claims.incrementAndGet() == 1)) {
                     throw lostAnswer();

@@ -173,7 +173,7 @@ final class HeldRowsConformance extends OutboxConformance {
         Held held = new Held(written.value(), OWNER.value(), false);
         try (Connection claimer = database().transaction();
                 Connection changer = database().transaction()) {
-            assertThat(store(LEASE).claimAny(claimer, OWNER.value(), LEASE, 10, false))
+            assertThat(store(LEASE).claimAny(claimer, null, OWNER.value(), LEASE, 10, false))
                     .hasSize(1);
             CompletableFuture<Boolean> changed = CompletableFuture.supplyAsync(() -> change.run(changer));
             TimeUnit.MILLISECONDS.sleep(

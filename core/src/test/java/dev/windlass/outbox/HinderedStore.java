@@ -132,8 +132,8 @@ class HinderedStore implements OrderedStore<OutboxMessage> {
     }
 
     @Override
-    public Set<String> pausedTopics(Connection connection) throws SQLException {
-        return real.pausedTopics(connection);
+    public Decided decidedTopics(Connection connection) throws SQLException {
+        return real.decidedTopics(connection);
     }
 
     @Override

@@ -192,7 +192,7 @@ final class PostgresSqlOperationsTest {
         refused("outbox_pause_topic('anna', null)", "expected a topic, got null");
         refused("outbox_pause_topic('anna', ' ')", "expected a topic, got blank text");
         refused("outbox_resume_topic('', 'topic')", "expected the name of the operator, got blank text");
-        assertThat(rows("windlass_pause") + rows("windlass_action")).isZero();
+        assertThat(rows("windlass_topic") + rows("windlass_action")).isZero();
 
         outbox.enqueue(OutboxEntry.of("topic", ""));
         database.execute("select %s.outbox_pause_topic('anna', 'topic')");

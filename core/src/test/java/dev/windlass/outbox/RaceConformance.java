@@ -164,7 +164,7 @@ final class RaceConformance extends OutboxConformance {
                                 .map(each -> new WorkStore.Failure(each, Duration.ZERO, "again"))
                                 .toList());
             case 4 -> store.reap(connection, Duration.ofMillis(10), 100, false);
-            case 5 -> store.claimAny(connection, owner.value(), LEASE, 300, false);
+            case 5 -> store.claimAny(connection, null, owner.value(), LEASE, 300, false);
             case 6 -> store.heartbeat(connection, some, Duration.ofMillis(1));
             default -> store.heartbeat(connection, held, LEASE);
         };

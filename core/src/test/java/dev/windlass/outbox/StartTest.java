@@ -125,6 +125,8 @@ final class StartTest {
                 crashes,
                 claimed.requeues(),
                 claimed.ordered(),
+                claimed.priority(),
+                claimed.keyed(),
                 claimed.size(),
                 claimed.position(),
                 claimed.proof(),

@@ -20,7 +20,9 @@ final class AttemptTest {
         Handling<String> handling = new Handling<>(
                 (message, cancellation) -> {}, HandlerOptions.defaults().withOvertime(overtime));
         return new Attempt<>(
-                Hands.message("a", 0, 0, 0, 1), new Lane<>("a", handling, 1), System.nanoTime() + leaseNanos);
+                Hands.message("a", 0, 0, 0, 1),
+                new Lane<>("a", handling, 1, Ranking.NONE),
+                System.nanoTime() + leaseNanos);
     }
 
     @Test
@@ -79,8 +81,8 @@ final class AttemptTest {
 
     @Test
     void onlyWhatExpiredBeforeIsMarkedAndOnlyWhatExpiredAfterItsMarkIsSuspect() {
-        Lane<String> lane =
-                new Lane<>("a", new Handling<>((message, cancellation) -> {}, HandlerOptions.defaults()), 1);
+        Lane<String> lane = new Lane<>(
+                "a", new Handling<>((message, cancellation) -> {}, HandlerOptions.defaults()), 1, Ranking.NONE);
         long until = System.nanoTime() + HOUR;
         Attempt<String> fresh = new Attempt<>(Hands.message("a", 0, 0, 0, 1), lane, until);
         Attempt<String> expired = new Attempt<>(Hands.message("a", 0, 7, 0, 1), lane, until);

@@ -165,7 +165,21 @@ final class BoundRaceTest {
                                                 .toInstant(),
                                         id);
                                 return new Claimed<>(
-                                        id, owner, "topic", 0, 0, 0, 0, false, 0, position, proof.map(row), id, null);
+                                        id,
+                                        owner,
+                                        "topic",
+                                        0,
+                                        0,
+                                        0,
+                                        0,
+                                        false,
+                                        4,
+                                        false,
+                                        0,
+                                        position,
+                                        proof.map(row),
+                                        id,
+                                        null);
                             };
                         }));
         bound.advance(claimed, claimed.size() < BATCH);

@@ -34,6 +34,8 @@ final class BoundTest {
                         0,
                         0,
                         false,
+                        4,
+                        false,
                         1,
                         at(s),
                         new Look(number, xmin),

@@ -278,9 +278,9 @@ final class HandTest {
     void theNextOfAKeyIsNotTakenByWhoPausesOrCloses() {
         Hand<String> hand = hand(5, Map.of("a", 3));
         found(hand, List.of());
-        hand.pause(Set.of("a"));
+        hand.decide(new WorkStore.Decided(Set.of("a"), Set.of()));
         assertThat(hand.takes(1)).isEmpty();
-        hand.pause(Set.of());
+        hand.decide(new WorkStore.Decided(Set.of(), Set.of()));
         assertThat(hand.takes(1)).containsExactly("a");
         hand.close();
         assertThat(hand.takes(1)).isEmpty();

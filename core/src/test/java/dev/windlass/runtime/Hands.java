@@ -73,6 +73,8 @@ final class Hands {
                 crashes,
                 0,
                 false,
+                4,
+                false,
                 size,
                 new Position(Instant.ofEpochSecond(second), UUID.randomUUID()),
                 Proof.NONE,

@@ -98,7 +98,7 @@ final class RoomTest {
         take(hand, claimed(hand, "b", 1, 0, 1));
         assertThat(hand.bytesLeft()).isEqualTo(1000 - 121);
         List<Attempt<String>> started = start(hand, 3);
-        hand.pause(Set.of("a", "b"));
+        hand.decide(new WorkStore.Decided(Set.of("a", "b"), Set.of()));
         assertThat(hand.bytesLeft()).isEqualTo(1000 - 111);
         started.forEach(attempt -> hand.detach(attempt, new Result.Stopped()));
         assertThat(hand.bytesLeft()).isEqualTo(1000);

@@ -24,7 +24,7 @@ final class SweepsTest {
     /** The topics that a claim at this time looks for from the start. */
     private List<String> swept(long at, String... topics) {
         return sweeps.in(demands(topics), at).stream()
-                .filter(demand -> demand.after().equals(Position.START))
+                .filter(demand -> demand.isFromStart())
                 .map(WorkStore.Demand::topic)
                 .toList();
     }

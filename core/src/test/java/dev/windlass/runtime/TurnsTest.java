@@ -91,7 +91,7 @@ final class TurnsTest {
     @Test
     void noPlaceIsKeptForATopicThatIsPaused() {
         Hand<String> hand = hand(4, unlimited("a", "b"));
-        hand.pause(Set.of("b"));
+        hand.decide(new WorkStore.Decided(Set.of("b"), Set.of()));
         assertThat(workersFor(hand, claimed(hand, "a", 10))).isEqualTo(4);
     }
 
@@ -113,8 +113,8 @@ final class TurnsTest {
 
     @Test
     void timeThatIsUsedNowCountsAndOldTimeFades() {
-        Lane<String> lane =
-                new Lane<>("a", new Handling<>((message, cancellation) -> {}, HandlerOptions.defaults()), 4);
+        Lane<String> lane = new Lane<>(
+                "a", new Handling<>((message, cancellation) -> {}, HandlerOptions.defaults()), 4, Ranking.NONE);
         Hand<String> hand = hand(1, unlimited("a"));
         Attempt<String> attempt = claimed(hand, "a", 1).get(0);
         lane.enlist(attempt);

@@ -53,9 +53,12 @@ final class MigratorTest {
                         "windlass_join",
                         "windlass_join_gone",
                         "windlass_join_member",
-                        "windlass_pause",
+                        "windlass_start",
+                        "windlass_topic",
                         "windlass_version",
-                        "windlass_watch");
+                        "windlass_watch",
+                        "work",
+                        "work_failure");
         assertThat(database.list("select proname from pg_proc where pronamespace = to_regnamespace('%s')"))
                 .contains(
                         "outbox_enqueue", "outbox_claim", "outbox_ack", "outbox_abandon", "outbox_fail", "outbox_reap");

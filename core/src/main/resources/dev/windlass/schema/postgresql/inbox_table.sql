@@ -62,7 +62,7 @@ create index {inbox_seen_state} on {schema}.{inbox_seen} (status, state_at) wher
 
 -- Messages as they are listed: without their content. First those of the queue, then, with the same columns, the others.
 create view {schema}.{inbox_listed} with (security_invoker = true) as
-select m.id, m.source, m.message_id, m.topic, m.status, m.created_at, m.due_at, m.next_attempt_at, m.expires_at, m.claimed_at,
+select m.id, m.source, m.message_id, m.topic, m.status, m.priority, m.keyed, m.created_at, m.due_at, m.next_attempt_at, m.expires_at, m.claimed_at,
        m.locked_until, m.ended_at, m.erased_at,
        case m.status when 0 then m.next_attempt_at when 1 then m.claimed_at when 4 then m.created_at else m.ended_at end as state_at,
        m.processed_by, m.retry_count, m.lease_expiries, m.requeues, m.last_error

@@ -194,7 +194,8 @@ $sql$;
 
 -- Acks, and whoever has room takes the next message of each key with it, for p_lease, if it is due and of one of
 -- p_topics: it goes from waiting to in progress without having been ready, which saves a version of its row and a claim. Only
--- for those who have found nothing else ready: the next of a key would otherwise overtake what has been ready for longer.
+-- for those who have found nothing else ready: the next of a key would otherwise overtake what has been ready for longer. Not of topics
+-- that are paused or limited: of those, only claims take something.
 --
 -- Returns the messages that it took, each with the answer of the ack and the number of keys whose next message it did not
 -- take; when it took none, one row with these alone.
@@ -259,7 +260,7 @@ begin
         return next;
         return;
     end if;
-    v_topics := array(select unnest(p_topics) except select p.topic from {schema}.windlass_pause p where p.queue = {outbox_name});
+    v_topics := array(select unnest(p_topics) except select t.topic from {schema}.windlass_topic t where t.queue = {outbox_name});
     v_ids := {schema}.{outbox_first_waiting}(v_keys);
     v_now := clock_timestamp();
     select array_agg(s.id), coalesce(array_agg(s.ordering_key), '{}') into v_ids, v_taken

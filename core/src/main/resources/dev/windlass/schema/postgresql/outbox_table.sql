@@ -17,7 +17,7 @@ create index {outbox_waiting} on {schema}.{outbox} (ordering_key, ordering_seque
 
 -- Messages as they are listed: without their content.
 create view {schema}.{outbox_listed} with (security_invoker = true) as
-select m.id, m.topic, m.source, m.status, m.correlation_id, m.ordering_key, m.ordering_sequence, m.blocks_key, m.created_at, m.due_at,
+select m.id, m.topic, m.source, m.status, m.priority, m.keyed, m.correlation_id, m.ordering_key, m.ordering_sequence, m.blocks_key, m.created_at, m.due_at,
        m.next_attempt_at, m.expires_at, m.claimed_at, m.locked_until, m.ended_at, m.erased_at, m.processed_by, m.retry_count,
        m.lease_expiries, m.requeues, m.last_error
   from {schema}.{outbox} m;

@@ -123,11 +123,12 @@ begin
     elsif p_status = 0 then
         return query
         select r.*
-          from unnest(case when p_topic is null then array(select {schema}.{queue_ready_topics}()) else array[p_topic] end) t (topic)
+          from unnest(case when p_topic is null then array(select distinct {schema}.{queue_ready_topics}()) else array[p_topic] end) t (topic)
+         cross join unnest({priorities}) level (priority)
          cross join lateral (
                select m.*
                  from {schema}.{queue_listed} m
-                where m.status = 0 and m.topic = t.topic
+                where m.status = 0 and not m.keyed and m.topic = t.topic and m.priority = level.priority
                   and m.next_attempt_at >= v_from and m.next_attempt_at <= v_to
                   and (m.next_attempt_at, m.id) > (v_after, v_first)
                   and (p_source is null or m.source = p_source)
@@ -330,9 +331,11 @@ begin
         perform {schema}.windlass_refuse('a topic', case when p_topic is null then 'null' else 'blank text' end,
                                          'Topics are paused one by one.');
     end if;
-    insert into {schema}.windlass_pause (queue, topic, paused_at, paused_by, reason)
+    insert into {schema}.windlass_topic as t (queue, topic, paused_at, paused_by, reason)
     values ({queue_name}, p_topic, clock_timestamp(), p_by, nullif(left(p_reason, 2048), ''))
-    on conflict (queue, topic) do nothing;
+    on conflict (queue, topic) do update
+       set paused_at = excluded.paused_at, paused_by = excluded.paused_by, reason = excluded.reason
+     where t.paused_at is null;
     if not found then
         return false;
     end if;
@@ -348,7 +351,9 @@ create or replace function {schema}.{queue_resume_topic}(p_by text, p_topic text
 as $sql$
 begin
     perform {schema}.windlass_check_by(p_by);
-    delete from {schema}.windlass_pause p where p.queue = {queue_name} and p.topic = p_topic;
+    update {schema}.windlass_topic t
+       set paused_at = null, paused_by = null, reason = null
+     where t.queue = {queue_name} and t.topic = p_topic and t.paused_at is not null;
     if not found then
         return false;
     end if;
@@ -358,12 +363,66 @@ begin
 end
 $sql$;
 
-create or replace function {schema}.{queue_paused_topics}() returns setof {schema}.windlass_pause
+-- Limits a topic over all nodes: how many are in progress at once, how many of each key, and how many begin within any time of this
+-- length. What is left out is not limited. Whatever is in progress goes on. Returns whether that is a change.
+create or replace function {schema}.{queue_limit_topic}(
+    p_by          text,
+    p_topic       text,
+    p_max_running integer default null,
+    p_max_per_key integer default null,
+    p_rate        integer default null,
+    p_rate_period interval default null
+) returns boolean
+    language plpgsql
+as $sql$
+begin
+    perform {schema}.windlass_check_by(p_by);
+    perform {schema}.windlass_check_limit(p_topic, p_max_running, p_max_per_key, p_rate, p_rate_period);
+    if p_max_per_key is not null and not {keyed} then
+        perform {schema}.windlass_refuse('a limit without p_max_per_key, since messages of ' || {queue_name} || ' have no keys',
+                                         p_max_per_key::text, 'Leave p_max_per_key out.');
+    end if;
+    insert into {schema}.windlass_topic as t (queue, topic, max_running, max_per_key, rate, rate_period)
+    select {queue_name}, p_topic, p_max_running, p_max_per_key, p_rate, p_rate_period
+     where num_nonnulls(p_max_running, p_max_per_key, p_rate) > 0
+        or exists (select from {schema}.windlass_topic t where t.queue = {queue_name} and t.topic = p_topic)
+    on conflict (queue, topic) do update
+       set max_running = excluded.max_running, max_per_key = excluded.max_per_key, rate = excluded.rate,
+           rate_period = excluded.rate_period
+     where (t.max_running, t.max_per_key, t.rate, t.rate_period)
+           is distinct from (excluded.max_running, excluded.max_per_key, excluded.rate, excluded.rate_period);
+    if not found then
+        return false;
+    end if;
+    perform {schema}.windlass_record({queue_name}, null, p_by, 'limit', 0, null,
+                jsonb_build_object('topic', p_topic, 'running', p_max_running, 'perKey', p_max_per_key, 'rate', p_rate,
+                                   'period', p_rate_period));
+    perform pg_notify({channel}, chr(1) || 'topics');
+    return true;
+end
+$sql$;
+
+-- The topics that are paused or limited.
+create or replace function {schema}.{queue_decided_topics}() returns table (
+    topic       varchar,
+    paused_at   timestamptz,
+    paused_by   varchar,
+    reason      varchar,
+    max_running integer,
+    max_per_key integer,
+    rate        integer,
+    rate_micros bigint                                 -- the period of the rate, in microseconds
+)
     language plpgsql
     stable
 as $sql$
 begin
-    return query select p.* from {schema}.windlass_pause p where p.queue = {queue_name} order by p.topic;
+    return query
+    select t.topic, t.paused_at, t.paused_by, t.reason, t.max_running, t.max_per_key, t.rate,
+           (extract(epoch from t.rate_period) * 1000000)::bigint
+      from {schema}.windlass_topic t
+     where t.queue = {queue_name} and (t.paused_at is not null or num_nonnulls(t.max_running, t.max_per_key, t.rate) > 0)
+     order by t.topic;
 end
 $sql$;
 

@@ -26,8 +26,10 @@ create table {schema}.{queue} (
     crashes         smallint     not null default 0,   -- leases that ran out after the start of the handler was written down
     requeues        smallint     not null default 0,
     status          smallint     not null default 0,
+    priority        smallint     not null default 4,   -- 0 to 9: those with the higher one are claimed first
     started         boolean      not null default false, -- the start of its handler was written down, in this attempt
     awaited         boolean      not null default false, -- something has to be done when it ends; others pay nothing for it
+    keyed           boolean      not null default false, -- it is claimed in the turn of its key
     topic           varchar(255) collate "C" not null, -- byte order: cheap to compare, and case-sensitive everywhere
     source          varchar(255) collate "C",          -- where it came from
     correlation_id  varchar(255),
@@ -40,6 +42,7 @@ create table {schema}.{queue} (
     constraint {queue_headers_check} check (jsonb_typeof(headers) = 'object'), -- or no claim that meets it can be read
     constraint {queue_size_check} check (pg_column_size(headers) <= 65536), -- claims reckon with payloads alone
     constraint {queue_times_check} check (isfinite(claimed_at) and isfinite(locked_until) and isfinite(ended_at)),
+    constraint {queue_priority_check} check (priority between 0 and 9),
     constraint {queue_counts_check} check (retry_count >= 0 and lease_expiries >= 0 and crashes >= 0 and requeues >= 0),
     constraint {queue_lease_check} check ((status = 1) = (locked_until is not null)
                                       and (status <> 1 or owner_token is not null and claimed_at is not null)
@@ -52,9 +55,9 @@ create table {schema}.{queue} (
     autovacuum_analyze_scale_factor = 0.05
 );
 
--- Ready messages by topic, then by time: a node looks only at topics it has a handler and room for, so a paused, saturated
--- or unknown topic with any backlog costs the others nothing.
-create index {queue_ready} on {schema}.{queue} (topic, next_attempt_at, id) where status = 0;
+-- Ready messages by topic and priority, then by time: a node looks only at topics it has a handler and room for, so a paused,
+-- saturated or unknown topic with any backlog costs the others nothing.
+create index {queue_ready} on {schema}.{queue} (topic, priority, next_attempt_at, id) where status = 0 and not keyed;
 create index {queue_leased} on {schema}.{queue} (locked_until) where status = 1;
 create index {queue_expiring} on {schema}.{queue} (expires_at) where status in (0, 4) and expires_at is not null;
 create index {queue_ended_at} on {schema}.{queue} (status, ended_at) where ended_at is not null;

@@ -318,6 +318,7 @@ begin
                   from failed
                  where failed.counted)
             select coalesce(array_agg(failed.id), '{}') into v_ids from failed;
+            {slot:returned}
         when 'release' then
             perform pg_current_xact_id();
             with released as (
@@ -328,6 +329,7 @@ begin
                  where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
                 returning m.id)
             select coalesce(array_agg(released.id), '{}') into v_ids from released;
+            {slot:returned}
             if cardinality(v_ids) > 0 then
                 perform pg_notify({channel}, {signal});
             end if;
@@ -422,6 +424,7 @@ create or replace function {schema}.{queue_maintain_all}(p_verb text, p_ids uuid
 {plan:index}
 as $sql$
 declare
+    v_ids   uuid[];
     v_count integer;
 begin
     case p_verb
@@ -431,10 +434,13 @@ begin
                    set status = 0, owner_token = null, locked_until = null, lease_expiries = m.lease_expiries + 1,
                        crashes = least(m.crashes + m.started::integer, 32767), next_attempt_at = clock_timestamp()
                  where m.id = any (p_ids)
-                returning m.id, m.next_attempt_at, m.retry_count)
-            insert into {schema}.{queue_failure} (message_id, failed_at, attempt, error)
-            select reaped.id, reaped.next_attempt_at, reaped.retry_count + 1, 'its lease ran out' from reaped;
-            get diagnostics v_count = row_count;
+                returning m.id, m.next_attempt_at, m.retry_count),
+            recorded as (
+                insert into {schema}.{queue_failure} (message_id, failed_at, attempt, error)
+                select reaped.id, reaped.next_attempt_at, reaped.retry_count + 1, 'its lease ran out' from reaped)
+            select coalesce(array_agg(reaped.id), '{}') into v_ids from reaped;
+            v_count := cardinality(v_ids);
+            {slot:returned}
         when 'expire' then
             v_count := {schema}.{queue_end_unclaimed}(p_ids, 3::smallint, 'expired before it was handled');
         when 'clean' then

@@ -320,7 +320,7 @@ begin
                cross join lateral (
                      select r.next_attempt_at
                        from {schema}.{outbox_job_run} r
-                      where r.status = 0 and r.topic = t.topic
+                      where r.status = 0 and not r.keyed and r.topic = t.topic and r.priority = 4
                       order by r.next_attempt_at, r.id
                       limit 1) f);
     v_next := (select j.fires_at from {schema}.{outbox_job} j where j.fires_at > v_now order by j.fires_at limit 1);
@@ -523,7 +523,7 @@ begin
          cross join lateral (
                select r.id
                  from {schema}.{outbox_job_run} r
-                where r.status = 0 and r.topic = t.topic and r.next_attempt_at <= v_now
+                where r.status = 0 and not r.keyed and r.topic = t.topic and r.priority = 4 and r.next_attempt_at <= v_now
                 order by r.next_attempt_at, r.id
                 limit p_limit
                   for update skip locked) f

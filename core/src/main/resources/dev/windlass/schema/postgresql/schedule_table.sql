@@ -7,18 +7,14 @@
 alter table {schema}.{outbox_timer}
     alter column due_at set not null,
     add column message_id uuid,                        -- of the message it becomes, if that is not its own: see schedule
-    add column unique_key varchar(255) collate "C",    -- of one timer of its topic at most that has not failed
-    add constraint {outbox_timer_status_check} check (status in (0, 1, 3)),
-    add constraint {outbox_timer_key_check} check (btrim(unique_key, {blanks}) <> '' and unique_key = rtrim(unique_key));
+    add constraint {outbox_timer_status_check} check (status in (0, 1, 3));
 
 -- For the hand-off, which takes timers of all topics in the order of their times.
 create index {outbox_timer_due} on {schema}.{outbox_timer} (next_attempt_at, id) where status = 0;
-create unique index {outbox_timer_key} on {schema}.{outbox_timer} (topic, unique_key)
-    where unique_key is not null and status < 2;
 
 -- Timers as they are listed: without their content.
 create view {schema}.{outbox_timer_listed} with (security_invoker = true) as
-select t.id, t.topic, t.source, t.unique_key, t.message_id, t.status, t.correlation_id, t.created_at, t.due_at, t.next_attempt_at,
+select t.id, t.topic, t.source, t.unique_key, t.message_id, t.status, t.priority, t.keyed, t.correlation_id, t.created_at, t.due_at, t.next_attempt_at,
        t.claimed_at, t.locked_until, t.ended_at, t.erased_at, t.processed_by, t.retry_count, t.lease_expiries, t.requeues, t.last_error
   from {schema}.{outbox_timer} t;
 
@@ -99,7 +95,7 @@ create index {outbox_job_run_unfinished} on {schema}.{outbox_job_run} (source) w
 
 -- Runs as they are listed: without their payload. One that was handed off is as its message is, which "state" tells.
 create view {schema}.{outbox_job_run_listed} with (security_invoker = true) as
-select r.id, r.topic, r.source, r.tick_at, r.triggered, r.handed_off, r.status,
+select r.id, r.topic, r.source, r.tick_at, r.triggered, r.handed_off, r.status, r.priority, r.keyed,
        case when r.status <> 6 then r.status when m.id is null then 3 when m.locked_until is null then 0 else 1 end::smallint as state,
        r.created_at, r.next_attempt_at, coalesce(m.claimed_at, r.claimed_at) as claimed_at, r.ended_at, r.erased_at, r.processed_by,
        coalesce(m.retry_count, r.retry_count) as retry_count, coalesce(m.lease_expiries, r.lease_expiries) as lease_expiries, r.requeues,

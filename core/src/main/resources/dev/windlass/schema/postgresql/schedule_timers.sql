@@ -152,29 +152,6 @@ begin
 end
 $sql$;
 
--- Cancels the timer that has a unique key. Returns whether it did: then it is never delivered.
-create or replace function {schema}.{outbox_timer_cancel_key}(p_topic text, p_unique_key text) returns boolean
-    language plpgsql
-{plan:index}
-as $sql$
-begin
-    return {schema}.{outbox_timer_cancel}(array(select t.id from {schema}.{outbox_timer_find_key}(p_topic, p_unique_key) t)) = 1;
-end
-$sql$;
-
--- The timer that has a unique key.
-create or replace function {schema}.{outbox_timer_find_key}(p_topic text, p_unique_key text)
-    returns setof {schema}.{outbox_timer}
-    language plpgsql
-    stable
-{plan:index}
-as $sql$
-begin
-    return query
-    select t.* from {schema}.{outbox_timer} t where t.topic = p_topic and t.unique_key = p_unique_key and t.status < 2;
-end
-$sql$;
-
 -- Lets due timers become messages, the oldest first, at most p_limit of them, from a bound on which is proved as in claim. Also those
 -- of paused topics: a pause is for programs that claim timers; their messages wait if that topic of the outbox is paused.
 -- Returns how many, the topics they went to, where the last of them was, the numbers for the proof, how many microseconds

@@ -1,4 +1,5 @@
--- What all components have in common: versions, who looks after each queue, pauses, what operators did, and checks of arguments.
+-- What all components have in common: versions, who looks after each queue, pauses and limits, what operators did, and checks of
+-- arguments.
 -- Whoever owns a schema that is there need not have the right to create one, which "if not exists" would ask for.
 do $sql$
 begin
@@ -27,15 +28,30 @@ create table {schema}.windlass_watch (
     quiet_until timestamptz not null
 ) with (fillfactor = 50);
 
--- Topics that nobody claims.
-create table {schema}.windlass_pause (
-    queue     varchar(63)  not null,
-    topic     varchar(255) collate "C" not null,
-    paused_at timestamptz  not null,
-    paused_by varchar(255) not null,
-    reason    varchar(2048),
-    primary key (queue, topic)
+-- What operators have decided about topics: that nobody claims one, or how many of it may be in progress, over all nodes.
+create table {schema}.windlass_topic (
+    queue       varchar(63)  not null,
+    topic       varchar(255) collate "C" not null,
+    paused_at   timestamptz,
+    paused_by   varchar(255),
+    reason      varchar(2048),
+    max_running integer,                               -- so many at once,
+    max_per_key integer,                               -- so many of each key at once,
+    rate        integer,                               -- so many begin
+    rate_period interval,                              -- within any time of this length
+    primary key (queue, topic),
+    constraint windlass_topic_check check ((paused_at is null) = (paused_by is null) and (rate is null) = (rate_period is null)
+                                       and max_running > 0 and max_per_key > 0 and rate > 0 and rate_period > '0')
+) with (fillfactor = 50);
+
+-- What has begun within the period of a rate, one row for each claim.
+create table {schema}.windlass_start (
+    queue      varchar(63)  not null,
+    topic      varchar(255) collate "C" not null,
+    started_at timestamptz  not null,
+    messages   integer      not null
 );
+create index windlass_start_of on {schema}.windlass_start (queue, topic, started_at);
 
 -- What operators did: who, when, what, and to how many messages.
 create table {schema}.windlass_action (
@@ -253,6 +269,30 @@ begin
         perform {schema}.windlass_refuse('message ids or a filter', 'both', 'Ids choose by themselves; leave the rest out.');
     elsif (p_limit > 0) is not true then
         perform {schema}.windlass_refuse('a positive limit', p_limit::text, 'Leave p_limit out to change up to 1000 at a time.');
+    end if;
+end
+$sql$;
+
+-- Refuses a limit that would stop everything, or that says too little.
+create or replace function {schema}.windlass_check_limit(
+    p_topic       text,
+    p_max_running integer,
+    p_max_per_key integer,
+    p_rate        integer,
+    p_rate_period interval
+) returns void
+    language plpgsql
+as $sql$
+begin
+    if p_topic is null or btrim(p_topic) = '' then
+        perform {schema}.windlass_refuse('a topic', case when p_topic is null then 'null' else 'blank text' end,
+                                         'Topics are limited one by one.');
+    elsif least(p_max_running, p_max_per_key, p_rate) <= 0 then
+        perform {schema}.windlass_refuse('limits of one or more', least(p_max_running, p_max_per_key, p_rate)::text,
+                                         'Leave out what is not to be limited; pause the topic to stop it.');
+    elsif (p_rate is null) <> (p_rate_period is null) or p_rate_period <= interval '0' then
+        perform {schema}.windlass_refuse('a rate with a period of more than nothing', coalesce(p_rate_period::text, 'one without the other'),
+                                         'Give p_rate => 100, p_rate_period => interval ''1 minute'', or neither.');
     end if;
 end
 $sql$;

@@ -1,0 +1,93 @@
+package dev.windlass.work;
+
+import dev.windlass.HandlerOptions;
+import dev.windlass.runtime.ErrorText;
+import dev.windlass.runtime.Handlers;
+import dev.windlass.runtime.Handling;
+import dev.windlass.runtime.Note;
+import dev.windlass.runtime.Require;
+import dev.windlass.runtime.Running;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Internal: the handlers of one work queue, by queue and type. Programs use {@link dev.windlass.Windlass.Builder}. */
+public final class WorkHandlers {
+    private final Map<String, Handlers<WorkHandler>> queues = new LinkedHashMap<>();
+
+    public void add(String queue, String type, WorkHandler handler, @Nullable HandlerOptions options) {
+        Require.name("queue", queue, WorkEntry.MAX_NAME);
+        if (options != null && options.circuit() != null) {
+            throw new IllegalArgumentException("expected no circuit for type " + type + " of queue " + queue
+                    + ": a queue rests as a whole; give the circuit in the handler options of all");
+        }
+        queues.computeIfAbsent(queue, unused -> new Handlers<>("work handler", "type"))
+                .add(type, handler, options);
+    }
+
+    public boolean isEmpty() {
+        return queues.isEmpty();
+    }
+
+    /** One for each queue, which chooses by the type. As many run at once as the smallest number of its types says. */
+    Map<String, Handling<WorkItem>> handlings(HandlerOptions defaults) {
+        Map<String, Handling<WorkItem>> handlings = new LinkedHashMap<>();
+        queues.forEach((queue, handlers) -> {
+            Map<String, Handling<WorkItem>> types = handlers.handlings(defaults, WorkHandlers::running);
+            int concurrency = types.values().stream()
+                    .mapToInt(handling -> handling.options().concurrency())
+                    .min()
+                    .orElse(defaults.concurrency());
+            Handling<WorkItem> unknown = new Handling<>(null, defaults);
+            handlings.put(
+                    queue,
+                    new Handling<>(
+                            null,
+                            defaults.withConcurrency(concurrency),
+                            item -> types.getOrDefault(item.type(), unknown)));
+        });
+        return handlings;
+    }
+
+    private static Handling.Handler<WorkItem> running(WorkHandler handler) {
+        return (item, running) -> handler.handle(item, new Context(running));
+    }
+
+    /** Collects what the handler tells; the last of each counts. */
+    private static final class Context implements WorkContext {
+        private final Running running;
+        private Note note = new Note(null, null, null);
+
+        private Context(Running running) {
+            this.running = running;
+        }
+
+        @Override
+        public boolean isCancelled() {
+            return running.isCancelled();
+        }
+
+        @Override
+        public void progress(int percent) {
+            tell(Require.percent(percent), null, null);
+        }
+
+        @Override
+        public void progress(int percent, String text) {
+            tell(Require.percent(percent), ErrorText.bounded(Require.storable("progress text", text)), null);
+        }
+
+        @Override
+        public void result(String result) {
+            tell(null, null, Require.storable("result", result));
+        }
+
+        private synchronized void tell(@Nullable Integer progress, @Nullable String text, @Nullable String result) {
+            note = new Note(
+                    progress == null ? note.progress() : progress,
+                    text == null ? note.text() : text,
+                    result == null ? note.result() : result);
+            running.note(note);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+-- What the work queue does in the verbs of its queue.
+
+-- {slot:picking} Where there are items without keys as well, those with keys get half of the places.
+    if exists (select from {schema}.{work} m where m.status = 0 and m.keyed and m.topic = any (v_topics)) then
+        select p.ids, p.places, v_bytes - p.bytes
+          into v_keyed, v_places, v_bytes
+          from {schema}.{work_pick_keyed}(v_topics, v_places, v_most, v_bytes, v_paused, v_now) p;
+    end if;
+-- {slot:found_none} Perhaps there is something whose lease has run out.
+        if {schema}.{work_reap}(p_lease, p_limit, true) > 0 then
+            return query
+            select c.*
+              from {schema}.{work_claim}(p_owner, p_lease, p_limit, p_topics, p_places, p_after_ats, p_after_ids, p_bytes, p_each,
+                                         p_priorities, p_ageing) c;
+            return;
+        end if;
+-- {slot:ready_topics} Those of items with keys, too.
+    return query
+    with recursive step (topic) as (
+        (select m.topic
+           from {schema}.{work} m
+          where m.status = 0 and m.keyed and m.topic is not null
+          order by m.topic
+          limit 1)
+        union all
+        select (select m.topic
+                  from {schema}.{work} m
+                 where m.status = 0 and m.keyed and m.topic > step.topic
+                 order by m.topic
+                 limit 1)
+          from step
+         where step.topic is not null)
+    select step.topic::text from step where step.topic is not null;
+-- {slot:next_due} Items with keys are in no order of time. They are looked for now and then.
+    if exists (select from {schema}.{work} m where m.status = 0 and m.keyed and m.topic = any (p_topics)) then
+        return least(v_due, 250);
+    end if;
+-- {slot:listing} Ready items with keys are in no order of time, and sorted for the list.
+    if p_status = 0 then
+        return query
+        select r.*
+          from (select f.*
+                  from unnest(case when p_topic is null then array(select distinct {schema}.{work_ready_topics}())
+                                   else array[p_topic] end) t (topic)
+                 cross join unnest({priorities}) level (priority)
+                 cross join lateral (
+                       select m.*
+                         from {schema}.{work_listed} m
+                        where m.status = 0 and not m.keyed and m.topic = t.topic and m.priority = level.priority
+                          and m.next_attempt_at >= v_from and m.next_attempt_at <= v_to
+                          and (m.next_attempt_at, m.id) > (v_after, v_first)
+                          and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)
+                        order by m.next_attempt_at, m.id
+                        limit p_limit) f
+                 union all
+                select m.*
+                  from {schema}.{work_listed} m
+                 where m.status = 0 and m.keyed and (p_topic is null or m.topic = p_topic)
+                   and m.next_attempt_at >= v_from and m.next_attempt_at <= v_to
+                   and (m.next_attempt_at, m.id) > (v_after, v_first)
+                   and (p_error is null or position(lower(p_error) in lower(m.last_error)) > 0)) r
+         where p_source is null
+         order by r.next_attempt_at, r.id
+         limit p_limit;
+        return;
+    end if;
+-- {slot:ended} Joins learn of it.
+    perform {schema}.{work_joined_ended}(p_ids, p_status);
+-- {slot:deleted} Who attaches one to a join later is told that it is done.
+            perform {schema}.windlass_join_note_done(v_ids);
+-- {slot:removing} Joins can be told later how they ended.
+    perform {schema}.{work_note_gone}(p_ids);
+-- {slot:returned} What was to be cancelled while it was in progress ends now that it has come back.
+            perform {schema}.{work_end_asked}(v_ids);
+-- {slot:requeuing} One whose unique key another has by now is left as it is. The others begin anew.
+    v_ids := {schema}.{work_reopen_keys}(v_ids);
+    messages := cardinality(v_ids);
+    perform {schema}.{work_joined_reopened}(v_ids);
+    update {schema}.{work} m
+       set cancel_asked_at = null, progress = null, progress_text = null, result = null
+     where m.id = any (v_ids);
+-- {slot:erasing} What it came to is content, too.
+    update {schema}.{work} m
+       set result = null, progress_text = null
+     where m.id = any ({schema}.{work_lock}(p_ids, array[2, 3, 5]));

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.work;
+
+import org.jspecify.annotations.NullMarked;
