@@ -12140,9 +12140,8 @@ declare
 begin
     perform "windlass".windlass_check_by(p_by);
     perform "windlass".windlass_check_ids(p_ids);
-    update "windlass"."work" m
-       set result = null, progress_text = null
-     where m.id = any ("windlass"."work_lock"(p_ids, array[2, 3, 5]));
+    v_ids := "windlass"."work_lock"(p_ids, array[2, 3, 5]);
+    update "windlass"."work" m set result = null, progress_text = null where m.id = any (v_ids);
     v_ids := "windlass"."work_lock"(p_ids, array[2, 3, 5]);
     v_ids := array(select m.id from "windlass"."work" m where m.id = any (v_ids) and m.erased_at is null);
     update "windlass"."work" m set payload = '', headers = null, erased_at = clock_timestamp() where m.id = any (v_ids);
@@ -12492,10 +12491,11 @@ begin
         v_per_key := (select t.max_per_key from "windlass".windlass_topic t where t.queue = 'work' and t.topic = p_topics[i]);
         v_busy := '{}';
         if v_per_key is not null then
+            v_found := "windlass"."work_in_progress"(p_topics[i], p_now);
             select coalesce(jsonb_object_agg(b.turn_key, b.items), '{}') into v_busy
               from (select m.turn_key, count(*) as items
                       from "windlass"."work" m
-                     where m.id = any ("windlass"."work_in_progress"(p_topics[i], p_now)) and m.keyed
+                     where m.id = any (v_found) and m.keyed
                      group by m.turn_key) b;
         end if;
         v_quota := 1;

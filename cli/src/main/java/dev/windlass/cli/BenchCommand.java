@@ -20,7 +20,8 @@ import picocli.CommandLine.Spec;
             BenchInboxCommand.class,
             BenchJoinsCommand.class,
             BenchLeasesCommand.class,
-            BenchTimersCommand.class
+            BenchTimersCommand.class,
+            BenchWorkCommand.class
         })
 final class BenchCommand implements Callable<Integer> {
 
@@ -32,7 +33,7 @@ final class BenchCommand implements Callable<Integer> {
     public Integer call() {
         throw new ParameterException(
                 spec.commandLine(),
-                "expected what to measure, got nothing; there are: outbox, inbox, joins, leases, timers");
+                "expected what to measure, got nothing; there are: outbox, inbox, joins, leases, timers, work");
     }
 
     /** Enqueue, drain and latency of the outbox, in a schema of its own that is dropped at the end. */

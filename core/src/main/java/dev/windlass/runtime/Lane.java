@@ -13,6 +13,7 @@ final class Lane<M> {
     private static final double MEMORY_NANOS = 1e9;
 
     private static final double RANKED_LOOK_AHEAD_NANOS = 250e6;
+    private static final double LIMITED_LOOK_AHEAD_NANOS = 5e6;
 
     final String topic;
     final Handling<M> handling;
@@ -174,7 +175,7 @@ final class Lane<M> {
     }
 
     boolean isFree() {
-        return waiting.isEmpty() && running < concurrency && breaker.isClosed() && !paused;
+        return waiting.isEmpty() && running < concurrency && breaker.isClosed() && !paused && !limited;
     }
 
     /** Whether it wants nothing, however much room there is. */
@@ -242,6 +243,9 @@ final class Lane<M> {
      */
     private double lookAheadNanos(Duration lease) {
         double quarter = lease.toNanos() / 4.0;
-        return limited ? 0 : ranking.isRanked() ? Math.min(quarter, RANKED_LOOK_AHEAD_NANOS) : quarter;
+        if (limited) {
+            return Math.min(quarter, LIMITED_LOOK_AHEAD_NANOS);
+        }
+        return ranking.isRanked() ? Math.min(quarter, RANKED_LOOK_AHEAD_NANOS) : quarter;
     }
 }

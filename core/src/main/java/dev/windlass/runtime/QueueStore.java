@@ -335,11 +335,15 @@ public abstract class QueueStore<M> implements WorkStore<M> {
         Decided decided = new Decided(new HashSet<>(), new HashSet<>());
         call(connection, "decided_topics").list(row -> {
             String topic = row.getString("topic");
-            boolean limited = row.getObject("max_running") != null
+            if (row.getObject("paused_at") != null) {
+                decided.paused().add(topic);
+            }
+            if (row.getObject("max_running") != null
                     || row.getObject("max_per_key") != null
-                    || row.getObject("rate") != null;
-            return (limited && decided.limited().add(topic))
-                    | (row.getObject("paused_at") != null && decided.paused().add(topic));
+                    || row.getObject("rate") != null) {
+                decided.limited().add(topic);
+            }
+            return topic;
         });
         return decided;
     }

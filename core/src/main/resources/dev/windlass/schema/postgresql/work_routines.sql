@@ -212,10 +212,11 @@ begin
         v_per_key := (select t.max_per_key from {schema}.windlass_topic t where t.queue = {work_name} and t.topic = p_topics[i]);
         v_busy := '{}';
         if v_per_key is not null then
+            v_found := {schema}.{work_in_progress}(p_topics[i], p_now);
             select coalesce(jsonb_object_agg(b.turn_key, b.items), '{}') into v_busy
               from (select m.turn_key, count(*) as items
                       from {schema}.{work} m
-                     where m.id = any ({schema}.{work_in_progress}(p_topics[i], p_now)) and m.keyed
+                     where m.id = any (v_found) and m.keyed
                      group by m.turn_key) b;
         end if;
         v_quota := 1;

@@ -80,6 +80,5 @@
        set cancel_asked_at = null, progress = null, progress_text = null, result = null
      where m.id = any (v_ids);
 -- {slot:erasing} What it came to is content, too.
-    update {schema}.{work} m
-       set result = null, progress_text = null
-     where m.id = any ({schema}.{work_lock}(p_ids, array[2, 3, 5]));
+    v_ids := {schema}.{work_lock}(p_ids, array[2, 3, 5]);
+    update {schema}.{work} m set result = null, progress_text = null where m.id = any (v_ids);
