@@ -8,11 +8,15 @@ import dev.windlass.OwnerToken;
 import dev.windlass.operator.TopicLimit;
 import dev.windlass.outbox.OutboxEntry;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -233,15 +237,25 @@ class LimitConformance extends WorkConformance {
         }
     }
 
-    /** One statement sees one moment; what it counts by the clock it has read itself. */
-    private void watch(int most, int perKey, List<String> violations) {
-        List<String> running = database()
-                .rows(
-                        "select turn_key from %s.work where status = 1 and locked_until > ?",
-                        database().now().plusMillis(5));
-        Map<String, Long> byKey = running.stream().collect(Collectors.groupingBy(key -> key, Collectors.counting()));
-        if (running.size() > most || byKey.values().stream().anyMatch(count -> count > perKey)) {
-            violations.add(byKey.toString());
+    /** One statement sees one moment. What has a lease at a later one had it then. */
+    private void watch(int most, int perKey, List<String> violations) throws SQLException {
+        Map<String, List<Instant>> leases = new HashMap<>();
+        try (Connection connection = database().connect();
+                Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery("select turn_key, locked_until from "
+                        + database().options().schemaName() + ".work where status = 1")) {
+            while (rows.next()) {
+                leases.computeIfAbsent(rows.getString(1), key -> new ArrayList<>())
+                        .add(rows.getObject(2, OffsetDateTime.class).toInstant());
+            }
+        }
+        Instant later = database().now();
+        Map<String, Long> running = new HashMap<>();
+        leases.forEach((key, ends) ->
+                running.put(key, ends.stream().filter(later::isBefore).count()));
+        long all = running.values().stream().mapToLong(count -> count).sum();
+        if (all > most || running.values().stream().anyMatch(count -> count > perKey)) {
+            violations.add(running.toString());
         }
     }
 
