@@ -69,7 +69,8 @@ select m.id, m.source, m.message_id, m.topic, m.status, m.priority, m.keyed, m.c
   from {schema}.{inbox} m;
 
 create view {schema}.{inbox_guarded} with (security_invoker = true) as
-select s.id, s.source, s.message_id, null::varchar(255) collate "C" as topic, s.status, s.first_seen_at as created_at,
+select s.id, s.source, s.message_id, null::varchar(255) collate "C" as topic, s.status, 4::smallint as priority, false as keyed,
+       s.first_seen_at as created_at,
        null::timestamptz as due_at, case s.status when 0 then s.state_at end as next_attempt_at, null::timestamptz as expires_at,
        s.claimed_at, s.locked_until, case when s.status in (2, 3) then s.state_at end as ended_at, null::timestamptz as erased_at,
        s.state_at, s.processed_by, s.retry_count, s.lease_expiries, s.requeues, s.last_error
