@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** Internal: the routines of joins, called by name. */
 public final class JoinStore {
@@ -34,32 +35,38 @@ public final class JoinStore {
     }
 
     /** A repeated call with the same ids changes nothing. */
-    public void start(Connection connection, JoinIdentifier id, UUID followUpId, JoinEntry entry) throws SQLException {
-        call(connection, "start")
-                .integer(entry.expectedSteps())
-                .text(entry.groupingKey())
-                .text(entry.metadata())
-                .bool(entry.failedByAny())
-                .uuid(id.value())
+    void start(Connection connection, JoinIdentifier id, UUID followUpId, JoinEntry entry) throws SQLException {
+        started(call(connection, "start"), id, followUpId, entry)
+                .text(outbox)
                 .value(row -> row.getObject(1, UUID.class));
-        if (entry.followUp() != null) {
-            follow(connection, id, followUpId, entry.followUp());
-        }
     }
 
-    void follow(Connection connection, JoinIdentifier id, UUID followUpId, FollowUp followUp) throws SQLException {
-        FollowUp.Message completed = followUp.completed();
-        FollowUp.Message failed = followUp.failed();
-        JoinIdentifier stepOf = followUp.stepOf();
-        call(connection, "follow")
-                .uuid(id.value())
-                .text(outbox)
-                .text(completed == null ? null : completed.topic())
+    /** Says of a join that is to be started what there is to say. */
+    public static Call started(Call call, JoinIdentifier id, UUID followUpId, JoinEntry entry) {
+        return following(
+                call.integer(entry.expectedSteps())
+                        .text(entry.groupingKey())
+                        .text(entry.metadata())
+                        .bool(entry.failedByAny())
+                        .uuid(id.value()),
+                followUpId,
+                entry.followUp());
+    }
+
+    private static Call following(Call call, UUID followUpId, @Nullable FollowUp followUp) {
+        FollowUp.Message completed = followUp == null ? null : followUp.completed();
+        FollowUp.Message failed = followUp == null ? null : followUp.failed();
+        JoinIdentifier stepOf = followUp == null ? null : followUp.stepOf();
+        return call.text(completed == null ? null : completed.topic())
                 .text(completed == null ? null : completed.payload())
                 .text(failed == null ? null : failed.topic())
                 .text(failed == null ? null : failed.payload())
                 .uuid(stepOf == null ? null : stepOf.value())
-                .uuid(followUpId)
+                .uuid(followUpId);
+    }
+
+    void follow(Connection connection, JoinIdentifier id, UUID followUpId, FollowUp followUp) throws SQLException {
+        following(call(connection, "follow").uuid(id.value()).text(outbox), followUpId, followUp)
                 .value(row -> row.getObject(1, UUID.class));
     }
 
@@ -75,7 +82,7 @@ public final class JoinStore {
         return call(connection, "cancel").uuid(id.value()).value(row -> row.getBoolean(1));
     }
 
-    public Optional<Join> find(Connection connection, JoinIdentifier id) throws SQLException {
+    Optional<Join> find(Connection connection, JoinIdentifier id) throws SQLException {
         return call(connection, "find").uuid(id.value()).list(JoinStore::join).stream()
                 .findFirst();
     }

@@ -4,6 +4,7 @@ import static dev.windlass.runtime.Columns.each;
 import static dev.windlass.runtime.Columns.optional;
 
 import dev.windlass.WorkStatus;
+import dev.windlass.join.JoinEntry;
 import dev.windlass.join.JoinIdentifier;
 import dev.windlass.join.JoinStore;
 import dev.windlass.outbox.OutboxEntry.Deduplication;
@@ -14,6 +15,7 @@ import dev.windlass.runtime.Headers;
 import dev.windlass.runtime.Instants;
 import dev.windlass.runtime.OrderedStore;
 import dev.windlass.runtime.QueueStore;
+import java.sql.Array;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -65,9 +67,14 @@ final class OutboxStore extends QueueStore<OutboxMessage> implements OrderedStor
     /** Returns the ids that stand, in the order of the entries. */
     List<UUID> enqueueAll(Connection connection, List<UUID> ids, Collection<OutboxEntry> entries, boolean notify)
             throws SQLException {
-        List<@Nullable String> keys = optional(entries, entry -> key(entry.deduplication()));
-        return call(connection, "enqueue_all")
-                .uuids(ids)
+        boolean mine = entries.stream().allMatch(entry -> entry.deduplication() == null);
+        return written(call(connection, "enqueue_all"), ids, entries, notify)
+                .uuids(optional(entries, OutboxStore::join))
+                .value(row -> mine ? ids : List.of((UUID[]) row.getArray(1).getArray()));
+    }
+
+    private static Call written(Call call, List<UUID> ids, Collection<OutboxEntry> entries, boolean notify) {
+        return call.uuids(ids)
                 .texts(each(entries, OutboxEntry::topic))
                 .texts(each(entries, OutboxEntry::payload))
                 .texts(optional(entries, OutboxEntry::correlationId))
@@ -77,11 +84,27 @@ final class OutboxStore extends QueueStore<OutboxMessage> implements OrderedStor
                 .instants(optional(entries, OutboxEntry::expiresAt))
                 .bool(notify)
                 .texts(optional(entries, OutboxEntry::orderingKey))
-                .texts(keys)
-                .durations(windows(entries))
-                .uuids(optional(entries, OutboxStore::join))
-                .value(row ->
-                        keys == null ? ids : List.of((UUID[]) row.getArray(1).getArray()));
+                .texts(optional(entries, entry -> key(entry.deduplication())))
+                .durations(windows(entries));
+    }
+
+    /** Returns the ids that stand, in the order of the steps; or none, if an earlier call with the same id has written them. */
+    List<UUID> fanOut(
+            Connection connection,
+            JoinIdentifier id,
+            UUID followUpId,
+            JoinEntry join,
+            List<UUID> ids,
+            Collection<OutboxEntry> steps,
+            boolean notify)
+            throws SQLException {
+        Call call = JoinStore.started(call(connection, "fan_out"), id, followUpId, join);
+        return written(call, ids, steps, notify)
+                .list(row -> {
+                    Array stand = row.getArray("message_ids");
+                    return stand == null ? List.<UUID>of() : List.of((UUID[]) stand.getArray());
+                })
+                .get(0);
     }
 
     private static @Nullable UUID join(OutboxEntry entry) {

@@ -20,6 +20,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
@@ -145,56 +146,67 @@ final class StoredOutbox extends ForwardedClaims<OutboxMessage, OutboxWorkItemId
 
     @Override
     public JoinIdentifier fanOut(JoinEntry join, Collection<OutboxEntry> steps) {
-        JoinIdentifier id = new JoinIdentifier(ids.next());
-        List<OutboxEntry> members = members(id, join, steps);
-        UUID followUpId = ids.next();
-        List<UUID> made = newIds(members.size());
+        FanOut made = fanOutOf(join, steps);
         boolean announce = announcer.announce();
-        boolean[] tried = {false};
         return database.retrying(
-                "fan out to " + members.size() + " messages",
-                connection -> {
-                    boolean again = tried[0] && store.joins.find(connection, id).isPresent();
-                    tried[0] = true;
-                    if (!again) {
-                        store.joins.start(connection, id, followUpId, join);
-                        store.enqueueAll(connection, made, members, announce);
-                    }
-                    return members;
+                made.what(),
+                connection -> fanOut(connection, made, announce),
+                stand -> {
+                    topics(made.steps()).forEach(dispatcher::committed);
+                    return made.id();
                 },
-                written -> {
-                    topics(written).forEach(dispatcher::committed);
-                    return id;
-                },
-                connection -> fanOut(connection, id, join, members));
+                connection -> fanOut(connection, made));
     }
 
     @Override
     public JoinIdentifier fanOut(Connection connection, JoinEntry join, Collection<OutboxEntry> steps) {
         Require.present("connection", connection);
-        JoinIdentifier id = new JoinIdentifier(ids.next());
-        return fanOut(connection, id, join, members(id, join, steps));
+        return fanOut(connection, fanOutOf(join, steps));
     }
 
-    private JoinIdentifier fanOut(Connection connection, JoinIdentifier id, JoinEntry join, List<OutboxEntry> members) {
-        database.within(connection, "start a join", callers -> {
-            store.joins.start(callers, id, ids.next(), join);
-            return true;
+    private JoinIdentifier fanOut(Connection connection, FanOut made) {
+        return database.within(connection, made.what(), callers -> {
+            boolean announce = announcer.announce();
+            fanOut(callers, made, announce);
+            for (String topic : topics(made.steps()).toList()) {
+                signal(callers, topic, announce);
+            }
+            return made.id();
         });
-        enqueueAll(connection, members);
-        return id;
     }
 
-    private static List<OutboxEntry> members(JoinIdentifier id, JoinEntry join, Collection<OutboxEntry> steps) {
+    private List<UUID> fanOut(Connection connection, FanOut made, boolean announce) throws SQLException {
+        List<UUID> stand =
+                store.fanOut(connection, made.id(), made.followUpId(), made.join(), made.ids(), made.steps(), announce);
+        if (!stand.isEmpty()) {
+            enqueueLog.enqueued(made.steps(), stand);
+        }
+        return stand;
+    }
+
+    /** A join to be started and its steps, with the ids that they keep when the call is repeated. */
+    private record FanOut(JoinIdentifier id, UUID followUpId, JoinEntry join, List<UUID> ids, List<OutboxEntry> steps) {
+        String what() {
+            return "fan out to " + steps.size() + " messages";
+        }
+    }
+
+    private FanOut fanOutOf(JoinEntry join, Collection<OutboxEntry> steps) {
         Require.present("join entry", join);
-        List<OutboxEntry> members = Require.elements("steps", steps).stream()
-                .map(step -> step.withJoin(id))
-                .toList();
+        List<OutboxEntry> members = List.copyOf(Require.elements("steps", steps));
         if (members.size() > join.expectedSteps()) {
             throw new IllegalArgumentException("expected at most the " + join.expectedSteps()
                     + " steps of the join, got " + members.size() + "; let it expect as many");
         }
-        return members;
+        members.stream()
+                .map(OutboxEntry::join)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .ifPresent(other -> {
+                    throw new IllegalArgumentException("expected steps that are of no join yet, got one of join "
+                            + other + "; attach it to the other one afterwards");
+                });
+        return new FanOut(new JoinIdentifier(ids.next()), ids.next(), join, newIds(members.size()), members);
     }
 
     @Override

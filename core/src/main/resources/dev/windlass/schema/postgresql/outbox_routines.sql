@@ -153,6 +153,52 @@ begin
 end
 $sql$;
 
+-- Starts a join and writes its steps, all or none: what is said of the join as in windlass_join_start, what is said of the messages as
+-- in enqueue_all. A repeated call with the id of the first, because the answer was lost, changes nothing.
+-- Returns the id of the join, and the ids of the messages as enqueue_all does; null if they had been written before.
+create or replace function {schema}.{outbox_fan_out}(
+    p_expected_steps   integer,
+    p_grouping_key     text default null,
+    p_metadata         text default null,
+    p_fail_if_any      boolean default true,
+    p_join_id          uuid default null,
+    p_complete_topic   text default null,
+    p_complete_payload text default null,
+    p_fail_topic       text default null,
+    p_fail_payload     text default null,
+    p_outer_join_id    uuid default null,
+    p_follow_up_id     uuid default null,
+    p_ids              uuid[] default null,
+    p_topics           text[] default null,
+    p_payloads         text[] default null,
+    p_correlation_ids  text[] default null,
+    p_headers          text[] default null,
+    p_due_ats          timestamptz[] default null,
+    p_delays           interval[] default null,
+    p_expires_ats      timestamptz[] default null,
+    p_notify           boolean default true,
+    p_ordering_keys    text[] default null,
+    p_dedup_keys       text[] default null,
+    p_dedup_windows    interval[] default null,
+    out join_id        uuid,
+    out message_ids    uuid[]
+)
+    language plpgsql
+as $sql$
+begin
+    join_id := coalesce(p_join_id, {schema}.windlass_new_id());
+    if exists (select from {schema}.windlass_join j where j.id = join_id) then
+        return;
+    end if;
+    perform {schema}.windlass_join_start(p_expected_steps, p_grouping_key, p_metadata, p_fail_if_any, join_id, p_complete_topic,
+                                         p_complete_payload, p_fail_topic, p_fail_payload, p_outer_join_id, p_follow_up_id,
+                                         {outbox_name});
+    message_ids := {schema}.{outbox_enqueue_all}(p_ids, p_topics, p_payloads, p_correlation_ids, p_headers, p_due_ats, p_delays,
+                                                 p_expires_ats, p_notify, p_ordering_keys, p_dedup_keys, p_dedup_windows,
+                                                 array_fill(join_id, array[coalesce(cardinality(p_topics), 0)]));
+end
+$sql$;
+
 -- What has to be done when messages end, in the same transaction: their joins and runs learn of it, and the keys they
 -- held are passed on, unless p_pass_on says that the caller does that. Those of p_blocking go on to hold theirs.
 create or replace function {schema}.{outbox_message_ended}(

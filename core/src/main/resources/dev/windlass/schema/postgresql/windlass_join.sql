@@ -65,13 +65,21 @@ create table {schema}.windlass_join_gone (
 );
 create index windlass_join_gone_at on {schema}.windlass_join_gone (gone_at);
 
--- Starts a join. A repeated call with the id of the first, because the answer was lost, changes nothing. Returns the id.
+-- Starts a join; with a topic or an outer join it also says what follows, see windlass_join_follow. A repeated call with the ids of the
+-- first, because the answer was lost, changes nothing. Returns the id.
 create or replace function {schema}.windlass_join_start(
-    p_expected_steps integer,
-    p_grouping_key   text default null,
-    p_metadata       text default null,
-    p_fail_if_any    boolean default true,
-    p_id             uuid default null
+    p_expected_steps   integer,
+    p_grouping_key     text default null,
+    p_metadata         text default null,
+    p_fail_if_any      boolean default true,
+    p_id               uuid default null,
+    p_complete_topic   text default null,
+    p_complete_payload text default null,
+    p_fail_topic       text default null,
+    p_fail_payload     text default null,
+    p_outer_join_id    uuid default null,
+    p_follow_up_id     uuid default null,
+    p_outbox           text default null
 ) returns uuid
     language plpgsql
 as $sql$
@@ -85,6 +93,10 @@ begin
     insert into {schema}.windlass_join (id, created_at, updated_at, expected_steps, grouping_key, metadata, fail_if_any)
     values (v_id, v_now, v_now, p_expected_steps, p_grouping_key, p_metadata, coalesce(p_fail_if_any, true))
     on conflict (id) do nothing;
+    if coalesce(p_complete_topic, p_fail_topic, p_outer_join_id::text) is not null then
+        perform {schema}.windlass_join_follow(v_id, p_outbox, p_complete_topic, p_complete_payload, p_fail_topic, p_fail_payload,
+                                              p_outer_join_id, p_follow_up_id);
+    end if;
     return v_id;
 end
 $sql$;
