@@ -26,3 +26,5 @@
     end if;
 -- {slot:deleted} Who attaches one to a join later is told that it is done.
             perform {schema}.windlass_join_note_done(v_ids);
+-- {slot:attaching} A copy that waits is no message yet: the attempt without the queue may do the work.
+    v_ids := array(select m.id from {schema}.{inbox} m where m.id = any (v_ids) and m.status + 0 <> 4);

@@ -16,6 +16,7 @@ declare
 begin
     perform {schema}.windlass_check_ids(p_ids);
     v_ids := {schema}.{queue_lock}(p_ids, array[0, 1, 2, 3, 4, 5]);
+    {slot:attaching}
     perform 1 from {schema}.windlass_join j where j.id = p_join_id for update;
     perform {schema}.windlass_join_known(p_join_id);
     if cardinality(v_ids) < cardinality(p_ids) then
@@ -55,8 +56,11 @@ declare
     v_join  uuid;
     v_known uuid[];
 begin
-    for v_join in select distinct e.join_id from unnest(p_join_ids) as e (join_id) where e.join_id is not null order by e.join_id loop
-        perform 1 from {schema}.windlass_join j where j.id = v_join for update;
+    if p_originals is not null then
+        perform {schema}.{queue_lock}(p_originals, array[0, 1, 2, 3, 4, 5]);
+    end if;
+    perform 1 from {schema}.windlass_join j where j.id = any (p_join_ids) order by j.id desc for update;
+    for v_join in select distinct e.join_id from unnest(p_join_ids) as e (join_id) where e.join_id is not null loop
         perform {schema}.windlass_join_enter(v_join, {queue_name}, array(
             select e.id
               from unnest(p_ids, p_join_ids, p_originals) as e (id, join_id, original)

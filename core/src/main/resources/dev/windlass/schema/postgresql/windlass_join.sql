@@ -3,7 +3,11 @@
 --
 --   0 pending --(all steps counted)--> 1 completed, 2 failed          0 pending --cancel--> 3 cancelled
 --
--- Whoever changes several locks messages in the order of their ids, and then joins in the order of theirs.
+-- If the message that follows is refused, by a trigger or a constraint of the user's, the join stays pending with all steps counted;
+-- it says so, and maintenance tries again to end it.
+--
+-- Whoever changes several locks messages in the order of their ids, and then joins, the latest id first: the end of an inner join
+-- counts in its outer one, which is the older one as a rule.
 create table {schema}.windlass_join (
     id               uuid         not null,
     created_at       timestamptz  not null,
@@ -130,7 +134,7 @@ begin
     perform 1
        from {schema}.windlass_join j
       where j.id in (p_join_id, p_outer_join_id)
-      order by j.id
+      order by j.id desc
         for update;
     v_join := {schema}.windlass_join_known(p_join_id);
     if v_join.follow_up_id is not null then
@@ -222,7 +226,7 @@ begin
                                                 from {schema}.windlass_join_member c
                                                where c.message_id = any (p_message_ids) and c.status = 0))
                         and j.status = 0 and (p_join_id is null or j.id = p_join_id)
-                      order by j.id
+                      order by j.id desc
                         for update);
     if cardinality(v_joins) = 0 then
         return;
@@ -329,7 +333,7 @@ begin
                                                 from {schema}.windlass_join_member c
                                                where c.message_id = any (p_message_ids) and c.status = 2))
                         and j.status = 0
-                      order by j.id
+                      order by j.id desc
                         for update);
     with reopened as (
         update {schema}.windlass_join_member c
