@@ -303,7 +303,11 @@ $sql$;
 --
 --   0 pending --(all steps counted)--> 1 completed, 2 failed          0 pending --cancel--> 3 cancelled
 --
--- Whoever changes several locks messages in the order of their ids, and then joins in the order of theirs.
+-- If the message that follows is refused, by a trigger or a constraint of the user's, the join stays pending with all steps counted;
+-- it says so, and maintenance tries again to end it.
+--
+-- Whoever changes several locks messages in the order of their ids, and then joins, the latest id first: the end of an inner join
+-- counts in its outer one, which is the older one as a rule.
 create table "windlass".windlass_join (
     id               uuid         not null,
     created_at       timestamptz  not null,
@@ -324,11 +328,13 @@ create table "windlass".windlass_join (
     complete_payload text,
     fail_payload     text,
     metadata         text,
+    last_error       varchar(2048),                      -- why it has not ended, though all steps are counted
     constraint windlass_join_pk primary key (id),
     constraint windlass_join_steps_check check (expected_steps > 0 and completed_steps >= 0 and failed_steps >= 0
                                             and completed_steps + failed_steps <= members and members <= expected_steps),
     constraint windlass_join_status_check check (status between 0 and 3 and (status = 0) = (ended_at is null)
-                                             and (status not in (1, 2) or completed_steps + failed_steps = expected_steps)),
+                                             and (status not in (1, 2) or completed_steps + failed_steps = expected_steps)
+                                             and (status = 0 or last_error is null)),
     constraint windlass_join_follow_check check ((follow_up_id is null) = (outbox is null)
                                              and (outbox is not null or outer_join_id is null and complete_topic is null
                                                   and fail_topic is null)),
@@ -340,6 +346,7 @@ create table "windlass".windlass_join (
 create index windlass_join_grouping on "windlass".windlass_join (grouping_key, created_at, id) where grouping_key is not null;
 create index windlass_join_created on "windlass".windlass_join (created_at, id);
 create index windlass_join_pending on "windlass".windlass_join (created_at) where status = 0;
+create index windlass_join_refused on "windlass".windlass_join (updated_at) where last_error is not null;
 create index windlass_join_ended on "windlass".windlass_join (ended_at) where ended_at is not null;
 
 -- No foreign key: it would cost every member a look, and a join of many a third of its time.
@@ -365,13 +372,21 @@ create table "windlass".windlass_join_gone (
 );
 create index windlass_join_gone_at on "windlass".windlass_join_gone (gone_at);
 
--- Starts a join. A repeated call with the id of the first, because the answer was lost, changes nothing. Returns the id.
+-- Starts a join; with a topic or an outer join it also says what follows, see windlass_join_follow. A repeated call with the ids of the
+-- first, because the answer was lost, changes nothing. Returns the id.
 create or replace function "windlass".windlass_join_start(
-    p_expected_steps integer,
-    p_grouping_key   text default null,
-    p_metadata       text default null,
-    p_fail_if_any    boolean default true,
-    p_id             uuid default null
+    p_expected_steps   integer,
+    p_grouping_key     text default null,
+    p_metadata         text default null,
+    p_fail_if_any      boolean default true,
+    p_id               uuid default null,
+    p_complete_topic   text default null,
+    p_complete_payload text default null,
+    p_fail_topic       text default null,
+    p_fail_payload     text default null,
+    p_outer_join_id    uuid default null,
+    p_follow_up_id     uuid default null,
+    p_outbox           text default null
 ) returns uuid
     language plpgsql
 as $sql$
@@ -385,6 +400,10 @@ begin
     insert into "windlass".windlass_join (id, created_at, updated_at, expected_steps, grouping_key, metadata, fail_if_any)
     values (v_id, v_now, v_now, p_expected_steps, p_grouping_key, p_metadata, coalesce(p_fail_if_any, true))
     on conflict (id) do nothing;
+    if coalesce(p_complete_topic, p_fail_topic, p_outer_join_id::text) is not null then
+        perform "windlass".windlass_join_follow(v_id, p_outbox, p_complete_topic, p_complete_payload, p_fail_topic, p_fail_payload,
+                                              p_outer_join_id, p_follow_up_id);
+    end if;
     return v_id;
 end
 $sql$;
@@ -418,7 +437,7 @@ begin
     perform 1
        from "windlass".windlass_join j
       where j.id in (p_join_id, p_outer_join_id)
-      order by j.id
+      order by j.id desc
         for update;
     v_join := "windlass".windlass_join_known(p_join_id);
     if v_join.follow_up_id is not null then
@@ -430,6 +449,14 @@ begin
         perform "windlass".windlass_refuse('a join that is pending or has ended', 'one that was cancelled', 'Start another.');
     end if;
     if p_outer_join_id is not null then
+        if exists (with recursive outward (id) as (
+                       select p_outer_join_id
+                       union
+                       select j.outer_join_id from outward join "windlass".windlass_join j on j.id = outward.id)
+                   select from outward where outward.id = p_join_id) then
+            perform "windlass".windlass_refuse('an outer join that can end before this one', 'one that waits for it',
+                                             'A join cannot be a step of itself, nor of one of its own steps.');
+        end if;
         perform "windlass".windlass_join_enter(p_outer_join_id, p_outbox, array[v_id]);
     end if;
     update "windlass".windlass_join j
@@ -439,10 +466,7 @@ begin
            fail_topic = p_fail_topic, fail_payload = case when p_fail_topic is not null then coalesce(p_fail_payload, '') end
      where j.id = p_join_id;
     if v_join.status in (1, 2) then
-        update "windlass".windlass_join j
-           set status = case when j.failed_steps > 0 and j.fail_if_any then 2 else 1 end
-         where j.id = p_join_id;
-        perform "windlass".windlass_join_follow_up(p_join_id);
+        perform "windlass".windlass_join_end(array[p_join_id]);
     end if;
     return v_id;
 end
@@ -518,7 +542,7 @@ begin
                                                 from "windlass".windlass_join_member c
                                                where c.message_id = any (p_message_ids) and c.status = 0))
                         and j.status = 0 and (p_join_id is null or j.id = p_join_id)
-                      order by j.id
+                      order by j.id desc
                         for update);
     if cardinality(v_joins) = 0 then
         return;
@@ -530,45 +554,84 @@ begin
         returning c.join_id),
     steps as (
         select counted.join_id, count(*)::integer as number from counted group by counted.join_id),
-    ended as (
+    changed as (
         update "windlass".windlass_join j
            set completed_steps = j.completed_steps + case p_status when 1 then steps.number else 0 end,
                failed_steps = j.failed_steps + case p_status when 2 then steps.number else 0 end,
-               updated_at = clock_timestamp(),
-               ended_at = case when j.completed_steps + j.failed_steps + steps.number = j.expected_steps then clock_timestamp() end,
-               status = case when j.completed_steps + j.failed_steps + steps.number < j.expected_steps then 0
-                             when j.fail_if_any and (p_status = 2 or j.failed_steps > 0) then 2
-                             else 1 end
+               updated_at = clock_timestamp()
           from steps
          where j.id = steps.join_id
-        returning j.id, j.status, j.follow_up_id)
-    select coalesce(array_agg(ended.id order by ended.id), '{}') into v_joins
-      from ended
-     where ended.status > 0 and ended.follow_up_id is not null;
+        returning j.id, j.completed_steps + j.failed_steps = j.expected_steps as complete)
+    select coalesce(array_agg(changed.id order by changed.id desc), '{}') into v_joins from changed where changed.complete;
     foreach v_join in array v_joins loop
-        perform "windlass".windlass_join_follow_up(v_join);
+        begin
+            perform "windlass".windlass_join_end(array[v_join]);
+        exception
+            when others or assert_failure then
+                if sqlstate = '55P03' or sqlstate like '40%' then -- no refusal: the outer join is locked, or all of this is to be repeated
+                    raise;
+                end if;
+                update "windlass".windlass_join j
+                   set last_error = 'what follows is refused (SQLSTATE ' || sqlstate || ')' -- whose text may quote a row
+                 where j.id = v_join;
+        end;
     end loop;
 end
 $sql$;
 
--- Writes what follows a join that has ended; the caller has locked it. If nothing follows, the end itself is the step of the outer one.
-create or replace function "windlass".windlass_join_follow_up(p_join_id uuid) returns void
+-- Ends joins all of whose steps are counted, and writes what follows; the caller has locked them. If no message follows, the end itself
+-- is the step of the outer one. What follows is written once: its content is in the message from now on, and only there. Returns how
+-- many.
+create or replace function "windlass".windlass_join_end(p_ids uuid[]) returns integer
     language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
 as $sql$
 declare
-    v_join   "windlass".windlass_join := "windlass".windlass_join_known(p_join_id);
-    v_topic  text := case v_join.status when 1 then v_join.complete_topic else v_join.fail_topic end;
+    v_join   "windlass".windlass_join;
+    v_status smallint;
+    v_topic  text;
 begin
-    if v_topic is null then
-        if v_join.outer_join_id is not null then
-            perform "windlass".windlass_join_count(array[v_join.follow_up_id], v_join.status);
+    for v_join in select j.* from "windlass".windlass_join j where j.id = any (p_ids) order by j.id desc loop
+        v_status := case when v_join.failed_steps > 0 and v_join.fail_if_any then 2 else 1 end;
+        v_topic := case v_status when 1 then v_join.complete_topic else v_join.fail_topic end;
+        update "windlass".windlass_join j
+           set status = v_status, updated_at = clock_timestamp(), ended_at = coalesce(j.ended_at, clock_timestamp()),
+               last_error = null, complete_payload = null, fail_payload = null
+         where j.id = v_join.id;
+        if v_topic is not null then
+            execute 'select ' || $name$"windlass"$name$ || '.' || quote_ident(v_join.outbox || '_enqueue')
+                    || '(p_topic => $1, p_payload => $2, p_correlation_id => $3, p_id => $4, p_join_id => $5)'
+              using v_topic, case v_status when 1 then v_join.complete_payload else v_join.fail_payload end,
+                    'join-' || v_join.id, v_join.follow_up_id,
+                    (select o.id from "windlass".windlass_join o where o.id = v_join.outer_join_id); -- may be cancelled, and gone since
+        elsif v_join.outer_join_id is not null then
+            perform "windlass".windlass_join_count(array[v_join.follow_up_id], v_status);
         end if;
-        return;
-    end if;
-    execute 'select ' || $name$"windlass"$name$ || '.' || quote_ident(v_join.outbox || '_enqueue')
-            || '(p_topic => $1, p_payload => $2, p_correlation_id => $3, p_id => $4, p_join_id => $5)'
-      using v_topic, case v_join.status when 1 then v_join.complete_payload else v_join.fail_payload end,
-            'join-' || v_join.id, v_join.follow_up_id, v_join.outer_join_id;
+    end loop;
+    return cardinality(p_ids);
+end
+$sql$;
+
+-- Tries again to end joins whose follow-up was refused, those first that have waited longest; see windlass_each. Returns how many.
+create or replace function "windlass".windlass_join_end_refused(p_limit integer default 1000) returns integer
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    return "windlass".windlass_each(
+        'select ' || $name$"windlass".windlass_join_end$name$ || '($1::uuid[])',
+        array(select j.id
+                from "windlass".windlass_join j
+               where j.last_error is not null
+               order by j.updated_at
+               limit p_limit
+                 for update skip locked)::text[]);
 end
 $sql$;
 
@@ -590,7 +653,8 @@ end
 $sql$;
 
 -- Counts a step that no queue reports: p_status 1 completed, 2 failed. p_step names it, and may be the id of a message; what has been
--- counted before is not counted again. Returns whether it is counted so: false if it has ended otherwise, or the join has.
+-- counted before is not counted again. Returns whether it is counted so: false if it has ended otherwise, or the join has ended without
+-- it. A new step of a join that has ended, or has all its steps, is refused.
 create or replace function "windlass".windlass_join_report(p_join_id uuid, p_step uuid, p_status integer) returns boolean
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -603,6 +667,8 @@ declare
 begin
     if p_status is null or p_status not in (1, 2) then
         perform "windlass".windlass_refuse('1 for completed or 2 for failed', p_status::text, 'Give p_status.');
+    elsif coalesce(p_step, '00000000-0000-0000-0000-000000000000') = '00000000-0000-0000-0000-000000000000' then
+        perform "windlass".windlass_refuse('the id of a step', p_step::text, 'Give p_step, an id of your own, the same whenever you report it.');
     end if;
     perform 1 from "windlass".windlass_join j where j.id = p_join_id for update;
     select c.status into v_status from "windlass".windlass_join_member c where c.join_id = p_join_id and c.message_id = p_step;
@@ -636,7 +702,7 @@ begin
                                                 from "windlass".windlass_join_member c
                                                where c.message_id = any (p_message_ids) and c.status = 2))
                         and j.status = 0
-                      order by j.id
+                      order by j.id desc
                         for update);
     with reopened as (
         update "windlass".windlass_join_member c
@@ -646,7 +712,7 @@ begin
     steps as (
         select reopened.join_id, count(*)::integer as number from reopened group by reopened.join_id)
     update "windlass".windlass_join j
-       set failed_steps = j.failed_steps - steps.number, updated_at = clock_timestamp()
+       set failed_steps = j.failed_steps - steps.number, updated_at = clock_timestamp(), last_error = null
       from steps
      where j.id = steps.join_id;
 end
@@ -710,7 +776,7 @@ end
 $sql$;
 
 -- Deletes joins that ended longer ago than p_keep, their members first, and what was noted for joins that have ended since. Returns how
--- many rows of joins and members.
+-- many rows.
 create or replace function "windlass".windlass_join_clean(p_keep interval, p_limit integer default 1000) returns integer
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -724,7 +790,7 @@ declare
     v_joins  uuid[];
     v_count  integer;
 begin
-    perform "windlass".windlass_delete($name$"windlass".windlass_join_gone$name$, array(
+    v_count := "windlass".windlass_delete($name$"windlass".windlass_join_gone$name$, array(
         select g.ctid
           from "windlass".windlass_join_gone g
          where g.gone_at < greatest(v_before, v_oldest - interval '1 hour')
@@ -737,7 +803,7 @@ begin
                       order by j.ended_at
                       limit p_limit
                         for update skip locked);
-    v_count := "windlass".windlass_delete($name$"windlass".windlass_join_member$name$, array(
+    v_count := v_count + "windlass".windlass_delete($name$"windlass".windlass_join_member$name$, array(
         select c.ctid from "windlass".windlass_join_member c where c.join_id = any (v_joins) limit p_limit for update skip locked));
     return v_count + "windlass".windlass_delete($name$"windlass".windlass_join$name$, array(
         select j.ctid
@@ -761,7 +827,8 @@ declare
     v_step  uuid;
 begin
     update "windlass".windlass_join j
-       set status = 3, ended_at = clock_timestamp(), updated_at = clock_timestamp()
+       set status = 3, ended_at = clock_timestamp(), updated_at = clock_timestamp(), last_error = null, complete_payload = null,
+           fail_payload = null
      where j.id = p_join_id and j.status = 0
     returning j.outer_join_id, j.follow_up_id into v_outer, v_step;
     if not found then
@@ -911,8 +978,11 @@ declare
     v_join  uuid;
     v_known uuid[];
 begin
-    for v_join in select distinct e.join_id from unnest(p_join_ids) as e (join_id) where e.join_id is not null order by e.join_id loop
-        perform 1 from "windlass".windlass_join j where j.id = v_join for update;
+    if p_originals is not null then
+        perform "windlass"."outbox_lock"(p_originals, array[0, 1, 2, 3, 4, 5]);
+    end if;
+    perform 1 from "windlass".windlass_join j where j.id = any (p_join_ids) order by j.id desc for update;
+    for v_join in select distinct e.join_id from unnest(p_join_ids) as e (join_id) where e.join_id is not null loop
         perform "windlass".windlass_join_enter(v_join, 'outbox', array(
             select e.id
               from unnest(p_ids, p_join_ids, p_originals) as e (id, join_id, original)
@@ -2672,6 +2742,52 @@ begin
     end if;
     return array(select coalesce(e.original, e.id) from unnest(v_ids, v_originals) with ordinality as e (id, original, place)
                   order by e.place);
+end
+$sql$;
+
+-- Starts a join and writes its steps, all or none: what is said of the join as in windlass_join_start, what is said of the messages as
+-- in enqueue_all. A repeated call with the id of the first, because the answer was lost, changes nothing.
+-- Returns the id of the join, and the ids of the messages as enqueue_all does; null if they had been written before.
+create or replace function "windlass"."outbox_fan_out"(
+    p_expected_steps   integer,
+    p_grouping_key     text default null,
+    p_metadata         text default null,
+    p_fail_if_any      boolean default true,
+    p_join_id          uuid default null,
+    p_complete_topic   text default null,
+    p_complete_payload text default null,
+    p_fail_topic       text default null,
+    p_fail_payload     text default null,
+    p_outer_join_id    uuid default null,
+    p_follow_up_id     uuid default null,
+    p_ids              uuid[] default null,
+    p_topics           text[] default null,
+    p_payloads         text[] default null,
+    p_correlation_ids  text[] default null,
+    p_headers          text[] default null,
+    p_due_ats          timestamptz[] default null,
+    p_delays           interval[] default null,
+    p_expires_ats      timestamptz[] default null,
+    p_notify           boolean default true,
+    p_ordering_keys    text[] default null,
+    p_dedup_keys       text[] default null,
+    p_dedup_windows    interval[] default null,
+    out join_id        uuid,
+    out message_ids    uuid[]
+)
+    language plpgsql
+as $sql$
+begin
+    join_id := coalesce(p_join_id, "windlass".windlass_new_id());
+    if exists (select from "windlass".windlass_join j where j.id = join_id) then
+        return;
+    end if;
+    perform "windlass".windlass_join_start(p_expected_steps, p_grouping_key, p_metadata, p_fail_if_any, join_id, p_complete_topic,
+                                         p_complete_payload, p_fail_topic, p_fail_payload, p_outer_join_id, p_follow_up_id,
+                                         'outbox');
+    message_ids := "windlass"."outbox_enqueue_all"(p_ids, p_topics, p_payloads, p_correlation_ids, p_headers, p_due_ats, p_delays,
+                                                 p_expires_ats, p_notify, p_ordering_keys, p_dedup_keys, p_dedup_windows,
+                                                 array_fill(join_id, array[coalesce(cardinality(p_topics), 0)]));
 end
 $sql$;
 
@@ -7753,6 +7869,7 @@ declare
 begin
     perform "windlass".windlass_check_ids(p_ids);
     v_ids := "windlass"."inbox_lock"(p_ids, array[0, 1, 2, 3, 4, 5]);
+    v_ids := array(select m.id from "windlass"."inbox" m where m.id = any (v_ids) and m.status + 0 <> 4);
     perform 1 from "windlass".windlass_join j where j.id = p_join_id for update;
     perform "windlass".windlass_join_known(p_join_id);
     if cardinality(v_ids) < cardinality(p_ids) then
@@ -7792,8 +7909,11 @@ declare
     v_join  uuid;
     v_known uuid[];
 begin
-    for v_join in select distinct e.join_id from unnest(p_join_ids) as e (join_id) where e.join_id is not null order by e.join_id loop
-        perform 1 from "windlass".windlass_join j where j.id = v_join for update;
+    if p_originals is not null then
+        perform "windlass"."inbox_lock"(p_originals, array[0, 1, 2, 3, 4, 5]);
+    end if;
+    perform 1 from "windlass".windlass_join j where j.id = any (p_join_ids) order by j.id desc for update;
+    for v_join in select distinct e.join_id from unnest(p_join_ids) as e (join_id) where e.join_id is not null loop
         perform "windlass".windlass_join_enter(v_join, 'inbox', array(
             select e.id
               from unnest(p_ids, p_join_ids, p_originals) as e (id, join_id, original)

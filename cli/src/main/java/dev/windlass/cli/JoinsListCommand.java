@@ -5,7 +5,6 @@ import dev.windlass.join.JoinFilter;
 import dev.windlass.join.JoinStatus;
 import dev.windlass.join.Joins;
 import dev.windlass.operator.Page;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -71,13 +70,12 @@ final class JoinsListCommand implements Callable<Integer> {
     }
 
     private static void print(List<Join> joins, OutboxSession session) {
-        Instant now = session.now();
         Table table = new Table("ID", "KEY", "CREATED", "STATE", "STEPS", "COMPLETED", "FAILED");
         for (Join join : joins) {
             table.row(
                     join.id().toString(),
                     join.groupingKey().orElse("-"),
-                    Span.dated(join.createdAt(), now),
+                    Printable.seconds(join.createdAt()),
                     word(join.status()),
                     Integer.toString(join.expectedSteps()),
                     Integer.toString(join.completedSteps()),

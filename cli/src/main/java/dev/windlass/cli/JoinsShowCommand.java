@@ -61,6 +61,7 @@ final class JoinsShowCommand implements Callable<Integer> {
         sheet.line("key", join.groupingKey());
         sheet.line("state", JoinsListCommand.word(join.status()));
         sheet.line("steps", join.expectedSteps());
+        sheet.line("attached", join.members());
         sheet.line("completed", join.completedSteps());
         sheet.line("failed", join.failedSteps());
         sheet.line("fails with", join.failedByAny() ? "any failed step" : "none");
@@ -68,6 +69,7 @@ final class JoinsShowCommand implements Callable<Integer> {
         sheet.line("changed at", join.updatedAt());
         sheet.line("ended at", join.endedAt());
         sheet.line("follow-up", join.followUpId());
+        sheet.line("last error", join.lastError());
         sheet.block("metadata", join.metadata());
     }
 

@@ -130,7 +130,8 @@ final class Json {
                 .put("createdAt", join.createdAt().toString())
                 .put("updatedAt", join.updatedAt().toString())
                 .put("endedAt", text(join.endedAt()))
-                .put("followUpId", text(join.followUpId()));
+                .put("followUpId", text(join.followUpId()))
+                .put("lastError", text(join.lastError()));
     }
 
     static ObjectNode of(LeaseState lease) {

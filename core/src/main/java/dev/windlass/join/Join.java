@@ -11,6 +11,7 @@ import java.util.UUID;
  * @param completedSteps how many of them have ended well
  * @param failedSteps how many have failed, expired, been cancelled or purged
  * @param followUpId the id of the message that follows, whichever it is, once it is known that one may
+ * @param lastError why it is pending though all steps have ended: what follows was refused, and is tried again
  */
 public record Join(
         JoinIdentifier id,
@@ -25,7 +26,8 @@ public record Join(
         Instant createdAt,
         Instant updatedAt,
         Optional<Instant> endedAt,
-        Optional<UUID> followUpId) {
+        Optional<UUID> followUpId,
+        Optional<String> lastError) {
 
     /** How many steps have not ended. */
     public int openSteps() {

@@ -114,6 +114,11 @@ public final class JoinStore {
         return call(connection, "clean").duration(RETENTION).integer(limit).count();
     }
 
+    /** Ends joins whose follow-up was refused, if it is not by now. */
+    public int endRefused(Connection connection, int limit) throws SQLException {
+        return call(connection, "end_refused").integer(limit).count();
+    }
+
     private static Join join(ResultSet row) throws SQLException {
         return new Join(
                 new JoinIdentifier(row.getObject("id", UUID.class)),
@@ -128,6 +133,7 @@ public final class JoinStore {
                 instant(row, "created_at"),
                 instant(row, "updated_at"),
                 optionalInstant(row, "ended_at"),
-                Optional.ofNullable(row.getObject("follow_up_id", UUID.class)));
+                Optional.ofNullable(row.getObject("follow_up_id", UUID.class)),
+                Optional.ofNullable(row.getString("last_error")));
     }
 }

@@ -5,7 +5,8 @@
  *
  * <ul>
  *   <li>The end of a member counts in its joins in the transaction that ends it, once.
- *   <li>The transaction that counts the last step ends the join, and writes what follows: one message, or none.
+ *   <li>The transaction that counts the last step ends the join, and writes what follows: one message, or none. If that message is
+ *       refused, the join stays pending, all counted, and a later transaction does both.
  *   <li>Counted steps never exceed the members, nor members the expected steps; the table checks both.
  *   <li>A join that has ended does not change any more.
  * </ul>

@@ -253,6 +253,8 @@ final class OutboxStore extends QueueStore<OutboxMessage> implements OrderedStor
                 "forgetting deduplication keys",
                 (connection, limit) ->
                         call(connection, "clean_dedup").integer(limit).count(),
+                "ending joins whose follow-up was refused",
+                joins::endRefused,
                 "cleaning joins",
                 joins::clean);
     }

@@ -118,7 +118,7 @@ final class JoinConformance extends JoinsConformance {
     }
 
     @Test
-    @Shows({"OBX-092", "OBX-094"})
+    @Shows({"OBX-090", "OBX-092", "OBX-094"})
     void oneFailedStepMakesItFail() {
         JoinIdentifier join = outbox.fanOut(JoinEntry.of(2).withFollowUp(FOLLOW_UP), steps(2));
         OwnerToken owner = OwnerToken.fresh();
@@ -488,6 +488,53 @@ final class JoinConformance extends JoinsConformance {
         assertThat(stored(join).members()).isEqualTo(3);
     }
 
+    /** Somebody processes the message without the queue: its copy may be dropped, and would never end. */
+    @Test
+    void aCopyThatWaitsInTheInboxIsNoStepYet() {
+        Inbox inbox = database()
+                .start(database().windlass().options(database().options().withBackgroundWorkers(false)))
+                .inbox();
+        JoinIdentifier join = started(1);
+        inbox.begin("shop", "m");
+        inbox.enqueue(InboxEntry.of("shop", "m", "step", ""));
+        UUID copy = database().value(UUID.class, "select id from %s.inbox where status = 4");
+
+        assertThatThrownBy(() -> database()
+                        .routines()
+                        .once(connection -> database()
+                                .routines()
+                                .call(connection, "inbox_attach")
+                                .uuid(join.value())
+                                .uuids(List.of(copy))
+                                .count()))
+                .isInstanceOf(SQLException.class)
+                .hasMessageContaining("expected ids of messages of inbox");
+
+        assertThat(stored(join).members()).isZero();
+    }
+
+    @Test
+    void aFanOutThatIsRefusedWritesNothing() {
+        keepNothing();
+        OutboxEntry once = OutboxEntry.of("step", "").withDeduplication("key", Duration.ofDays(1));
+        outbox.enqueue(once);
+        ackAll();
+
+        assertThatThrownBy(() -> outbox.fanOut(
+                        JoinEntry.of(2).withFollowUp(FOLLOW_UP), List.of(OutboxEntry.of("step", ""), once)))
+                .as("the first under the key is gone, and nobody knows how it ended")
+                .isInstanceOf(WindlassException.class)
+                .hasMessageContaining("expected ids of messages of outbox");
+        assertThatThrownBy(() -> joins.start(
+                        JoinEntry.of(1).withFollowUp(FollowUp.stepOf(new JoinIdentifier(UUID.randomUUID())))))
+                .isInstanceOf(WindlassException.class)
+                .hasMessageContaining("expected the id of a join");
+
+        assertThat(joins.list(JoinFilter.all(), 10)).isEmpty();
+        assertThat(database().value(Long.class, "select count(*) from %s.outbox"))
+                .isZero();
+    }
+
     @Test
     void whatEndedLongAgoIsCleanedUpWithItsMembers() throws SQLException {
         JoinIdentifier old = outbox.fanOut(JoinEntry.of(5), steps(5));
@@ -499,21 +546,150 @@ final class JoinConformance extends JoinsConformance {
         database().update("update %s.windlass_join set created_at = ?", longAgo);
         database().update("update %s.windlass_join set ended_at = ? where id = ?", longAgo, old.value());
 
+        assertThat(cleanAll()).isEqualTo(6);
+        assertThat(joins.list(JoinFilter.all(), 10)).extracting(Join::id).containsExactlyInAnyOrder(ended, pending);
+        assertThat(database().value(Long.class, "select count(*) from %s.windlass_join_member"))
+                .isEqualTo(2);
+    }
+
+    private int cleanAll() throws SQLException {
         int deleted = 0;
         for (int last = clean(); last > 0; last = clean()) {
             deleted += last;
         }
-
-        assertThat(deleted).isEqualTo(6);
-        assertThat(joins.list(JoinFilter.all(), 10)).extracting(Join::id).containsExactlyInAnyOrder(ended, pending);
-        assertThat(database().value(Long.class, "select count(*) from %s.windlass_join_member"))
-                .isEqualTo(2);
+        return deleted;
     }
 
     /** A batch of two. */
     private int clean() throws SQLException {
         JoinStore store = new JoinStore(database().routines(), "outbox");
         return database().routines().once(connection -> store.clean(connection, 2));
+    }
+
+    @Test
+    void aJoinIsNoStepOfItselfNorOfWhatWaitsForIt() {
+        JoinIdentifier outer = joins.start(JoinEntry.of(1));
+        JoinIdentifier middle = joins.start(JoinEntry.of(2).withFollowUp(FollowUp.stepOf(outer)));
+        JoinIdentifier inner = joins.start(JoinEntry.of(1).withFollowUp(FollowUp.stepOf(middle)));
+
+        for (JoinIdentifier within : List.of(outer, middle, inner)) {
+            assertThatThrownBy(() -> joins.follow(outer, FollowUp.stepOf(within)))
+                    .isInstanceOf(WindlassException.class)
+                    .hasMessageContaining(
+                            "expected an outer join that can end before this one, got one that waits for it");
+        }
+
+        assertThat(stored(middle).members()).isEqualTo(1);
+        joins.reportCompleted(inner, UUID.randomUUID());
+        joins.reportCompleted(middle, UUID.randomUUID());
+        assertThat(stored(outer).status()).isEqualTo(JoinStatus.COMPLETED);
+    }
+
+    @Test
+    void anInnerJoinEndsThoughItsOuterOneWasCancelledAndIsGone() throws SQLException {
+        JoinIdentifier outer = joins.start(JoinEntry.of(1));
+        JoinIdentifier inner = outbox.fanOut(JoinEntry.of(1).withFollowUp(FOLLOW_UP.withStepOf(outer)), steps(1));
+        joins.cancel(outer);
+        Instant longAgo = database().now().minus(Duration.ofDays(31));
+        database().update("update %s.windlass_join set ended_at = ? where id = ?", longAgo, outer.value());
+        cleanAll();
+        assertThat(joins.find(outer)).isEmpty();
+
+        ackAll();
+
+        assertThat(stored(inner).status()).isEqualTo(JoinStatus.COMPLETED);
+        assertThat(followUps()).containsExactly("done well");
+    }
+
+    /** So that whoever erases the message has erased its content everywhere. */
+    @Test
+    void theContentOfWhatFollowsIsNotKeptWithAJoinThatHasEnded() {
+        JoinIdentifier ended = outbox.fanOut(JoinEntry.of(1).withFollowUp(FOLLOW_UP), steps(1));
+        ackAll();
+        JoinIdentifier cancelled = started(1);
+        joins.cancel(cancelled);
+        JoinIdentifier late = outbox.fanOut(JoinEntry.of(1), steps(1));
+        ackAll();
+        joins.follow(late, FOLLOW_UP);
+
+        for (JoinIdentifier join : List.of(ended, cancelled, late)) {
+            assertThat(database()
+                            .value(
+                                    Long.class,
+                                    "select count(*) from %s.windlass_join where id = ?"
+                                            + " and complete_payload is null and fail_payload is null",
+                                    join.value()))
+                    .isEqualTo(1);
+        }
+        assertThat(followUps()).containsExactly("done well", "done well");
+    }
+
+    @Test
+    void whatWasNotedForJoinsThatHaveEndedIsForgotten() throws SQLException {
+        keepNothing();
+        JoinIdentifier join = started(10);
+        for (int i = 0; i < 7; i++) {
+            step();
+        }
+        ackAll();
+        String notes = "select count(*) from %s.windlass_join_gone";
+        database()
+                .update(
+                        "update %s.windlass_join_gone set gone_at = ?",
+                        database().now().minus(Duration.ofHours(2)));
+        database()
+                .update(
+                        "update %s.windlass_join set created_at = ?",
+                        database().now().minus(Duration.ofHours(3)));
+        cleanAll();
+        assertThat(database().value(Long.class, notes))
+                .as("while the join is pending")
+                .isEqualTo(7);
+
+        joins.cancel(join);
+        cleanAll();
+
+        assertThat(database().value(Long.class, notes)).isZero();
+    }
+
+    @Test
+    void whatWasNotedBeforeEveryPendingJoinIsForgottenToo() throws SQLException {
+        keepNothing();
+        JoinIdentifier first = started(10);
+        step();
+        ackAll();
+        database()
+                .update(
+                        "update %s.windlass_join_gone set gone_at = ?",
+                        database().now().minus(Duration.ofHours(2)));
+        started(1);
+        joins.cancel(first);
+
+        cleanAll();
+
+        assertThat(database().value(Long.class, "select count(*) from %s.windlass_join_gone"))
+                .isZero();
+    }
+
+    @Test
+    void aStepThatIsReportedNeedsAnId() {
+        JoinIdentifier join = started(1);
+
+        assertThatThrownBy(() -> joins.reportCompleted(join, new UUID(0, 0)))
+                .isInstanceOf(WindlassException.class)
+                .hasMessageContaining("expected the id of a step, got 00000000-0000-0000-0000-000000000000");
+
+        assertThat(stored(join).members()).isZero();
+    }
+
+    @Test
+    void stepsOfAnotherJoinAreNotTakenFromIt() {
+        JoinIdentifier other = started(1);
+        List<OutboxEntry> taken = List.of(OutboxEntry.of("step", "").withJoin(other));
+
+        refused(() -> outbox.fanOut(JoinEntry.of(1), taken), "expected steps that are of no join yet, got one of join");
+
+        assertThat(joins.list(JoinFilter.all(), 10)).extracting(Join::id).containsExactly(other);
     }
 
     @Test

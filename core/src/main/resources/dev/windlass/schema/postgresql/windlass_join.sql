@@ -28,11 +28,13 @@ create table {schema}.windlass_join (
     complete_payload text,
     fail_payload     text,
     metadata         text,
+    last_error       varchar(2048),                      -- why it has not ended, though all steps are counted
     constraint windlass_join_pk primary key (id),
     constraint windlass_join_steps_check check (expected_steps > 0 and completed_steps >= 0 and failed_steps >= 0
                                             and completed_steps + failed_steps <= members and members <= expected_steps),
     constraint windlass_join_status_check check (status between 0 and 3 and (status = 0) = (ended_at is null)
-                                             and (status not in (1, 2) or completed_steps + failed_steps = expected_steps)),
+                                             and (status not in (1, 2) or completed_steps + failed_steps = expected_steps)
+                                             and (status = 0 or last_error is null)),
     constraint windlass_join_follow_check check ((follow_up_id is null) = (outbox is null)
                                              and (outbox is not null or outer_join_id is null and complete_topic is null
                                                   and fail_topic is null)),
@@ -44,6 +46,7 @@ create table {schema}.windlass_join (
 create index windlass_join_grouping on {schema}.windlass_join (grouping_key, created_at, id) where grouping_key is not null;
 create index windlass_join_created on {schema}.windlass_join (created_at, id);
 create index windlass_join_pending on {schema}.windlass_join (created_at) where status = 0;
+create index windlass_join_refused on {schema}.windlass_join (updated_at) where last_error is not null;
 create index windlass_join_ended on {schema}.windlass_join (ended_at) where ended_at is not null;
 
 -- No foreign key: it would cost every member a look, and a join of many a third of its time.
@@ -146,6 +149,14 @@ begin
         perform {schema}.windlass_refuse('a join that is pending or has ended', 'one that was cancelled', 'Start another.');
     end if;
     if p_outer_join_id is not null then
+        if exists (with recursive outward (id) as (
+                       select p_outer_join_id
+                       union
+                       select j.outer_join_id from outward join {schema}.windlass_join j on j.id = outward.id)
+                   select from outward where outward.id = p_join_id) then
+            perform {schema}.windlass_refuse('an outer join that can end before this one', 'one that waits for it',
+                                             'A join cannot be a step of itself, nor of one of its own steps.');
+        end if;
         perform {schema}.windlass_join_enter(p_outer_join_id, p_outbox, array[v_id]);
     end if;
     update {schema}.windlass_join j
@@ -155,10 +166,7 @@ begin
            fail_topic = p_fail_topic, fail_payload = case when p_fail_topic is not null then coalesce(p_fail_payload, '') end
      where j.id = p_join_id;
     if v_join.status in (1, 2) then
-        update {schema}.windlass_join j
-           set status = case when j.failed_steps > 0 and j.fail_if_any then 2 else 1 end
-         where j.id = p_join_id;
-        perform {schema}.windlass_join_follow_up(p_join_id);
+        perform {schema}.windlass_join_end(array[p_join_id]);
     end if;
     return v_id;
 end
@@ -238,45 +246,78 @@ begin
         returning c.join_id),
     steps as (
         select counted.join_id, count(*)::integer as number from counted group by counted.join_id),
-    ended as (
+    changed as (
         update {schema}.windlass_join j
            set completed_steps = j.completed_steps + case p_status when 1 then steps.number else 0 end,
                failed_steps = j.failed_steps + case p_status when 2 then steps.number else 0 end,
-               updated_at = clock_timestamp(),
-               ended_at = case when j.completed_steps + j.failed_steps + steps.number = j.expected_steps then clock_timestamp() end,
-               status = case when j.completed_steps + j.failed_steps + steps.number < j.expected_steps then 0
-                             when j.fail_if_any and (p_status = 2 or j.failed_steps > 0) then 2
-                             else 1 end
+               updated_at = clock_timestamp()
           from steps
          where j.id = steps.join_id
-        returning j.id, j.status, j.follow_up_id)
-    select coalesce(array_agg(ended.id order by ended.id), '{}') into v_joins
-      from ended
-     where ended.status > 0 and ended.follow_up_id is not null;
+        returning j.id, j.completed_steps + j.failed_steps = j.expected_steps as complete)
+    select coalesce(array_agg(changed.id order by changed.id desc), '{}') into v_joins from changed where changed.complete;
     foreach v_join in array v_joins loop
-        perform {schema}.windlass_join_follow_up(v_join);
+        begin
+            perform {schema}.windlass_join_end(array[v_join]);
+        exception
+            when others or assert_failure then
+                if sqlstate = '55P03' or sqlstate like '40%' then -- no refusal: the outer join is locked, or all of this is to be repeated
+                    raise;
+                end if;
+                update {schema}.windlass_join j
+                   set last_error = 'what follows is refused (SQLSTATE ' || sqlstate || ')' -- whose text may quote a row
+                 where j.id = v_join;
+        end;
     end loop;
 end
 $sql$;
 
--- Writes what follows a join that has ended; the caller has locked it. If nothing follows, the end itself is the step of the outer one.
-create or replace function {schema}.windlass_join_follow_up(p_join_id uuid) returns void
+-- Ends joins all of whose steps are counted, and writes what follows; the caller has locked them. If no message follows, the end itself
+-- is the step of the outer one. What follows is written once: its content is in the message from now on, and only there. Returns how
+-- many.
+create or replace function {schema}.windlass_join_end(p_ids uuid[]) returns integer
     language plpgsql
+{plan:index}
 as $sql$
 declare
-    v_join   {schema}.windlass_join := {schema}.windlass_join_known(p_join_id);
-    v_topic  text := case v_join.status when 1 then v_join.complete_topic else v_join.fail_topic end;
+    v_join   {schema}.windlass_join;
+    v_status smallint;
+    v_topic  text;
 begin
-    if v_topic is null then
-        if v_join.outer_join_id is not null then
-            perform {schema}.windlass_join_count(array[v_join.follow_up_id], v_join.status);
+    for v_join in select j.* from {schema}.windlass_join j where j.id = any (p_ids) order by j.id desc loop
+        v_status := case when v_join.failed_steps > 0 and v_join.fail_if_any then 2 else 1 end;
+        v_topic := case v_status when 1 then v_join.complete_topic else v_join.fail_topic end;
+        update {schema}.windlass_join j
+           set status = v_status, updated_at = clock_timestamp(), ended_at = coalesce(j.ended_at, clock_timestamp()),
+               last_error = null, complete_payload = null, fail_payload = null
+         where j.id = v_join.id;
+        if v_topic is not null then
+            execute 'select ' || $name${schema}$name$ || '.' || quote_ident(v_join.outbox || '_enqueue')
+                    || '(p_topic => $1, p_payload => $2, p_correlation_id => $3, p_id => $4, p_join_id => $5)'
+              using v_topic, case v_status when 1 then v_join.complete_payload else v_join.fail_payload end,
+                    'join-' || v_join.id, v_join.follow_up_id,
+                    (select o.id from {schema}.windlass_join o where o.id = v_join.outer_join_id); -- may be cancelled, and gone since
+        elsif v_join.outer_join_id is not null then
+            perform {schema}.windlass_join_count(array[v_join.follow_up_id], v_status);
         end if;
-        return;
-    end if;
-    execute 'select ' || $name${schema}$name$ || '.' || quote_ident(v_join.outbox || '_enqueue')
-            || '(p_topic => $1, p_payload => $2, p_correlation_id => $3, p_id => $4, p_join_id => $5)'
-      using v_topic, case v_join.status when 1 then v_join.complete_payload else v_join.fail_payload end,
-            'join-' || v_join.id, v_join.follow_up_id, v_join.outer_join_id;
+    end loop;
+    return cardinality(p_ids);
+end
+$sql$;
+
+-- Tries again to end joins whose follow-up was refused, those first that have waited longest; see windlass_each. Returns how many.
+create or replace function {schema}.windlass_join_end_refused(p_limit integer default 1000) returns integer
+    language plpgsql
+{plan:index}
+as $sql$
+begin
+    return {schema}.windlass_each(
+        'select ' || $name${schema}.windlass_join_end$name$ || '($1::uuid[])',
+        array(select j.id
+                from {schema}.windlass_join j
+               where j.last_error is not null
+               order by j.updated_at
+               limit p_limit
+                 for update skip locked)::text[]);
 end
 $sql$;
 
@@ -295,7 +336,8 @@ end
 $sql$;
 
 -- Counts a step that no queue reports: p_status 1 completed, 2 failed. p_step names it, and may be the id of a message; what has been
--- counted before is not counted again. Returns whether it is counted so: false if it has ended otherwise, or the join has.
+-- counted before is not counted again. Returns whether it is counted so: false if it has ended otherwise, or the join has ended without
+-- it. A new step of a join that has ended, or has all its steps, is refused.
 create or replace function {schema}.windlass_join_report(p_join_id uuid, p_step uuid, p_status integer) returns boolean
     language plpgsql
 {plan:index}
@@ -305,6 +347,8 @@ declare
 begin
     if p_status is null or p_status not in (1, 2) then
         perform {schema}.windlass_refuse('1 for completed or 2 for failed', p_status::text, 'Give p_status.');
+    elsif coalesce(p_step, '00000000-0000-0000-0000-000000000000') = '00000000-0000-0000-0000-000000000000' then
+        perform {schema}.windlass_refuse('the id of a step', p_step::text, 'Give p_step, an id of your own, the same whenever you report it.');
     end if;
     perform 1 from {schema}.windlass_join j where j.id = p_join_id for update;
     select c.status into v_status from {schema}.windlass_join_member c where c.join_id = p_join_id and c.message_id = p_step;
@@ -343,7 +387,7 @@ begin
     steps as (
         select reopened.join_id, count(*)::integer as number from reopened group by reopened.join_id)
     update {schema}.windlass_join j
-       set failed_steps = j.failed_steps - steps.number, updated_at = clock_timestamp()
+       set failed_steps = j.failed_steps - steps.number, updated_at = clock_timestamp(), last_error = null
       from steps
      where j.id = steps.join_id;
 end
@@ -400,7 +444,7 @@ end
 $sql$;
 
 -- Deletes joins that ended longer ago than p_keep, their members first, and what was noted for joins that have ended since. Returns how
--- many rows of joins and members.
+-- many rows.
 create or replace function {schema}.windlass_join_clean(p_keep interval, p_limit integer default 1000) returns integer
     language plpgsql
 {plan:index}
@@ -411,7 +455,7 @@ declare
     v_joins  uuid[];
     v_count  integer;
 begin
-    perform {schema}.windlass_delete($name${schema}.windlass_join_gone$name$, array(
+    v_count := {schema}.windlass_delete($name${schema}.windlass_join_gone$name$, array(
         select g.ctid
           from {schema}.windlass_join_gone g
          where g.gone_at < greatest(v_before, v_oldest - interval '1 hour')
@@ -424,7 +468,7 @@ begin
                       order by j.ended_at
                       limit p_limit
                         for update skip locked);
-    v_count := {schema}.windlass_delete($name${schema}.windlass_join_member$name$, array(
+    v_count := v_count + {schema}.windlass_delete($name${schema}.windlass_join_member$name$, array(
         select c.ctid from {schema}.windlass_join_member c where c.join_id = any (v_joins) limit p_limit for update skip locked));
     return v_count + {schema}.windlass_delete($name${schema}.windlass_join$name$, array(
         select j.ctid
@@ -445,7 +489,8 @@ declare
     v_step  uuid;
 begin
     update {schema}.windlass_join j
-       set status = 3, ended_at = clock_timestamp(), updated_at = clock_timestamp()
+       set status = 3, ended_at = clock_timestamp(), updated_at = clock_timestamp(), last_error = null, complete_payload = null,
+           fail_payload = null
      where j.id = p_join_id and j.status = 0
     returning j.outer_join_id, j.follow_up_id into v_outer, v_step;
     if not found then
