@@ -330,6 +330,21 @@ final class JoinConformance extends JoinsConformance {
         assertThat(followUps()).containsExactly("undone badly");
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @Shows({"OBX-086", "OBX-088"})
+    void aReportedStepIsNotCountedAgainWhenItEndsInABatchWithOthers(boolean completed) {
+        JoinIdentifier join = started(3);
+        UUID reported = stepOf(join).value();
+        stepOf(join);
+        boolean counted = completed ? joins.reportCompleted(join, reported) : joins.reportFailed(join, reported);
+        assertThat(counted).isTrue();
+
+        ackAll();
+
+        assertThat(counted(join)).isEqualTo(completed ? "2 + 0 of 3" : "1 + 1 of 3");
+    }
+
     @Test
     void aReportCountsInOneJoinOnly() {
         JoinIdentifier first = started(2);

@@ -260,8 +260,10 @@ final class JoinModelConformance extends JoinsConformance {
     private void claim() {
         OwnerToken owner = OWNERS.get(random.nextInt(OWNERS.size()));
         for (OutboxMessage claimed : outbox.claim(owner, LEASE, 1 + random.nextInt(4))) {
-            Message message = any(messages, each -> each.id.equals(claimed.id().value()));
-            assertThat(message).as("%s", said).isNotNull();
+            Message message = messages.stream()
+                    .filter(each -> each.id.equals(claimed.id().value()))
+                    .findFirst()
+                    .orElseThrow(() -> new AssertionError(said));
             assertThat(message.state).as("%s", said).isEqualTo(State.READY);
             message.state = State.CLAIMED;
             message.owner = owner;
