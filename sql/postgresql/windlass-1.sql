@@ -10694,8 +10694,11 @@ declare
     v_join  uuid;
     v_known uuid[];
 begin
-    for v_join in select distinct e.join_id from unnest(p_join_ids) as e (join_id) where e.join_id is not null order by e.join_id loop
-        perform 1 from "windlass".windlass_join j where j.id = v_join for update;
+    if p_originals is not null then
+        perform "windlass"."work_lock"(p_originals, array[0, 1, 2, 3, 4, 5]);
+    end if;
+    perform 1 from "windlass".windlass_join j where j.id = any (p_join_ids) order by j.id desc for update;
+    for v_join in select distinct e.join_id from unnest(p_join_ids) as e (join_id) where e.join_id is not null loop
         perform "windlass".windlass_join_enter(v_join, 'work', array(
             select e.id
               from unnest(p_ids, p_join_ids, p_originals) as e (id, join_id, original)
@@ -12568,7 +12571,7 @@ end
 $sql$;
 
 -- Picks and locks items with keys, at most p_places of each queue and p_most of all. Keys take turns, from a random one on: each gives
--- one, and more as long as there is room, but no more than its limit leaves; the row of the limit is locked by the caller. Returns the
+-- one, or the fiftieth part of many, and more as long as there is room, but no more than its limit leaves; the row of the limit is locked by the caller. Returns the
 -- ids, the places that are left, and the size of the payloads.
 create or replace function "windlass"."work_pick_keyed"(
     p_topics text[],
@@ -12619,7 +12622,7 @@ begin
                      where m.id = any (v_found) and m.keyed
                      group by m.turn_key) b;
         end if;
-        v_quota := 1;
+        v_quota := greatest(1, least(places[i], v_share) / 50);
         loop
             v_before := cardinality(ids);
             foreach v_low in array array[v_start, -2147483648] loop -- from there to the end, and from the beginning to there

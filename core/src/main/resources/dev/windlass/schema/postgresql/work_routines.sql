@@ -171,7 +171,7 @@ end
 $sql$;
 
 -- Picks and locks items with keys, at most p_places of each queue and p_most of all. Keys take turns, from a random one on: each gives
--- one, and more as long as there is room, but no more than its limit leaves; the row of the limit is locked by the caller. Returns the
+-- one, or the fiftieth part of many, and more as long as there is room, but no more than its limit leaves; the row of the limit is locked by the caller. Returns the
 -- ids, the places that are left, and the size of the payloads.
 create or replace function {schema}.{work_pick_keyed}(
     p_topics text[],
@@ -219,7 +219,7 @@ begin
                      where m.id = any (v_found) and m.keyed
                      group by m.turn_key) b;
         end if;
-        v_quota := 1;
+        v_quota := greatest(1, least(places[i], v_share) / 50);
         loop
             v_before := cardinality(ids);
             foreach v_low in array array[v_start, -2147483648] loop -- from there to the end, and from the beginning to there
