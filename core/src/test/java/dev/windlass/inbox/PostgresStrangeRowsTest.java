@@ -132,6 +132,9 @@ final class PostgresStrangeRowsTest {
                 "id = gen_random_uuid()",
                 "state_at = 'infinity'",
                 "state_at = null",
+                "claimed_at = '-infinity'",
+                "retry_count = -1",
+                "status = 0, state_at = '4713-01-01 00:00:00+00 BC'",
                 "status = 1",
                 "locked_until = now()"
             })

@@ -42,18 +42,22 @@ declare
     v_inserted boolean;
 begin
     perform {schema}.windlass_check_lease(p_lease);
+    differs := false;
     for v_try in 1 .. 3 loop
         select s.* into v_row from {schema}.{inbox_seen} s where s.source = p_source and s.message_id = p_message_id;
         exit when found;
         v_inserted := {schema}.{inbox_begin_new}(p_source, p_message_id, p_owner, p_lease, v_hash);
         if v_inserted then
-            return query select 0::smallint, 1, null::bigint, false;
+            outcome := 0;
+            attempt := 1;
+            return next;
             return;
         end if;
         exit when v_inserted is null; -- else somebody has just committed it
     end loop;
+    outcome := 1;
     if v_row.source is null then
-        return query select 1::smallint, null::integer, null::bigint, false;
+        return next;
         return;
     end if;
     select s.* into v_locked
@@ -67,7 +71,6 @@ begin
     v_now := clock_timestamp();
     differs := coalesce(v_hash <> v_row.hash, false);
     attempt := v_row.retry_count + v_row.lease_expiries + 1;
-    outcome := 1;
     if v_row.id is not null then -- read at one moment: if only its row in the queue is gone, it is done
         select case coalesce(m.status, 2) when 2 then 2 when 3 then 3 when 5 then 3 else 1 end,
                ceil(extract(epoch from m.locked_until - v_now) * 1000)
@@ -99,8 +102,9 @@ begin
            set last_seen_at = v_now, hash = coalesce(s.hash, v_hash)
          where s.source = p_source and s.message_id = p_message_id;
     end if;
-    return query
-    select outcome, case outcome when 0 then attempt end, case outcome when 1 then greatest(remaining, 0) end, differs;
+    attempt := case outcome when 0 then attempt end;
+    remaining := case outcome when 1 then greatest(remaining, 0) end;
+    return next;
 end
 $sql$;
 

@@ -23,34 +23,29 @@ create unique index {inbox_waiting} on {schema}.{inbox} (source, message_id) whe
 --
 -- The token of whoever ended a message stays with it: who repeats its last word, because the answer was lost, is told the truth.
 create table {schema}.{inbox_seen} (
-    source         varchar(255) collate "C" not null, -- byte order: cheap to compare, and case-sensitive everywhere
-    message_id     varchar(255) collate "C" not null,
-    id             uuid,                              -- of its row in the queue
-    first_seen_at  timestamptz  not null,
-    last_seen_at   timestamptz  not null,
-    state_at       timestamptz,                       -- when its attempt began, or it ended; when it can be begun again
-    claimed_at     timestamptz,                       -- when the attempt began that is going on, or was the last
-    locked_until   timestamptz,
+    source         {schema}.windlass_name  not null,
+    message_id     {schema}.windlass_name  not null,
+    id             uuid,                   -- of its row in the queue
+    first_seen_at  timestamptz             not null,
+    last_seen_at   timestamptz             not null,
+    state_at       {schema}.windlass_time, -- when its attempt began, or it ended; when it can be begun again
+    claimed_at     {schema}.windlass_time, -- when the attempt began that is going on, or was the last
+    locked_until   {schema}.windlass_time,
     owner_token    uuid,
-    retry_count    integer      not null default 0,   -- attempts that failed, since it was requeued perhaps
-    lease_expiries integer      not null default 0,   -- attempts nobody heard of again
-    requeues       smallint     not null default 0,
+    retry_count    {schema}.windlass_count not null default 0, -- attempts that failed, since it was requeued perhaps
+    lease_expiries {schema}.windlass_count not null default 0, -- attempts nobody heard of again
+    requeues       {schema}.windlass_count not null default 0,
     status         smallint,
     processed_by   varchar(100),
     last_error     varchar(2048),
-    hash           bytea,
+    hash           {schema}.windlass_hash,
     constraint {inbox_seen_pk} primary key (source, message_id),
-    constraint {inbox_seen_key_check} check (btrim(source, {blanks}) <> '' and source = rtrim(source)
-                                      and btrim(message_id, {blanks}) <> '' and message_id = rtrim(message_id)),
-    constraint {inbox_seen_hash_check} check (length(hash) = 32),
-    constraint {inbox_seen_counts_check} check (retry_count >= 0 and lease_expiries >= 0 and requeues >= 0),
     constraint {inbox_seen_status_check} check (status between 0 and 3 and (id is null) = (status is not null)
-                                            and (status is null) = (state_at is null)),
-    constraint {inbox_seen_lease_check} check ((coalesce(status, 0) = 1) = (locked_until is not null)
+                                            and (status is null) = (state_at is null)
+                                            and (status <> 0 or state_at >= '0001-01-01 00:00:00+00')),
+    constraint {inbox_seen_lease_check} check ((status is distinct from 1) = (locked_until is null)
                                       and (status <> 1 or owner_token is not null and claimed_at is not null)
-                                      and (status <> 0 or owner_token is null)),
-    constraint {inbox_seen_times_check} check (isfinite(state_at) and isfinite(claimed_at) and isfinite(locked_until)
-                                      and (status <> 0 or state_at >= '0001-01-01 00:00:00+00'))
+                                      and (status <> 0 or owner_token is null))
 ) with (
     autovacuum_vacuum_scale_factor = 0.02,
     autovacuum_vacuum_insert_scale_factor = 0.1,
@@ -69,10 +64,10 @@ select m.id, m.source, m.message_id, m.topic, m.status, m.priority, m.keyed, m.c
   from {schema}.{inbox} m;
 
 create view {schema}.{inbox_guarded} with (security_invoker = true) as
-select s.id, s.source, s.message_id, null::varchar(255) collate "C" as topic, s.status, 4::smallint as priority, false as keyed,
-       s.first_seen_at as created_at,
-       null::timestamptz as due_at, case s.status when 0 then s.state_at end as next_attempt_at, null::timestamptz as expires_at,
-       s.claimed_at, s.locked_until, case when s.status in (2, 3) then s.state_at end as ended_at, null::timestamptz as erased_at,
-       s.state_at, s.processed_by, s.retry_count, s.lease_expiries, s.requeues, s.last_error
+select s.id, s.source::varchar(255), s.message_id::varchar(255), null::varchar(255) collate "C" as topic, s.status, 4::smallint as priority,
+       false as keyed, s.first_seen_at as created_at, null::timestamptz as due_at, case s.status when 0 then s.state_at::timestamptz end as next_attempt_at,
+       null::timestamptz as expires_at, s.claimed_at::timestamptz, s.locked_until::timestamptz,
+       case when s.status in (2, 3) then s.state_at::timestamptz end as ended_at, null::timestamptz as erased_at,
+       s.state_at::timestamptz, s.processed_by, s.retry_count::integer, s.lease_expiries::integer, s.requeues::smallint, s.last_error
   from {schema}.{inbox_seen} s
  where s.status is not null;
