@@ -7,7 +7,7 @@ import dev.windlass.runtime.Telemetry;
 import dev.windlass.work.WorkItem;
 import dev.windlass.work.WorkOptions;
 import java.io.PrintWriter;
-import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -28,38 +28,28 @@ public final class WorkBench {
     private final int rounds;
 
     /** What is measured, and what is aimed at, as a part of the outbox's drain. */
-    private enum Way {
-        OUTBOX("messages of the outbox", 1, "0", "null", TopicLimit.none()),
-        PLAIN("items without more", 0.9, "4", "null", TopicLimit.none()),
-        PRIORITIES("items of ten priorities", 0.85, "i % 10", "null", TopicLimit.none()),
-        LIMITED(
-                "in a queue of which " + AT_ONCE + " may run",
-                0.6,
-                "4",
-                "null",
-                TopicLimit.none().withRunning(AT_ONCE)),
-        KEYED("under " + KEYS + " keys", 0.6, "4", "'key ' || i % " + KEYS, TopicLimit.none()),
-        PER_KEY_LIMITED(
-                "of each key " + PER_KEY + " may run",
-                0.6,
-                "4",
-                "'key ' || i % " + KEYS,
-                TopicLimit.none().withPerKey(PER_KEY));
+    private record Way(String told, double aim, String priority, String key, TopicLimit limit) {}
 
-        private final String told;
-        private final double aim;
-        private final String priority;
-        private final String key;
-        private final TopicLimit limit;
+    private static final Way OUTBOX = new Way("messages of the outbox", 1, "4", "null", TopicLimit.none());
+    private static final String A_KEY = "'key ' || i % " + KEYS;
 
-        Way(String told, double aim, String priority, String key, TopicLimit limit) {
-            this.told = told;
-            this.aim = aim;
-            this.priority = priority;
-            this.key = key;
-            this.limit = limit;
-        }
-    }
+    private static final List<Way> WAYS = List.of(
+            OUTBOX,
+            new Way("items without more", 0.9, "4", "null", TopicLimit.none()),
+            new Way("items of ten priorities", 0.85, "i % 10", "null", TopicLimit.none()),
+            new Way(
+                    "in a queue of which " + AT_ONCE + " may run",
+                    0.6,
+                    "4",
+                    "null",
+                    TopicLimit.none().withRunning(AT_ONCE)),
+            new Way("under " + KEYS + " keys", 0.6, "4", A_KEY, TopicLimit.none()),
+            new Way(
+                    "of each key " + PER_KEY + " may run",
+                    0.6,
+                    "4",
+                    A_KEY,
+                    TopicLimit.none().withPerKey(PER_KEY)));
 
     public WorkBench(PrintWriter out, int items, int payload, int batch, int rounds) {
         if (items < 1 || payload < 0 || batch < 1 || rounds < 1) {
@@ -77,27 +67,27 @@ public final class WorkBench {
         OutboxOptions options = OutboxOptions.defaults().withBatchSize(batch);
         try (Bench bench = new Bench(url, user, password, options)) {
             out.printf(Locale.ROOT, "%,d that do nothing, %d bytes each, batches of %d%n", items, payload, batch);
-            double[][] rates = new double[Way.values().length][rounds];
+            double[][] rates = new double[WAYS.size()][rounds];
             for (int round = -WARM_UP; round < rounds; round++) {
                 out.printf("round %d of %d, a second:", round + WARM_UP + 1, rounds + WARM_UP);
-                for (Way way : Way.values()) {
+                for (Way way : WAYS) {
                     double rate = rate(bench, way);
-                    rates[Arrays.asList(Way.values()).indexOf(way)][Math.max(0, round)] = rate;
+                    rates[WAYS.indexOf(way)][Math.max(0, round)] = rate;
                     out.printf(Locale.ROOT, " %,.0f", rate);
                     out.flush();
                 }
                 out.println();
             }
             double outbox = Bench.median(rates[0]);
-            for (Way way : Way.values()) {
-                double rate = Bench.median(rates[Arrays.asList(Way.values()).indexOf(way)]);
+            for (Way way : WAYS) {
+                double rate = Bench.median(rates[WAYS.indexOf(way)]);
                 out.printf(
                         Locale.ROOT,
                         "%-40s %,9.0f /s  %5.2f of the outbox (aim %.2f)%n",
-                        way.told,
+                        way.told(),
                         rate,
                         rate / outbox,
-                        way.aim);
+                        way.aim());
             }
             out.flush();
         }
@@ -132,17 +122,18 @@ public final class WorkBench {
     private void fill(Bench bench, Way way) throws Exception {
         bench.empty();
         bench.execute("truncate windlass_bench.work, windlass_bench.windlass_topic, windlass_bench.windlass_start");
-        if (way == Way.OUTBOX) {
+        if (way == OUTBOX) {
             bench.fill(items, payload);
             return;
         }
         try (Windlass windlass = bench.builder().start()) {
-            windlass.workQueue().operator("bench").limit(Bench.TOPIC, way.limit);
+            windlass.workQueue().operator("bench").limit(Bench.TOPIC, way.limit());
         }
         bench.execute("select windlass_bench.work_enqueue_all(null, array_agg('" + Bench.TOPIC
                 + "'::text), array_agg('type'::text), array_agg(repeat('x', " + payload + ")), array_agg("
-                + way.priority
-                + "), p_turn_keys => array_agg((" + way.key + ")::text)) from generate_series(1, " + items + ") as i");
+                + way.priority()
+                + "), p_turn_keys => array_agg((" + way.key() + ")::text)) from generate_series(1, " + items
+                + ") as i");
         bench.execute("vacuum analyze windlass_bench.work");
         bench.execute("checkpoint");
     }
