@@ -53,12 +53,16 @@ final class OracleTest {
                 .forEach(text -> assertRuns(text, from, to, zone, new Oracle(text).runs(from, to, zone)));
     }
 
+    /** At most once a minute: the seconds are looked at above, and a year has 31 million of them. */
     @Test
     void aWholeYearIsThatOfTheOracle() {
         ZoneId zone = ZoneId.of("Europe/Berlin");
         Instant from = Instant.parse("2024-01-01T00:00:00Z");
         Instant to = Instant.parse("2025-01-01T00:00:00Z");
-        possible().limit(10).forEach(text -> assertRuns(text, from, to, zone, new Oracle(text).runs(from, to, zone)));
+        possible()
+                .map(text -> "0" + text.substring(text.indexOf(' ')))
+                .limit(10)
+                .forEach(text -> assertRuns(text, from, to, zone, new Oracle(text).runs(from, to, zone)));
     }
 
     private void assertRuns(String text, Instant from, Instant to, ZoneId zone, NavigableSet<Instant> expected) {
