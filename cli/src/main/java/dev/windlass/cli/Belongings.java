@@ -10,7 +10,7 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 
 /** Fits commands that several groups share to each of them; takes options away that mean nothing to a command. */
 final class Belongings {
-    private static final List<String> OUTBOX_ONLY = List.of("--inbox-table", "--lease-table");
+    private static final List<String> OUTBOX_ONLY = List.of("--inbox-table", "--lease-table", "--work-table");
 
     private static final Map<String, List<String>> STRANGE = Map.of(
             "outbox",
@@ -21,10 +21,14 @@ final class Belongings {
             OUTBOX_ONLY,
             "jobs",
             OUTBOX_ONLY,
+            "joins",
+            OUTBOX_ONLY,
             "inbox",
-            List.of("--table", "--lease-table"),
+            List.of("--table", "--lease-table", "--work-table"),
+            "queue",
+            List.of("--table", "--inbox-table", "--lease-table"),
             "leases",
-            List.of("--table", "--inbox-table"),
+            List.of("--table", "--inbox-table", "--work-table"),
             "status",
             List.of("--lease-table"));
 
@@ -37,34 +41,44 @@ final class Belongings {
         return root;
     }
 
-    /** Timers have no source, and only they have keys; what is called otherwise in each queue has its name from there. */
+    /** Options go that mean nothing in a queue; what is called otherwise in each queue has its name from there. */
     private static void fit(CommandLine group) {
         if (!(group.getCommand() instanceof OfQueue above)) {
             return;
         }
-        boolean timers = above.queue() instanceof TimerQueue;
+        WorkQueue<?, ?> queue = above.queue();
         for (CommandLine command : group.getSubcommands().values()) {
-            if (timers) {
+            if (!queue.hasSources()) {
                 remove(List.of("--source"), command);
-            } else if (command.getCommandSpec().findOption("--key") != null) {
+            }
+            if (!queue.hasTurns()) {
+                remove(List.of("--per-key"), command);
+            }
+            if (!(queue instanceof TimerQueue) && command.getCommandSpec().findOption("--key") != null) {
                 remove(List.of("--topic", "--key"), command);
             }
-            label(command.getCommandSpec(), above.queue());
-            command.getCommandSpec().resourceBundle(above.queue().words());
+            label(command.getCommandSpec(), queue);
+            command.getCommandSpec().resourceBundle(queue.words());
         }
     }
 
-    /** Where one is not named by an id alone, the help says so. */
+    /** Where one is not named by an id alone, or a topic is called otherwise, the help says so. */
     private static void label(CommandSpec spec, WorkQueue<?, ?> queue) {
-        for (PositionalParamSpec names : List.copyOf(spec.positionalParameters())) {
-            if (names.paramLabel().equals("ID") && names.arity().isVariable()) {
-                spec.remove(names);
-                spec.addPositional(PositionalParamSpec.builder(names)
-                        .paramLabel("[" + queue.names() + "...]")
-                        .hideParamSyntax(true)
-                        .build());
+        for (PositionalParamSpec given : List.copyOf(spec.positionalParameters())) {
+            if (given.paramLabel().equals("ID") && given.arity().isVariable()) {
+                relabel(spec, given, "[" + queue.names() + "...]");
+            } else if (given.paramLabel().equals("TOPIC")) {
+                relabel(spec, given, queue.topicHead());
             }
         }
+    }
+
+    private static void relabel(CommandSpec spec, PositionalParamSpec given, String label) {
+        spec.remove(given);
+        spec.addPositional(PositionalParamSpec.builder(given)
+                .paramLabel(label)
+                .hideParamSyntax(true)
+                .build());
     }
 
     private static void remove(List<String> options, CommandLine command) {

@@ -14,7 +14,7 @@ final class FilterOptions {
             names = "--topic",
             paramLabel = "TOPIC",
             converter = TopicName.class,
-            description = "Only ${bundle:queue.nouns} of this topic.")
+            description = "Only ${bundle:queue.nouns} of this ${bundle:queue.topic}.")
     private @Nullable String topic;
 
     @Option(

@@ -10,7 +10,7 @@ record InboxStatus(Count ready, Count inProgress, Count done, Count failed) {
     private static final int MAX_SECONDS = 30;
 
     private static final String SQL = """
-            select (select count(*) from (select from %1$s m where m.status = 0 limit %3$d) c),
+            select (select count(*) from (select from %1$s m where m.status = 0 and not m.keyed limit %3$d) c),
                    (select count(*) from (select from %1$s m where m.status = 1 limit %3$d) c)
                  + (select count(*) from (select from %2$s s where s.status = 1 limit %3$d) c),
                    (select count(*) from (select from %1$s m where m.status = 2 and m.ended_at is not null limit %3$d) c)

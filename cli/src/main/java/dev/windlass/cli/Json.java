@@ -10,12 +10,16 @@ import dev.windlass.join.Join;
 import dev.windlass.lease.LeaseState;
 import dev.windlass.operator.OperatorAction;
 import dev.windlass.operator.PausedTopic;
+import dev.windlass.operator.TopicLimit;
 import dev.windlass.outbox.ListedMessage;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.schedule.ListedTimer;
 import dev.windlass.schedule.Timer;
+import dev.windlass.work.ListedWork;
+import dev.windlass.work.WorkItem;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /** What commands print for other programs, named as in the library; what is not there is null. */
@@ -117,6 +121,67 @@ final class Json {
                 .put("reason", text(paused.reason()));
     }
 
+    static ObjectNode of(String topic, TopicLimit limit) {
+        ObjectNode json = MAPPER.createObjectNode().put("topic", topic);
+        addLimit(json, limit);
+        return json;
+    }
+
+    static void addLimit(ObjectNode json, TopicLimit limit) {
+        json.put("running", limit.running())
+                .put("perKey", limit.perKey())
+                .put("rate", limit.rate())
+                .put("period", text(Optional.ofNullable(limit.period())));
+    }
+
+    static ObjectNode of(ListedWork item) {
+        return MAPPER.createObjectNode()
+                .put("id", item.id().toString())
+                .put("queue", item.queue())
+                .put("type", item.type())
+                .put("status", item.status().name())
+                .put("priority", item.priority())
+                .put("key", text(item.key()))
+                .put("uniqueKey", text(item.uniqueKey()))
+                .put("correlationId", text(item.correlationId()))
+                .put("createdAt", item.createdAt().toString())
+                .put("at", item.at().toString())
+                .put("processedBy", text(item.processedBy()))
+                .put("retryCount", item.retryCount())
+                .put("leaseExpiries", item.leaseExpiries())
+                .put("requeues", item.requeues())
+                .put("progress", number(item.progress()))
+                .put("progressText", text(item.progressText()))
+                .put("lastError", text(item.lastError()))
+                .put("erased", item.isErased());
+    }
+
+    static ObjectNode of(WorkItem item) {
+        return MAPPER.createObjectNode()
+                .put("id", item.id().toString())
+                .put("queue", item.queue())
+                .put("type", item.type())
+                .put("status", item.status().name())
+                .put("priority", item.priority())
+                .put("key", text(item.key()))
+                .put("uniqueKey", text(item.uniqueKey()))
+                .put("correlationId", text(item.correlationId()))
+                .put("createdAt", item.createdAt().toString())
+                .put("runAt", item.runAt().toString())
+                .put("expiresAt", text(item.expiresAt()))
+                .put("startedAt", text(item.startedAt()))
+                .put("claimedBy", text(item.claimedBy()))
+                .put("leaseExpiresAt", text(item.leaseExpiresAt()))
+                .put("cancelAskedAt", text(item.cancelAskedAt()))
+                .put("endedAt", text(item.endedAt()))
+                .put("retryCount", item.retryCount())
+                .put("leaseExpiries", item.leaseExpiries())
+                .put("requeues", item.requeues())
+                .put("progress", number(item.progress()))
+                .put("progressText", text(item.progressText()))
+                .put("lastError", text(item.lastError()));
+    }
+
     static ObjectNode of(Join join) {
         return MAPPER.createObjectNode()
                 .put("id", join.id().toString())
@@ -196,6 +261,10 @@ final class Json {
                             + e.getLocation().offsetDescription(),
                     e);
         }
+    }
+
+    private static @Nullable Integer number(OptionalInt value) {
+        return value.isPresent() ? value.getAsInt() : null;
     }
 
     static @Nullable String text(Optional<?> value) {

@@ -15,7 +15,7 @@ final class KnownTopic {
 
     /** Of whichever queue. */
     private static final String IN_A_QUEUE = """
-            select exists (select from %1$s m where m.status = 0 and m.topic = ?)
+            select exists (select from %1$s m where m.status = 0 and not m.keyed and m.topic = ?)
                 or exists (select from %1$s m where m.status = 3 and m.topic = ?)
                 or exists (select from (select m.topic from %1$s m where m.status = 1 order by m.locked_until limit %2$d) c
                             where c.topic = ?)
@@ -27,6 +27,10 @@ final class KnownTopic {
             select exists (select from (select m.topic from %1$s m where m.status = 4
                                          order by m.ordering_key, m.ordering_sequence limit %2$d) c
                             where c.topic = ?)""";
+
+    /** Those that take turns. */
+    private static final String IN_TURNS =
+            "select exists (select from %1$s m where m.status = 0 and m.keyed and m.topic = ?)";
 
     private KnownTopic() {}
 
@@ -46,6 +50,10 @@ final class KnownTopic {
      */
     static boolean in(String table, OutboxSession session, String topic) {
         return finds(IN_A_QUEUE, table, session, topic);
+    }
+
+    static boolean inTurns(String table, OutboxSession session, String topic) {
+        return finds(IN_TURNS, table, session, topic);
     }
 
     private static boolean finds(String text, String table, OutboxSession session, String topic) {

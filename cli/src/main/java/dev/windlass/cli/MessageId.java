@@ -16,7 +16,7 @@ final class MessageId implements ITypeConverter<OutboxMessageIdentifier> {
 
     static UUID uuid(String noun, String value) {
         if (!value.matches(FORM)) {
-            throw new TypeConversionException("expected the id of a " + noun
+            throw new TypeConversionException("expected the id of " + (noun.startsWith("i") ? "an " : "a ") + noun
                     + " such as 0197c3a2-8f10-7abc-9def-0123456789ab, got '" + value + "'");
         }
         return UUID.fromString(value);

@@ -13,7 +13,8 @@ import picocli.CommandLine.TypeConversionException;
 /** Stops a topic on all nodes. */
 @Command(
         name = "pause",
-        description = "Stop claims of ${bundle:queue.nouns} of a topic, on all nodes; handlers at work finish.")
+        description =
+                "Stop claims of ${bundle:queue.nouns} of a ${bundle:queue.topic}, on all nodes; handlers at work finish.")
 final class PauseCommand implements Callable<Integer> {
     private static final int LONGEST_REASON = 2_048;
 
@@ -24,7 +25,7 @@ final class PauseCommand implements Callable<Integer> {
     @Mixin
     private OutboxAccess access = new OutboxAccess();
 
-    @Parameters(paramLabel = "TOPIC", converter = TopicName.class, description = "The topic.")
+    @Parameters(paramLabel = "TOPIC", converter = TopicName.class, description = "The ${bundle:queue.topic}.")
     @SuppressWarnings("NullAway.Init")
     private String topic;
 
@@ -48,25 +49,15 @@ final class PauseCommand implements Callable<Integer> {
         WorkQueue<?, ?> queue = above.queue();
         boolean known = queue.knows(session, topic);
         if (queue.operator(session.windlass(), actor.name()).pause(topic, reason)) {
-            session.out().printf("paused topic %s%n", Printable.line(topic));
-            note(queue, known);
+            session.out().printf("paused %s %s%n", queue.topic(), Printable.line(topic));
+            HeldBack.note(access, queue, topic, known, "resume %s", "pause %s");
         } else {
-            session.out().printf("topic %s was paused already%s%n", Printable.line(topic), since(queue, session));
+            session.out()
+                    .printf(
+                            "%s %s was paused already%s%n",
+                            queue.topic(), Printable.line(topic), since(queue, session));
         }
         return 0;
-    }
-
-    private void note(WorkQueue<?, ?> queue, boolean known) {
-        String word = " " + OutboxAccess.quoted(Printable.line(topic));
-        if (!known) {
-            access.note("no " + queue.bearers() + " of topic " + Printable.line(topic)
-                    + " is there now; if it is misspelt, undo this with '" + queue.command("resume" + word) + "'");
-        }
-        if (queue.isHandedOff()) {
-            access.note("only programs that claim " + queue.nouns()
-                    + " themselves heed this; nodes make messages of them all the same, which"
-                    + " 'windlass outbox pause" + word + "' holds back");
-        }
     }
 
     private String since(WorkQueue<?, ?> queue, OutboxSession session) {

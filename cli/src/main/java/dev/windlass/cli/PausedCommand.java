@@ -11,7 +11,8 @@ import picocli.CommandLine.ParentCommand;
 /** Lists the topics that nobody handles now. */
 @Command(
         name = "paused",
-        description = "List topics whose ${bundle:queue.nouns} are paused: since when, by whom, and why.")
+        description =
+                "List ${bundle:queue.topic}s whose ${bundle:queue.nouns} are paused: since when, by whom, and why.")
 final class PausedCommand implements Callable<Integer> {
 
     @ParentCommand
@@ -34,15 +35,15 @@ final class PausedCommand implements Callable<Integer> {
         if (json) {
             paused.forEach(topic -> session.out().println(Json.of(topic)));
         } else if (paused.isEmpty()) {
-            session.out().println("no paused topics");
+            session.out().println("no paused " + above.queue().topic() + "s");
         } else {
             print(paused, session);
         }
         return 0;
     }
 
-    private static void print(List<PausedTopic> paused, OutboxSession session) {
-        Table table = new Table("TOPIC", "SINCE", "BY", "REASON");
+    private void print(List<PausedTopic> paused, OutboxSession session) {
+        Table table = new Table(above.queue().topicHead(), "SINCE", "BY", "REASON");
         for (PausedTopic topic : paused) {
             table.row(
                     topic.topic(),

@@ -16,6 +16,8 @@ import picocli.CommandLine.Command;
             PauseCommand.class,
             ResumeCommand.class,
             PausedCommand.class,
+            LimitCommand.class,
+            LimitsCommand.class,
             ActionsCommand.class
         })
 abstract class QueueCommand extends CommandGroup implements OfQueue {}

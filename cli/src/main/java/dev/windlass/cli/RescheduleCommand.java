@@ -32,6 +32,11 @@ final class RescheduleCommand extends UnclaimedChange {
     }
 
     @Override
+    String misfits(WorkQueue<?, ?> queue) {
+        return queue.claimed();
+    }
+
+    @Override
     void done(OutboxSession session) {
         session.out().println("due at " + time);
     }

@@ -7,7 +7,9 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
 /** Lets a paused topic go on. */
-@Command(name = "resume", description = "Claim ${bundle:queue.nouns} of a paused topic again, on all nodes.")
+@Command(
+        name = "resume",
+        description = "Claim ${bundle:queue.nouns} of a paused ${bundle:queue.topic} again, on all nodes.")
 final class ResumeCommand implements Callable<Integer> {
 
     @ParentCommand
@@ -17,7 +19,7 @@ final class ResumeCommand implements Callable<Integer> {
     @Mixin
     private OutboxAccess access = new OutboxAccess();
 
-    @Parameters(paramLabel = "TOPIC", converter = TopicName.class, description = "The topic.")
+    @Parameters(paramLabel = "TOPIC", converter = TopicName.class, description = "The ${bundle:queue.topic}.")
     @SuppressWarnings("NullAway.Init")
     private String topic;
 
@@ -32,13 +34,12 @@ final class ResumeCommand implements Callable<Integer> {
     private int resume(OutboxSession session) {
         WorkQueue<?, ?> queue = above.queue();
         boolean resumed = queue.operator(session.windlass(), actor.name()).resume(topic);
-        String name = Printable.line(topic);
+        String name = queue.topic() + " " + Printable.line(topic);
         session.out()
                 .println(
                         resumed
-                                ? "resumed topic " + name
-                                : "topic " + name + " was not paused; '" + queue.command("paused")
-                                        + "' lists those that are");
+                                ? "resumed " + name
+                                : name + " was not paused; '" + queue.command("paused") + "' lists those that are");
         return 0;
     }
 }

@@ -6,6 +6,7 @@ import dev.windlass.inbox.InboxOptions;
 import dev.windlass.lease.LeaseOptions;
 import dev.windlass.outbox.OutboxOptions;
 import dev.windlass.schedule.ScheduleOptions;
+import dev.windlass.work.WorkOptions;
 import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
@@ -48,12 +49,21 @@ final class SchemaOptions {
             description = "Table of the inbox (default: ${DEFAULT-VALUE}).")
     String inboxTable = "inbox";
 
+    @Option(
+            names = "--work-table",
+            paramLabel = "TABLE",
+            defaultValue = "work",
+            converter = WorkTableName.class,
+            description = "Table of the work queue (default: ${DEFAULT-VALUE}).")
+    String workTable = "work";
+
     Windlass.Builder on(DataSource dataSource) {
         return Windlass.on(dataSource)
                 .options(WindlassOptions.defaults().withSchemaName(schema))
                 .outbox(OutboxOptions.defaults().withTableName(table))
                 .leases(LeaseOptions.defaults().withTableName(leaseTable))
-                .inbox(InboxOptions.defaults().withTableName(inboxTable));
+                .inbox(InboxOptions.defaults().withTableName(inboxTable))
+                .work(WorkOptions.defaults().withTableName(workTable));
     }
 
     /**
@@ -71,6 +81,7 @@ final class SchemaOptions {
         table = command.findOption("--table") == null ? installed.table("outbox", table) : table;
         inboxTable = command.findOption("--inbox-table") == null ? installed.table("inbox", inboxTable) : inboxTable;
         leaseTable = command.findOption("--lease-table") == null ? installed.table("lease", leaseTable) : leaseTable;
+        workTable = command.findOption("--work-table") == null ? installed.table("work", workTable) : workTable;
     }
 
     /** The options that lead here again, as far as they are not the defaults. */
@@ -80,6 +91,7 @@ final class SchemaOptions {
         add(words, command, "--table", "outbox", table);
         add(words, command, "--lease-table", "lease", leaseTable);
         add(words, command, "--inbox-table", "inbox", inboxTable);
+        add(words, command, "--work-table", "work", workTable);
         return words;
     }
 
@@ -121,6 +133,13 @@ final class SchemaOptions {
         @Override
         public String convert(String value) {
             return Accepted.by(() -> InboxOptions.defaults().withTableName(value), value);
+        }
+    }
+
+    private static final class WorkTableName implements ITypeConverter<String> {
+        @Override
+        public String convert(String value) {
+            return Accepted.by(() -> WorkOptions.defaults().withTableName(value), value);
         }
     }
 

@@ -170,6 +170,7 @@ final class ServeCommand implements Callable<Integer> {
             shop.addHandlers(builder);
         }
         Windlass windlass = lifetime.start(builder::start);
+        windlass.workQueue(); // who has asked for it looks after it
         sayReady(target, origin, passwordFile.map(file -> "in the file " + file).orElse("as you gave it"));
         if (demo) {
             TryNext next = TryNext.on(target, passwordFile, Invocation.words(root.environment()), schema.words(spec));

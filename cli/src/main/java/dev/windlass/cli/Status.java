@@ -1,5 +1,6 @@
 package dev.windlass.cli;
 
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.sql.Connection;
@@ -10,6 +11,8 @@ import java.time.OffsetDateTime;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,12 +20,19 @@ import org.jspecify.annotations.Nullable;
  *
  * @param at by the database's clock
  */
-record Status(Instant at, List<TopicStatus> topics, InboxStatus inbox, TimerStatus timers, JobStatus jobs) {
+record Status(
+        Instant at,
+        List<TopicStatus> topics,
+        List<TopicStatus> queues,
+        InboxStatus inbox,
+        TimerStatus timers,
+        JobStatus jobs) {
 
     static Status read(Connection connection, SchemaOptions schema) throws SQLException {
         return new Status(
                 now(connection),
-                TopicStatus.read(connection, schema),
+                TopicStatus.ofOutbox(connection, schema),
+                TopicStatus.ofWork(connection, schema),
                 InboxStatus.read(connection, schema),
                 TimerStatus.read(connection, schema),
                 JobStatus.read(connection, schema));
@@ -40,11 +50,14 @@ record Status(Instant at, List<TopicStatus> topics, InboxStatus inbox, TimerStat
         if (topics.isEmpty()) {
             page.out().println("no messages in the outbox");
         } else {
-            table().print(page);
+            topicTable().print(page);
         }
-        if (topics.stream().anyMatch(TopicStatus::isCut)) {
+        if (!queues.isEmpty()) {
+            queueTable().print(page);
+        }
+        if (Stream.concat(topics.stream(), queues.stream()).anyMatch(TopicStatus::isCut)) {
             page.sentence(
-                    "A + means at least: counting stops at %,d ready messages of a topic, and at %,d in each other state."
+                    "A + means at least: counting stops at %,d ready ones of a topic or of a priority, and at %,d in each other state."
                             .formatted(TopicStatus.MAX_READY, TopicStatus.MAX_OTHERS));
         }
         if (!inbox.isEmpty()) {
@@ -58,12 +71,12 @@ record Status(Instant at, List<TopicStatus> topics, InboxStatus inbox, TimerStat
         }
     }
 
-    private Table table() {
+    private Table topicTable() {
         Table table = Table.ofNumbers(
                 "TOPIC", "READY", "DUE", "WAITING", "IN PROGRESS", "DONE", "FAILED", "BLOCKED KEYS", "OLDEST DUE");
         for (TopicStatus topic : topics) {
             table.row(
-                    topic.topic() + (topic.isPaused() ? " (paused)" : ""),
+                    name(topic) + (topic.isLimited() ? " (limited)" : ""),
                     topic.ready().toString(),
                     topic.due().toString(),
                     topic.waiting().toString(),
@@ -76,16 +89,31 @@ record Status(Instant at, List<TopicStatus> topics, InboxStatus inbox, TimerStat
         return table;
     }
 
+    private Table queueTable() {
+        Table table = Table.ofNumbers("QUEUE", "READY", "DUE", "IN PROGRESS", "DONE", "FAILED", "OLDEST DUE", "LIMIT");
+        for (TopicStatus queue : queues) {
+            table.row(
+                    name(queue),
+                    queue.ready().toString(),
+                    queue.due().toString(),
+                    queue.inProgress().toString(),
+                    queue.done().toString(),
+                    queue.failed().toString(),
+                    queue.oldestDue() == null ? "-" : Span.of(queue.oldestDue()),
+                    queue.isLimited() ? LimitCommand.words(queue.limit()) : "-");
+        }
+        return table;
+    }
+
+    private static String name(TopicStatus topic) {
+        return topic.topic() + (topic.isPaused() ? " (paused)" : "");
+    }
+
     /** For other programs: numbers, and which of them are only the least there is. */
     ObjectNode json() {
         ObjectNode json = JsonNodeFactory.instance.objectNode().put("at", at.toString());
-        json.putArray("topics");
-        topics.forEach(topic -> {
-            ObjectNode object = json.withArray("/topics").addObject();
-            object.put("topic", topic.topic()).put("paused", topic.isPaused());
-            put(object, topic.counts());
-            object.put("oldestDueSeconds", seconds(topic.oldestDue()));
-        });
+        put(json.putArray("topics"), "topic", topics, Set.of());
+        put(json.putArray("queues"), "queue", queues, Set.of("waiting", "blockedKeys"));
         put(json.putObject("inbox"), inboxCounts());
         put(json.putObject("timers"), timerCounts()).put("nextDueInSeconds", seconds(timers.next()));
         put(json.putObject("jobs"), new LinkedHashMap<>(Map.of("jobs", jobs.jobs())))
@@ -93,6 +121,23 @@ record Status(Instant at, List<TopicStatus> topics, InboxStatus inbox, TimerStat
                 .put("problems", jobs.problems())
                 .put("nextDueInSeconds", seconds(jobs.next()));
         return json;
+    }
+
+    /**
+     * @param without counts that mean nothing there
+     */
+    private static void put(ArrayNode array, String name, List<TopicStatus> topics, Set<String> without) {
+        for (TopicStatus topic : topics) {
+            ObjectNode object = array.addObject().put(name, topic.topic()).put("paused", topic.isPaused());
+            Map<String, Count> counts = topic.counts();
+            counts.keySet().removeAll(without);
+            put(object, counts).put("oldestDueSeconds", seconds(topic.oldestDue()));
+            if (topic.isLimited()) {
+                Json.addLimit(object.putObject("limit"), topic.limit());
+            } else {
+                object.putNull("limit");
+            }
+        }
     }
 
     private Map<String, Count> inboxCounts() {

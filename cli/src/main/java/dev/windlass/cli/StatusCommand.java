@@ -17,7 +17,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "status",
         description =
-                "Show how many messages are in which state: for each topic of the outbox, and in the inbox; and timers and jobs.")
+                "Show how much is in which state: for each topic of the outbox, each queue of the work queue, and in the inbox; and timers and jobs.")
 final class StatusCommand implements Callable<Integer> {
 
     @ParentCommand

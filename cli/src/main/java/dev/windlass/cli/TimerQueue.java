@@ -24,6 +24,11 @@ final class TimerQueue extends IdQueue<TimerIdentifier, ListedTimer> {
     }
 
     @Override
+    boolean hasSources() {
+        return false;
+    }
+
+    @Override
     TimerOperator operator(Windlass windlass, String who) {
         return windlass.timers().operator(who);
     }

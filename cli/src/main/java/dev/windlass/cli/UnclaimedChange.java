@@ -6,7 +6,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.ParentCommand;
 
-/** Changes what nobody has claimed yet, in one transaction, so that a failure leaves all as they were. */
+/** Changes what has not ended, most of it only as long as nobody has claimed it, in one transaction, so that a failure leaves all as they were. */
 abstract class UnclaimedChange implements Callable<Integer> {
 
     @ParentCommand
@@ -28,6 +28,9 @@ abstract class UnclaimedChange implements Callable<Integer> {
     abstract <I> Change<I> change(WorkQueue<I, ?> queue, OutboxSession session);
 
     abstract String participle();
+
+    /** What may be the matter with those that were not changed. */
+    abstract String misfits(WorkQueue<?, ?> queue);
 
     /** Refuses options that do not fit together, before anything is looked at. */
     void check(OutboxAccess access) {}
@@ -55,7 +58,7 @@ abstract class UnclaimedChange implements Callable<Integer> {
         if (changed == 0 && named.size() == 1) {
             queue.refuse(session, named.get(0));
         }
-        int exitCode = queue.report(session, participle(), queue.claimed(), named.size(), changed);
+        int exitCode = queue.report(session, participle(), misfits(queue), named.size(), changed);
         done(session);
         return exitCode;
     }

@@ -20,6 +20,7 @@ import picocli.CommandLine.Spec;
             StatusCommand.class,
             OutboxCommand.class,
             InboxCommand.class,
+            WorkCommand.class,
             JoinsCommand.class,
             LeasesCommand.class,
             TimersCommand.class,

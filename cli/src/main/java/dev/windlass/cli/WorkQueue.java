@@ -9,6 +9,7 @@ import java.sql.Connection;
 import java.time.Instant;
 import java.util.List;
 import java.util.ListResourceBundle;
+import java.util.Locale;
 import java.util.ResourceBundle;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +33,24 @@ abstract class WorkQueue<I, L> {
         return "ID";
     }
 
+    /** What its topics are called. */
+    String topic() {
+        return "topic";
+    }
+
+    final String topicHead() {
+        return topic().toUpperCase(Locale.ROOT);
+    }
+
+    boolean hasSources() {
+        return true;
+    }
+
+    /** Whether it has keys that take turns, each of which can be limited. */
+    boolean hasTurns() {
+        return false;
+    }
+
     /** What the source of one is, as an option says it. */
     String source() {
         return "came from this source";
@@ -48,22 +67,37 @@ abstract class WorkQueue<I, L> {
 
     abstract boolean cancel(Windlass windlass, Connection connection, I name);
 
+    /** Whether one that has just been cancelled is in progress still, and was asked to stop. */
+    boolean isStopping(Windlass windlass, I name) {
+        return false;
+    }
+
     abstract boolean reschedule(Windlass windlass, Connection connection, I name, Instant dueTime);
+
+    /** Which can be cancelled, as the help says it. */
+    String cancelled() {
+        return "nobody has claimed yet";
+    }
 
     /** What may be the matter with one that cannot be requeued. */
     String notRequeued() {
         return "unknown, not failed, or erased";
     }
 
-    /** What may be the matter with one that cannot be cancelled or moved. */
+    /** What may be the matter with one that cannot be moved. */
     String claimed() {
         return "unknown, being handled, or ended";
+    }
+
+    /** What may be the matter with one that cannot be cancelled. */
+    String notCancelled() {
+        return claimed();
     }
 
     /** Fails with a better sentence, if it is known what a name that does not fit belongs to. */
     void refuse(OutboxSession session, I name) {}
 
-    /** What only programs that claim for themselves heed in a pause, if so. */
+    /** Whether only programs that claim for themselves heed pauses and limits. */
     boolean isHandedOff() {
         return false;
     }
@@ -158,7 +192,13 @@ abstract class WorkQueue<I, L> {
         return new ListResourceBundle() {
             @Override
             protected Object[][] getContents() {
-                return new Object[][] {{"queue.nouns", nouns()}, {"queue.names", names()}, {"queue.source", source()}};
+                return new Object[][] {
+                    {"queue.nouns", nouns()},
+                    {"queue.names", names()},
+                    {"queue.source", source()},
+                    {"queue.topic", topic()},
+                    {"queue.cancelled", cancelled()}
+                };
             }
         };
     }

@@ -19,10 +19,13 @@ import dev.windlass.schedule.JobRunIdentifier;
 import dev.windlass.schedule.ScheduleOptions;
 import dev.windlass.schedule.TimerEntry;
 import dev.windlass.schedule.TimerIdentifier;
+import dev.windlass.work.WorkEntry;
+import dev.windlass.work.WorkIdentifier;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
@@ -52,17 +55,25 @@ final class EveryQueueTest {
     }
 
     enum Kind {
-        OUTBOX("outbox", "message"),
-        INBOX("inbox", "message"),
-        TIMERS("timers", "timer"),
-        RUNS("runs", "run");
+        OUTBOX("outbox", "message", "topic"),
+        INBOX("inbox", "message", "topic"),
+        WORK("queue", "item", "queue"),
+        TIMERS("timers", "timer", "topic"),
+        RUNS("runs", "run", "topic");
 
         final String word;
         final String noun;
+        final String topic;
 
-        Kind(String word, String noun) {
+        Kind(String word, String noun, String topic) {
             this.word = word;
             this.noun = noun;
+            this.topic = topic;
+        }
+
+        /** Nodes make messages of what is in it. */
+        boolean isHandedOff() {
+            return this == TIMERS || this == RUNS;
         }
     }
 
@@ -76,6 +87,10 @@ final class EveryQueueTest {
                 windlass.inbox().enqueue(InboxEntry.of("source", id, topic, "secret"));
                 yield id;
             }
+            case WORK ->
+                windlass.workQueue()
+                        .enqueue(WorkEntry.of(topic, "type", "secret"))
+                        .toString();
             case TIMERS ->
                 windlass.timers()
                         .schedule(TimerEntry.of(topic, "secret", Duration.ZERO))
@@ -96,6 +111,7 @@ final class EveryQueueTest {
         switch (kind) {
             case OUTBOX -> windlass.outbox().claim(owner, MINUTE, 100);
             case INBOX -> windlass.inbox().claim(owner, MINUTE, 100);
+            case WORK -> windlass.workQueue().claim(owner, MINUTE, 100);
             case TIMERS -> windlass.timers().claim(owner, MINUTE, 100);
             case RUNS -> windlass.jobs().runClaims().claim(owner, MINUTE, 100);
         }
@@ -123,6 +139,10 @@ final class EveryQueueTest {
                                         .map(InboxMessage::id)
                                         .toList(),
                                 error);
+            case WORK -> {
+                windlass.workQueue().claim(owner, MINUTE, 1);
+                windlass.workQueue().fail(owner, List.of(new WorkIdentifier(UUID.fromString(id))), error);
+            }
             case TIMERS -> {
                 windlass.timers().claim(owner, MINUTE, 1);
                 windlass.timers().fail(owner, List.of(new TimerIdentifier(UUID.fromString(id))), error);
@@ -142,6 +162,10 @@ final class EveryQueueTest {
                         .find(new OutboxMessageIdentifier(UUID.fromString(id)))
                         .map(OutboxMessage::status);
             case INBOX -> windlass.inbox().find("source", id).map(message -> message.status());
+            case WORK ->
+                windlass.workQueue()
+                        .find(new WorkIdentifier(UUID.fromString(id)))
+                        .map(item -> item.status());
             case TIMERS ->
                 windlass.timers().find(new TimerIdentifier(UUID.fromString(id))).map(timer -> timer.status());
             case RUNS ->
@@ -155,6 +179,7 @@ final class EveryQueueTest {
         return switch (kind) {
             case OUTBOX -> windlass.outbox().operator("me");
             case INBOX -> windlass.inbox().operator("me");
+            case WORK -> windlass.workQueue().operator("me");
             case TIMERS -> windlass.timers().operator("me");
             case RUNS -> windlass.jobs().operator("me");
         };
@@ -227,7 +252,7 @@ final class EveryQueueTest {
         assertThat(done(kind, "failed", "--error", "time-OUT")).contains(first).doesNotContain(second);
         assertThat(done(kind, "failed", "--from", "1h")).contains(first, second);
         assertThat(done(kind, "failed", "--until", "1h")).isEqualTo("no failed " + kind.noun + "s");
-        if (kind != Kind.TIMERS) {
+        if (kind != Kind.TIMERS && kind != Kind.WORK) {
             assertThat(done(kind, "failed", "--source", "none")).isEqualTo("no failed " + kind.noun + "s");
         }
         if (kind == Kind.INBOX || kind == Kind.RUNS) {
@@ -239,6 +264,7 @@ final class EveryQueueTest {
     @CsvSource({
         "OUTBOX,failed", "OUTBOX,list", "OUTBOX,list --state ready", "OUTBOX,actions",
         "INBOX,failed", "INBOX,list", "INBOX,list --state ready", "INBOX,actions",
+        "WORK,failed", "WORK,list", "WORK,list --state ready", "WORK,actions",
         "TIMERS,failed", "TIMERS,list", "TIMERS,list --state ready", "TIMERS,actions",
         "RUNS,failed", "RUNS,list", "RUNS,list --state ready", "RUNS,actions"
     })
@@ -312,7 +338,7 @@ final class EveryQueueTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "WORK")
     void cancelEndsWhatNobodyHasClaimed(Kind kind) {
         String begun = ready(kind, "a");
         claimed(kind);
@@ -367,23 +393,63 @@ final class EveryQueueTest {
     void aPausedTopicIsNotClaimedUntilItIsResumed(Kind kind) {
         String id = ready(kind, "a");
         Ran paused = run(kind, "pause", "a", "--reason", "the provider is down", "--as", "anna");
-        assertThat(paused.out().strip()).isEqualTo("paused topic a");
+        assertThat(paused.out().strip()).isEqualTo("paused " + kind.topic + " a");
         assertThat(paused.err().contains("'windlass outbox pause a'"))
                 .as("who would think that nodes heed it")
-                .isEqualTo(kind == Kind.TIMERS || kind == Kind.RUNS);
+                .isEqualTo(kind.isHandedOff());
         assertThat(paused.err()).doesNotContain("misspelt");
         assertThat(run(kind, "pause", "misspelt").err())
-                .contains("of topic misspelt is there now", "'windlass " + kind.word + " resume misspelt'");
-        assertThat(done(kind, "resume", "misspelt")).isEqualTo("resumed topic misspelt");
+                .contains(
+                        "of " + kind.topic + " misspelt is there now", "'windlass " + kind.word + " resume misspelt'");
+        assertThat(done(kind, "resume", "misspelt")).isEqualTo("resumed " + kind.topic + " misspelt");
         assertThat(done(kind, "resume", "misspelt")).contains("'windlass " + kind.word + " paused'");
         claimed(kind);
         assertThat(status(kind, id)).contains(WorkStatus.READY);
         assertThat(done(kind, "paused")).containsPattern("a +\\S+Z +anna +the provider is down");
         assertThat(done(kind, "paused", "--json").lines()).hasSize(1);
-        assertThat(done(kind, "pause", "a")).startsWith("topic a was paused already, since ");
-        assertThat(done(kind, "resume", "a")).isEqualTo("resumed topic a");
+        assertThat(done(kind, "pause", "a")).startsWith(kind.topic + " a was paused already, since ");
+        assertThat(done(kind, "resume", "a")).isEqualTo("resumed " + kind.topic + " a");
         claimed(kind);
         assertThat(status(kind, id)).contains(WorkStatus.IN_PROGRESS);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aLimitHoldsForAllUntilItIsLifted(Kind kind) {
+        String first = ready(kind, "a");
+        Ran limited = run(kind, "limit", "a", "--running", "1", "--rate", "100/m", "--as", "anna");
+        assertThat(limited.out().strip()).isEqualTo("limited " + kind.topic + " a: 1 running, 100 per 1 min");
+        assertThat(limited.err().contains("'windlass outbox limit a'"))
+                .as("who would think that nodes heed it")
+                .isEqualTo(kind.isHandedOff());
+        assertThat(limited.err()).doesNotContain("misspelt");
+        assertThat(operator(kind).actions(1)).extracting(OperatorAction::by).containsExactly("anna");
+        assertThat(done(kind, "limit", "a", "--running", "1", "--rate", "100/60s"))
+                .isEqualTo(kind.topic + " a was limited like this already: 1 running, 100 per 1 min");
+        assertThat(run(kind, "limit", "misspelt", "--rate", "5/2h").err())
+                .contains(
+                        "of " + kind.topic + " misspelt is there now",
+                        "'windlass " + kind.word + " limit misspelt --none'");
+
+        assertThat(done(kind, "limits"))
+                .containsPattern(
+                        kind.topic.toUpperCase(Locale.ROOT) + " +RUNNING +PER KEY +RATE\\Ra +1 +- +100 per 1 min")
+                .containsPattern("misspelt +- +- +5 per 2 h");
+        assertThat(done(kind, "limits", "--json").lines())
+                .contains("{\"topic\":\"a\",\"running\":1,\"perKey\":null,\"rate\":100,\"period\":\"PT1M\"}");
+        assertThat(done(kind, "limit", "misspelt", "--none"))
+                .isEqualTo("lifted the limits of " + kind.topic + " misspelt");
+        assertThat(done(kind, "limit", "misspelt", "--none")).contains("'windlass " + kind.word + " limits'");
+
+        claimed(kind);
+        String second = ready(kind, "a");
+        claimed(kind);
+        assertThat(status(kind, first)).contains(WorkStatus.IN_PROGRESS);
+        assertThat(status(kind, second)).contains(WorkStatus.READY);
+        done(kind, "limit", "a", "--none");
+        assertThat(done(kind, "limits")).isEqualTo("no limited " + kind.topic + "s");
+        claimed(kind);
+        assertThat(status(kind, second)).contains(WorkStatus.IN_PROGRESS);
     }
 
     @ParameterizedTest
@@ -419,6 +485,22 @@ final class EveryQueueTest {
             {"pause", "a", "--as", " "},
             {"pause", "a", "--reason", "x".repeat(2049)},
             {"pause", "a\u0000"},
+            {"limit"},
+            {"limit", "a"},
+            {"limit", " ", "--running", "1"},
+            {"limit", "a", "--running", "0"},
+            {"limit", "a", "--running", "-1"},
+            {"limit", "a", "--running", "1.5"},
+            {"limit", "a", "--running", "99999999999"},
+            {"limit", "a", "--per-key", "0"},
+            {"limit", "a", "--rate", "5"},
+            {"limit", "a", "--rate", "0/s"},
+            {"limit", "a", "--rate", "5/0s"},
+            {"limit", "a", "--rate", "5/s/s"},
+            {"limit", "a", "--rate", "5/\u001b[31m"},
+            {"limit", "a", "--rate", "5/999999999d"},
+            {"limit", "a", "--rate", "5/s", "--none"},
+            {"limit", "a", "--running", "1", "--as", " "},
             {"failed", "--after", "\u001b[31m/x/y"},
             {"actions", "--after", "7"},
             {"actions", "--limit", "0"},

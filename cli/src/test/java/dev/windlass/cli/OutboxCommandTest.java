@@ -204,6 +204,8 @@ final class OutboxCommandTest {
                 "in",
                 "--lease-table",
                 "locks",
+                "--work-table",
+                "tasks",
                 "--url",
                 SERVER.jdbcUrl(),
                 "--user",
@@ -212,8 +214,9 @@ final class OutboxCommandTest {
         for (String words : List.of(
                 "outbox failed",
                 "timers list",
-                "status --inbox-table in",
+                "status --inbox-table in --work-table tasks",
                 "inbox list --inbox-table in",
+                "queue list --work-table tasks",
                 "leases list --lease-table locks")) {
             Ran ran = Ran.windlass((words + " --schema outbox_command_names --user postgres --url " + SERVER.jdbcUrl())
                     .split(" ", -1));

@@ -11,6 +11,7 @@ import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.inbox.Begin;
 import dev.windlass.inbox.Inbox;
 import dev.windlass.inbox.InboxEntry;
+import dev.windlass.operator.TopicLimit;
 import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
@@ -18,6 +19,9 @@ import dev.windlass.schedule.Job;
 import dev.windlass.schedule.Jobs;
 import dev.windlass.schedule.TimerEntry;
 import dev.windlass.schedule.Timers;
+import dev.windlass.work.WorkEntry;
+import dev.windlass.work.WorkItem;
+import dev.windlass.work.WorkQueue;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -195,6 +199,61 @@ final class StatusCommandTest {
                     .singleElement()
                     .satisfies(line -> assertThat(line).matches("small +1 +1 +0 +0 +0 +0 +0 .*"));
             assertThat(out).contains("A + means at least");
+        }
+    }
+
+    @Test
+    void everyQueueOfTheWorkQueueIsCountedWithItsLimit() {
+        try (Windlass windlass = passive()) {
+            WorkQueue queue = windlass.workQueue();
+            WorkEntry report = WorkEntry.of("reports", "monthly", "");
+            for (int priority = 0; priority < 4; priority++) {
+                queue.enqueue(report.withPriority(priority));
+            }
+            OwnerToken owner = OwnerToken.fresh();
+            List<WorkItem> claimed = queue.claim(owner, Duration.ofMinutes(1), 3);
+            queue.ack(owner, List.of(claimed.get(0).id()));
+            queue.fail(owner, List.of(claimed.get(1).id()), "for a reason");
+            queue.enqueue(report.withKey("a"));
+            queue.enqueue(report.withKey("b").withDelay(Duration.ofHours(1)));
+            queue.operator("me")
+                    .limit("reports", TopicLimit.none().withRunning(5).withPerKey(1));
+            queue.operator("me").pause("empty", "");
+            windlass.outbox().operator("me").limit("a.topic", TopicLimit.none().withRunning(2));
+            assertThat(status().out().lines().map(String::strip))
+                    .satisfiesExactly(
+                            head -> assertThat(head).startsWith("TOPIC"),
+                            topic -> assertThat(topic).matches("a\\.topic \\(limited\\) +0 .*"),
+                            head -> assertThat(head)
+                                    .matches("QUEUE +READY +DUE +IN PROGRESS +DONE +FAILED +OLDEST DUE +LIMIT"),
+                            empty -> assertThat(empty).matches("empty \\(paused\\) +0 +0 +0 +0 +0 +- +-"),
+                            reports -> assertThat(reports)
+                                    .matches("reports +3 +2 +1 +1 +1 +\\d+ s +5 running, 1 per key"));
+            JsonNode json = Json.read(status("--json").out());
+            assertThat(json.at("/topics/0/limit/running").asInt()).isEqualTo(2);
+            assertThat(json.at("/queues/0/paused").asBoolean()).isTrue();
+            assertThat(json.at("/queues/0/limit").isNull()).isTrue();
+            assertThat(json.at("/queues/1/queue").asText()).isEqualTo("reports");
+            assertThat(json.at("/queues/1/due").asInt()).isEqualTo(2);
+            assertThat(json.at("/queues/1/limit/perKey").asInt()).isEqualTo(1);
+            assertThat(json.at("/queues/1").has("blockedKeys")).isFalse();
+        }
+    }
+
+    @Test
+    void countingStopsAtALimitForEachPriorityAndForKeys() throws SQLException {
+        try (Windlass windlass = passive()) {
+            assertThat(windlass.isRunning()).isTrue();
+            Sql.execute(SERVER.dataSource(), """
+                    insert into status_test.work
+                        (id, created_at, next_attempt_at, topic, type, payload, priority, keyed, turn_key)
+                    select gen_random_uuid(), now(), now(), q.queue, 't', '', q.priority, q.key is not null, q.key
+                      from generate_series(1, 10001),
+                           (values ('plain', 2, null), ('plain', 7, null), ('keys', 4, 'a')) as q (queue, priority, key)""");
+            assertThat(status().out().lines())
+                    .anySatisfy(line -> assertThat(line).matches("plain +20000\\+ +20000\\+ +0 .*"))
+                    .anySatisfy(line -> assertThat(line).matches("keys +10000\\+ +10000\\+ +0 .*"))
+                    .anySatisfy(line -> assertThat(line).startsWith("A + means at least"));
         }
     }
 

@@ -106,7 +106,7 @@ final class WrongUseTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"outbox,[ID...]", "inbox,[SOURCE ID...]", "timers,[ID...]", "runs,[ID...]"})
+    @CsvSource({"outbox,[ID...]", "inbox,[SOURCE ID...]", "queue,[ID...]", "timers,[ID...]", "runs,[ID...]"})
     void everyQueueHasTheSameCommandsAndSaysHowOneIsNamedThere(String queue, String names) {
         assertThat(commands(queue)).containsAll(commands("outbox", "skip"));
         for (String verb : new String[] {"requeue", "purge", "cancel", "reschedule", "erase"}) {
@@ -124,7 +124,15 @@ final class WrongUseTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"outbox failed,inbox", "jobs list,lease", "inbox list,lease", "leases list,inbox", "status,lease"})
+    @CsvSource({
+        "outbox failed,inbox",
+        "jobs list,lease",
+        "inbox list,lease",
+        "leases list,inbox",
+        "status,lease",
+        "outbox list,work",
+        "queue list,inbox"
+    })
     void optionsThatMeanNothingToACommandAreNotListedUnderIt(String words, String table) {
         assertThat(Ran.windlass((words + " --help").split(" ", -1)).out()).doesNotContain("--" + table + "-table");
         assertThat(Ran.windlass("serve", "--help").out()).contains("--" + table + "-table");
