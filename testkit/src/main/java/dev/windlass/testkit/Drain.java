@@ -9,6 +9,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 import javax.sql.DataSource;
 
 /** Waits until the nodes have handled all that is due, and says what is left when they do not. */
@@ -31,7 +32,7 @@ final class Drain {
             if (System.nanoTime() - deadline >= 0) {
                 throw new AssertionError("expected nothing due or in progress in schema " + schema + " within "
                         + InWords.of(timeout) + ", still there: " + String.join("; ", left)
-                        + " (a topic needs a handler in a Windlass that has been started)");
+                        + " (each needs a handler in a Windlass that has been started)");
             }
             pause();
             left = round(false);
@@ -40,16 +41,12 @@ final class Drain {
 
     private List<String> round(boolean first) {
         return Sql.inTransaction(dataSource, "look what is left in schema " + schema, connection -> {
-            List<String> left = new ArrayList<>();
             boolean wake = first;
-            for (Queue queue : queues(connection)) {
+            List<Queue> queues = queues(connection);
+            for (Queue queue : queues) {
                 wake |= reapAndExpire(connection, queue);
-                if (queue.schedules) { // before the messages they become, or they could slip through between two looks
-                    left.addAll(dueTimers(connection, queue));
-                    left.addAll(dueJobs(connection, queue));
-                }
-                left.addAll(left(connection, queue));
             }
+            List<String> left = left(connection, queues);
             if (wake && !left.isEmpty()) {
                 wakeNodes(connection);
             }
@@ -67,57 +64,54 @@ final class Drain {
         }
     }
 
-    private static List<String> left(Connection connection, Queue queue) throws SQLException {
-        String sql = """
-                select m.topic, m.status, count(*),
-                       (array_agg(m.last_error order by m.id desc) filter (where m.last_error is not null))[1]
-                  from %s m
-                 where m.topic is not null
-                   and (m.status = 1 or (m.status = 0 and m.next_attempt_at <= clock_timestamp()))
-                 group by m.topic, m.status
-                 order by m.topic, m.status""".formatted(queue.name);
+    /** One look at all of it: what one queue hands to another could slip through between two. */
+    private static List<String> left(Connection connection, List<Queue> queues) throws SQLException {
+        List<String> looks = new ArrayList<>();
+        for (Queue queue : queues) {
+            looks.add(dueOrInProgress(queue));
+            if (queue.schedules) {
+                looks.add(dueTimers(queue));
+                looks.add(dueJobs(queue));
+            }
+        }
+        String sql = looks.stream().map(look -> "(" + look + ")").collect(Collectors.joining("\nunion all\n"));
         try (PreparedStatement statement = connection.prepareStatement(sql);
                 ResultSet row = statement.executeQuery()) {
             List<String> left = new ArrayList<>();
             while (row.next()) {
-                String error = row.getString(4);
-                left.add("%d of topic %s %s%s"
-                        .formatted(
-                                row.getInt(3),
-                                row.getString(1),
-                                row.getInt(2) == 0 ? "ready" : "in progress",
-                                error == null ? "" : ", last error: " + error));
+                left.add(row.getString(1));
             }
             return left;
         }
     }
 
-    private static List<String> dueTimers(Connection connection, Queue queue) throws SQLException {
-        return lines(connection, """
+    private static String dueOrInProgress(Queue queue) {
+        return """
+                select format('%%s of %s %%s %%s%%s', count(*), m.topic, case m.status when 0 then 'ready' else 'in progress' end,
+                              ', last error: '
+                              || (array_agg(m.last_error order by m.id desc) filter (where m.last_error is not null))[1])
+                  from %s m
+                 where m.topic is not null
+                   and (m.status = 1 or (m.status = 0 and m.next_attempt_at <= clock_timestamp()))
+                 group by m.topic, m.status
+                 order by m.topic, m.status""".formatted(queue.topic, queue.name);
+    }
+
+    private static String dueTimers(Queue queue) {
+        return """
                 select format('%%s of topic %%s due as timers', count(*), t.topic)
                   from %s t
                  where t.status = 0 and t.next_attempt_at <= clock_timestamp()
                  group by t.topic
-                 order by t.topic""".formatted(queue.timers));
+                 order by t.topic""".formatted(queue.timers);
     }
 
-    private static List<String> dueJobs(Connection connection, Queue queue) throws SQLException {
-        return lines(connection, """
+    private static String dueJobs(Queue queue) {
+        return """
                 select format('job %%s due', j.name)
                   from %s j
                  where j.fires_at <= clock_timestamp()
-                 order by j.name""".formatted(queue.jobs));
-    }
-
-    private static List<String> lines(Connection connection, String sql) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(sql);
-                ResultSet row = statement.executeQuery()) {
-            List<String> lines = new ArrayList<>();
-            while (row.next()) {
-                lines.add(row.getString(1));
-            }
-            return lines;
-        }
+                 order by j.name""".formatted(queue.jobs);
     }
 
     /** For nodes that listen; the others poll. */
@@ -131,9 +125,20 @@ final class Drain {
         }
     }
 
-    /** An outbox, or what of an inbox is for handlers. */
+    /**
+     * An outbox, a work queue, or what of an inbox is for handlers.
+     *
+     * @param topic what its topics are called
+     */
     private record Queue(
-            String name, String expire, String reap, String channel, boolean schedules, String timers, String jobs) {}
+            String name,
+            String topic,
+            String expire,
+            String reap,
+            String channel,
+            boolean schedules,
+            String timers,
+            String jobs) {}
 
     private List<Queue> queues(Connection connection) throws SQLException {
         String sql = """
@@ -141,11 +146,12 @@ final class Drain {
                        format('%%I.%%I', ?::text, v.table_name) as name,
                        format('%%I.%%I', ?::text, v.table_name || '_expire') as expire,
                        format('%%I.%%I', ?::text, v.table_name || '_reap') as reap,
+                       case v.component when 'work' then 'queue' else 'topic' end as topic,
                        v.component = 'outbox' as schedules,
                        format('%%I.%%I', ?::text, v.table_name || '_timer') as timers,
                        format('%%I.%%I', ?::text, v.table_name || '_job') as jobs
                   from "%s".windlass_version v
-                 where v.component in ('outbox', 'inbox')
+                 where v.component in ('outbox', 'inbox', 'work')
                  order by v.table_name""".formatted(schema);
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             for (int i = 1; i <= 5; i++) {
@@ -157,6 +163,7 @@ final class Drain {
                     String channel = Channel.of(schema, row.getString("table_name"));
                     queues.add(new Queue(
                             row.getString("name"),
+                            row.getString("topic"),
                             row.getString("expire"),
                             row.getString("reap"),
                             channel,

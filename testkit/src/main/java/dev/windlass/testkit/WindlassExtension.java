@@ -147,15 +147,15 @@ public final class WindlassExtension implements BeforeAllCallback, BeforeEachCal
     }
 
     /**
-     * Returns when no message is due or in progress: all have been handled, have failed, or are due later. Timers and jobs that
-     * are due become messages first.
+     * Returns when no message of the outbox or the inbox, and no item of the work queue, is due or in progress: all have been
+     * handled, have failed, or are due later. Timers and jobs that are due become messages first.
      *
      * <p>Retries that are due now are waited for, later ones are not; {@link #advance} makes them due. So are messages that
      * handlers write, but not those of transactions that have not been committed. Messages that have expired, and leases
      * that ran out, are dealt with at once instead of at the pace of the nodes. It matters not which nodes do the work, and
      * whether this extension started them.
      *
-     * @throws AssertionError if messages are left after this time: says how many of which topic, and their last errors
+     * @throws AssertionError if messages are left after this time: says how many of which topic or queue, and their last errors
      */
     public void drain(Duration timeout) {
         sandbox().drain(Require.positive("time-out", timeout));

@@ -5,16 +5,20 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.windlass.NotYet;
 import dev.windlass.OwnerToken;
 import dev.windlass.RetryAfter;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassException;
 import dev.windlass.WorkStatus;
+import dev.windlass.operator.TopicLimit;
 import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxOptions;
 import dev.windlass.schema.Channel;
+import dev.windlass.work.WorkEntry;
+import dev.windlass.work.WorkItem;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -93,6 +97,43 @@ final class AdvanceTest {
         database.drain();
 
         assertThat(attempts).hasValue(2);
+    }
+
+    @Test
+    void advanceMakesItemsOfTheWorkQueueDue() {
+        Windlass windlass = database.start(database.windlass().workHandler("a", "b", item -> {
+            handled.add(item.payload());
+            if (item.payload().equals("put off") && handled.size() == 1) {
+                throw new NotYet(DAY, "come back tomorrow");
+            }
+        }));
+        windlass.workQueue().enqueue(WorkEntry.of("a", "b", "put off"));
+        windlass.workQueue().enqueue(WorkEntry.of("a", "b", "delayed").withDelay(DAY));
+        windlass.workQueue()
+                .enqueue(WorkEntry.of("a", "b", "with a key").withDelay(DAY).withKey("c"));
+        database.drain();
+        assertThat(handled).containsExactly("put off");
+
+        database.advance(DAY);
+        database.drain();
+
+        assertThat(handled).containsExactlyInAnyOrder("put off", "put off", "delayed", "with a key");
+    }
+
+    @Test
+    void advanceLetsTheTimeOfARatePass() {
+        Windlass windlass = database.start(
+                database.windlass().workHandler("a", "b", (WorkItem item) -> handled.add(item.payload())));
+        windlass.workQueue().operator("me").limit("a", TopicLimit.none().withRate(1, DAY));
+        windlass.workQueue().enqueue(WorkEntry.of("a", "b", "1"));
+        windlass.workQueue().enqueue(WorkEntry.of("a", "b", "2"));
+        assertThatThrownBy(() -> database.drain(Duration.ofMillis(300))).hasMessageContaining("1 of queue a ready");
+        assertThat(handled).hasSize(1);
+
+        database.advance(DAY);
+        database.drain();
+
+        assertThat(handled).hasSize(2);
     }
 
     @Test

@@ -12,12 +12,16 @@ import dev.windlass.Windlass;
 import dev.windlass.WindlassOptions;
 import dev.windlass.WorkStatus;
 import dev.windlass.inbox.InboxEntry;
+import dev.windlass.operator.TopicLimit;
 import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxOptions;
 import dev.windlass.schedule.ScheduleOptions;
 import dev.windlass.schedule.TimerEntry;
+import dev.windlass.work.WorkEntry;
+import dev.windlass.work.WorkIdentifier;
+import dev.windlass.work.WorkQueue;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -93,6 +97,81 @@ final class DrainTest {
 
         windlass.inbox().enqueue(InboxEntry.of("orders", "nobody's", "b", ""));
         assertThatThrownBy(() -> database.drain(MOMENT)).hasMessageContaining("1 of topic b ready");
+    }
+
+    @Test
+    void drainCoversTheWorkQueueWithAndWithoutKeys() {
+        Windlass windlass =
+                database.start(database.windlass().workHandler("reports", "monthly", item -> handled.incrementAndGet()));
+        windlass.workQueue().operator("me").limit("reports", TopicLimit.none().withPerKey(1));
+        windlass.workQueue()
+                .enqueueAll(IntStream.range(0, 100)
+                        .mapToObj(i -> WorkEntry.of("reports", "monthly", "")
+                                .withPriority(i % 10)
+                                .withKey(i % 2 == 0 ? null : "customer " + i % 6))
+                        .toList());
+        windlass.workQueue().enqueue(WorkEntry.of("reports", "monthly", "").withDelay(Duration.ofDays(1)));
+
+        database.drain();
+
+        assertThat(handled).hasValue(100);
+    }
+
+    @Test
+    void drainSaysHowManyOfWhichQueueAreLeft() throws Exception {
+        CountDownLatch started = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        Windlass windlass = database.start(database.windlass().workHandler("slow", "a", item -> {
+            started.countDown();
+            release.await();
+        }));
+        windlass.workQueue().enqueue(WorkEntry.of("slow", "a", "secret"));
+        windlass.workQueue().enqueue(WorkEntry.of("unknown", "a", "secret"));
+        windlass.workQueue().enqueue(WorkEntry.of("unknown", "b", "secret").withKey("c"));
+        started.await();
+
+        assertThatThrownBy(() -> database.drain(MOMENT))
+                .isInstanceOf(AssertionError.class)
+                .hasMessageContaining("1 of queue slow in progress")
+                .hasMessageContaining("2 of queue unknown ready")
+                .hasMessageNotContaining("secret");
+        release.countDown();
+    }
+
+    @Test
+    void drainDealsAtOnceWithItemsThatHaveExpiredOrLostTheirLease() {
+        WorkQueue queue = database.start(database.windlass()).workQueue();
+        WorkIdentifier expired = queue.enqueue(
+                WorkEntry.of("reports", "monthly", "").withExpiresAt(Instant.now().minusSeconds(60)));
+        WorkIdentifier lost = queue.enqueue(WorkEntry.of("reports", "monthly", ""));
+        OwnerToken gone = OwnerToken.fresh();
+        queue.claim(gone, Duration.ofHours(1), 1);
+        database.advance(Duration.ofHours(2));
+
+        assertThatThrownBy(() -> database.drain(MOMENT)).hasMessageContaining("1 of queue reports ready");
+
+        assertThat(queue.find(expired).orElseThrow().status()).isEqualTo(WorkStatus.FAILED);
+        assertThat(queue.find(lost).orElseThrow().leaseExpiries()).isEqualTo(1);
+    }
+
+    @Test
+    void drainMissesNothingThatOneQueueHandsToAnother() {
+        Windlass.Builder builder = database.windlass();
+        Windlass writer = database.start(database.windlass());
+        builder.workHandler("steps", "even", item -> writer.outbox().enqueue(OutboxEntry.of("odd", item.payload())))
+                .outboxHandler("odd", message -> {
+                    int left = Integer.parseInt(message.payload());
+                    handled.incrementAndGet();
+                    if (left > 0) {
+                        writer.workQueue().enqueue(WorkEntry.of("steps", "even", "" + (left - 1)));
+                    }
+                });
+        database.start(builder);
+        writer.workQueue().enqueue(WorkEntry.of("steps", "even", "50"));
+
+        database.drain();
+
+        assertThat(handled).hasValue(51);
     }
 
     @Test
