@@ -8,6 +8,7 @@ import dev.windlass.WindlassOptions;
 import dev.windlass.cli.demo.Demo;
 import dev.windlass.cli.demo.Shop;
 import dev.windlass.schedule.ScheduleOptions;
+import dev.windlass.work.WorkOptions;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -35,6 +36,9 @@ final class ServeCommand implements Callable<Integer> {
     private static final int CONNECTIONS = 10;
     private static final int CHECK_MILLIS = 1_000;
     private static final int HIGHEST_PORT = 65_535;
+
+    /** Progress is stored when a lease is renewed: short, so that it is seen to move. */
+    private static final Duration DEMO_LEASE = Duration.ofSeconds(6);
 
     private final Lifetime lifetime = new Lifetime();
     private final AtomicBoolean stopped = new AtomicBoolean();
@@ -168,6 +172,7 @@ final class ServeCommand implements Callable<Integer> {
         if (demo) {
             say("creating table %s for the demo, if it is not there ...", schema.qualifiedName("demo_orders"));
             shop.addHandlers(builder);
+            builder.work(WorkOptions.defaults().withTableName(schema.workTable).withLease(DEMO_LEASE));
         }
         Windlass windlass = lifetime.start(builder::start);
         windlass.workQueue(); // who has asked for it looks after it

@@ -38,6 +38,8 @@ record TryNext(String variables, String program, List<String> options) {
         lines.add(command("outbox resume mail.send"));
         lines.add(command("timers list --state ready --limit 5"));
         lines.add(command("jobs trigger count-the-till"));
+        lines.add(command("queue list --state in-progress"));
+        lines.add(command("queue limit reports --running 1"));
         return lines;
     }
 

@@ -31,6 +31,7 @@ final class ServeProcessTest {
         String url;
         try (ServeProcess demo = ServeProcess.ready(directory, "--demo", "--node", "my-node", "--grace", "20s")) {
             demo.awaitOutput("retries [1-9]");
+            demo.awaitOutput("reports [1-9]");
             assertThat(demo.out()).contains("node      my-node, with ").doesNotContain("\u001b");
             assertPastedCommandsWork(demo.out());
             url = demo.url();
@@ -53,6 +54,10 @@ final class ServeProcessTest {
             assertThat(Sql.value(
                             again.dataSource(), "select distinct processed_by from windlass.outbox where status = 2"))
                     .isEqualTo("my-node");
+            assertThat(Sql.value(
+                            again.dataSource(),
+                            "select distinct result || ' ' || progress from windlass.work where status = 2"))
+                    .isEqualTo("6 pages 100");
             assertWrongPasswordIsOneSentence(again);
             again.signal("TERM");
             assertThat(again.exitCode()).isZero();
@@ -75,7 +80,8 @@ final class ServeProcessTest {
                     .replace("\u001b[H", "");
             assertThat(picture)
                     .containsPattern("fax.send .* [1-9]")
-                    .contains("mail.send", "timers: ", "jobs: 1", "outbox show ", "Ctrl-C");
+                    .contains("mail.send", "timers: ", "jobs: 1", "outbox show ", "Ctrl-C")
+                    .containsPattern("reports +\\d.* [31] running");
             assertThat(picture.lines().takeWhile(line -> !line.startsWith("Try ")))
                     .allSatisfy(line -> assertThat(line.length()).isLessThanOrEqualTo(80));
             assertPastedCommandsWork(picture);
@@ -99,7 +105,7 @@ final class ServeProcessTest {
                 .start();
         String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor()).as(said).isZero();
-        assertThat(said).contains("paused topic mail.send", "resumed topic mail.send", "triggered job count-the-till");
+        assertThat(said).contains("paused topic mail.send", "resumed topic mail.send", "triggered job count-the-till", "limited queue reports: 1 running");
     }
 
     @Test

@@ -50,6 +50,7 @@ public final class Demo implements AutoCloseable {
             Windlass windlass, Shop shop, DataSource dataSource, String outbox, Consumer<String> screen)
             throws SQLException {
         shop.createTable();
+        Shop.limitReports(windlass);
         Demo demo = new Demo(windlass, shop, dataSource, outbox, screen);
         demo.repeat(demo::placeOrder, ORDER_MILLIS);
         demo.repeat(demo::showNumbers, LINE_MILLIS);

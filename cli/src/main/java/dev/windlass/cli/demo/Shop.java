@@ -4,6 +4,7 @@ import dev.windlass.PermanentFailure;
 import dev.windlass.Windlass;
 import dev.windlass.join.FollowUp;
 import dev.windlass.join.JoinEntry;
+import dev.windlass.operator.TopicLimit;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.schedule.Job;
@@ -11,6 +12,8 @@ import dev.windlass.schedule.JobSet;
 import dev.windlass.schedule.Misfire;
 import dev.windlass.schedule.Overlap;
 import dev.windlass.schedule.TimerEntry;
+import dev.windlass.work.WorkContext;
+import dev.windlass.work.WorkEntry;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -25,12 +28,16 @@ import javax.sql.DataSource;
 
 /**
  * Orders, and what follows from them: at once, when two steps have ended by a join, some seconds later by a timer, and every ten
- * seconds by a job.
+ * seconds by a job. Some customers want a report, which takes a while: that is for the work queue.
  */
 public final class Shop {
     private static final Duration REVIEW_AFTER = Duration.ofSeconds(5);
     private static final int FAX_EVERY = 25;
     private static final Duration COUNT_EVERY = Duration.ofSeconds(10);
+    private static final int REPORT_EVERY = 8;
+    private static final int CUSTOMERS = 5;
+    private static final int PAGES = 6;
+    private static final int PAGE_MILLIS = 500;
 
     private final DataSource dataSource;
     private final String table;
@@ -50,11 +57,19 @@ public final class Shop {
                 .outboxHandler("parcel.send", message -> tally.handled.increment())
                 .outboxHandler("review.ask", message -> tally.asked.increment())
                 .outboxHandler("till.count", message -> tally.counts.increment())
+                .workHandler("reports", "report.write", (item, context) -> writeReport(context))
                 .jobs(JobSet.of("demo", 1)
                         .with(Job.every("count-the-till", COUNT_EVERY)
                                 .withTopic("till.count")
                                 .withOverlap(Overlap.SKIP)
                                 .withMisfire(Misfire.skip())));
+    }
+
+    /** Three reports at once, and one of each customer: over all nodes that open the shop. */
+    static void limitReports(Windlass windlass) {
+        windlass.workQueue()
+                .operator("demo")
+                .limit("reports", TopicLimit.none().withRunning(3).withPerKey(1));
     }
 
     void createTable() throws SQLException {
@@ -75,6 +90,7 @@ public final class Shop {
             String order = Long.toString(insertOrder(connection));
             windlass.outbox().fanOut(connection, paidAndTold(order), messages(order));
             windlass.outbox().enqueueAll(connection, fax(order));
+            windlass.workQueue().enqueueAll(connection, report(order));
             windlass.timers().schedule(connection, TimerEntry.of("review.ask", order, REVIEW_AFTER));
             return order;
         });
@@ -97,6 +113,26 @@ public final class Shop {
         return Long.parseLong(order) % FAX_EVERY == 10
                 ? List.of(entry("fax.send", order, "{\"order\": " + order + "}"))
                 : List.of();
+    }
+
+    /** One in eight wants a report of all it has bought, and some of these are in a hurry. */
+    private static List<WorkEntry> report(String order) {
+        long number = Long.parseLong(order);
+        return number % REPORT_EVERY == 3
+                ? List.of(WorkEntry.of("reports", "report.write", order)
+                        .withKey("customer " + number % CUSTOMERS)
+                        .withPriority(number % 3 == 0 ? 9 : 4)
+                        .withCorrelationId(order))
+                : List.of();
+    }
+
+    private void writeReport(WorkContext context) throws InterruptedException {
+        for (int page = 1; page <= PAGES; page++) {
+            Thread.sleep(PAGE_MILLIS);
+            context.progress(100 * page / PAGES, "page " + page + " of " + PAGES);
+        }
+        context.result(PAGES + " pages");
+        tally.reports.increment();
     }
 
     private long insertOrder(Connection connection) throws SQLException {

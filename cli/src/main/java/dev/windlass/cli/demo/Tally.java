@@ -18,6 +18,7 @@ final class Tally {
     final LongAdder failed = new LongAdder();
     final LongAdder asked = new LongAdder();
     final LongAdder counts = new LongAdder();
+    final LongAdder reports = new LongAdder();
     private final ConcurrentLinkedQueue<Long> latencies = new ConcurrentLinkedQueue<>();
 
     void waited(long nanos) {
@@ -25,7 +26,7 @@ final class Tally {
     }
 
     String line(LocalTime now, String waiting) {
-        return "%s  placed %d  handled %d  waiting %s  retries %d  failed %d  timers %d  job runs %d  latency p50 %s"
+        return "%s  placed %d  handled %d  waiting %s  retries %d  failed %d  timers %d  job runs %d  reports %d  latency p50 %s"
                 .formatted(
                         TIME.format(now),
                         placed.sum(),
@@ -35,6 +36,7 @@ final class Tally {
                         failed.sum(),
                         asked.sum(),
                         counts.sum(),
+                        reports.sum(),
                         median());
     }
 
