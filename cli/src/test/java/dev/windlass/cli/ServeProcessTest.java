@@ -105,7 +105,12 @@ final class ServeProcessTest {
                 .start();
         String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor()).as(said).isZero();
-        assertThat(said).contains("paused topic mail.send", "resumed topic mail.send", "triggered job count-the-till", "limited queue reports: 1 running");
+        assertThat(said)
+                .contains(
+                        "paused topic mail.send",
+                        "resumed topic mail.send",
+                        "triggered job count-the-till",
+                        "limited queue reports: 1 running");
     }
 
     @Test

@@ -64,7 +64,8 @@ final class WorkRecipes {
     }
 
     private static void closeMonth(Connection connection, String customer) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement("insert into closed_month (customer) values (?)")) {
+        try (PreparedStatement statement =
+                connection.prepareStatement("insert into closed_month (customer) values (?)")) {
             statement.setString(1, customer);
             statement.executeUpdate();
         }
@@ -79,8 +80,8 @@ final class WorkRecipes {
 
         builder.workHandler("reports", yearly, (order, item, context) -> context.result(order.pages() + " pages"));
 
-        WorkIdentifier id = windlass.workQueue()
-                .enqueue(windlass.workQueue().entry("reports", yearly, new Order("Ada", 12)));
+        WorkIdentifier id =
+                windlass.workQueue().enqueue(windlass.workQueue().entry("reports", yearly, new Order("Ada", 12)));
         // end::typed
         return id;
     }
@@ -118,7 +119,8 @@ final class WorkRecipes {
         // tag::await
         try {
             WorkItem report = windlass.workQueue().await(id, Duration.ofSeconds(20));
-            return report.result().orElse(report.status() + ": " + report.lastError().orElse("no result"));
+            return report.result()
+                    .orElse(report.status() + ": " + report.lastError().orElse("no result"));
         } catch (TimeoutException e) {
             return "still at work; ask again later with " + id;
         }

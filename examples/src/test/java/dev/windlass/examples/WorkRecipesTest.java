@@ -160,10 +160,9 @@ final class WorkRecipesTest {
 
     @Test
     void ofManyChangesTheLastIsIndexed() {
-        Windlass windlass =
-                database.start(database.windlass().workHandler("search", "index", item -> {
-                    written.add(item.payload());
-                }));
+        Windlass windlass = database.start(database.windlass().workHandler("search", "index", item -> {
+            written.add(item.payload());
+        }));
         for (String change : List.of("name", "street", "phone")) {
             WorkRecipes.debounce(windlass, "Ada", change);
         }
@@ -199,8 +198,7 @@ final class WorkRecipesTest {
     void whatIsNotReadyIsPutOffWithoutCostingAnAttempt() {
         AtomicBoolean ready = new AtomicBoolean();
         Windlass windlass = database.start(WorkRecipes.snooze(database.windlass(), video -> ready.get()));
-        WorkIdentifier id =
-                windlass.workQueue().enqueue(WorkEntry.of("videos", "publish", "birthday"));
+        WorkIdentifier id = windlass.workQueue().enqueue(WorkEntry.of("videos", "publish", "birthday"));
         database.drain();
         assertThat(stored(windlass, id).retryCount()).isZero();
         assertThat(stored(windlass, id).status()).isEqualTo(WorkStatus.READY);

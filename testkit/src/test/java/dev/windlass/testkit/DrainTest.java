@@ -101,8 +101,8 @@ final class DrainTest {
 
     @Test
     void drainCoversTheWorkQueueWithAndWithoutKeys() {
-        Windlass windlass =
-                database.start(database.windlass().workHandler("reports", "monthly", item -> handled.incrementAndGet()));
+        Windlass windlass = database.start(
+                database.windlass().workHandler("reports", "monthly", item -> handled.incrementAndGet()));
         windlass.workQueue().operator("me").limit("reports", TopicLimit.none().withPerKey(1));
         windlass.workQueue()
                 .enqueueAll(IntStream.range(0, 100)
@@ -141,8 +141,8 @@ final class DrainTest {
     @Test
     void drainDealsAtOnceWithItemsThatHaveExpiredOrLostTheirLease() {
         WorkQueue queue = database.start(database.windlass()).workQueue();
-        WorkIdentifier expired = queue.enqueue(
-                WorkEntry.of("reports", "monthly", "").withExpiresAt(Instant.now().minusSeconds(60)));
+        WorkIdentifier expired = queue.enqueue(WorkEntry.of("reports", "monthly", "")
+                .withExpiresAt(Instant.now().minusSeconds(60)));
         WorkIdentifier lost = queue.enqueue(WorkEntry.of("reports", "monthly", ""));
         OwnerToken gone = OwnerToken.fresh();
         queue.claim(gone, Duration.ofHours(1), 1);
