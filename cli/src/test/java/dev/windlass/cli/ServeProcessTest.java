@@ -57,7 +57,7 @@ final class ServeProcessTest {
             assertThat(Sql.value(
                             again.dataSource(),
                             "select distinct result || ' ' || progress from windlass.work where status = 2"))
-                    .isEqualTo("6 pages 100");
+                    .isEqualTo("12 pages 100");
             assertWrongPasswordIsOneSentence(again);
             again.signal("TERM");
             assertThat(again.exitCode()).isZero();

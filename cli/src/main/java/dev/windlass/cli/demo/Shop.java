@@ -34,9 +34,9 @@ public final class Shop {
     private static final Duration REVIEW_AFTER = Duration.ofSeconds(5);
     private static final int FAX_EVERY = 25;
     private static final Duration COUNT_EVERY = Duration.ofSeconds(10);
-    private static final int REPORT_EVERY = 8;
+    private static final int REPORT_EVERY = 14;
     private static final int CUSTOMERS = 5;
-    private static final int PAGES = 6;
+    private static final int PAGES = 12;
     private static final int PAGE_MILLIS = 500;
 
     private final DataSource dataSource;
@@ -115,7 +115,7 @@ public final class Shop {
                 : List.of();
     }
 
-    /** One in eight wants a report of all it has bought, and some of these are in a hurry. */
+    /** One in fourteen wants a report of all it has bought, and some of these are in a hurry. */
     private static List<WorkEntry> report(String order) {
         long number = Long.parseLong(order);
         return number % REPORT_EVERY == 3
