@@ -8,20 +8,13 @@ import dev.windlass.OwnerToken;
 import dev.windlass.operator.TopicLimit;
 import dev.windlass.outbox.OutboxEntry;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
-import java.util.concurrent.Callable;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -195,68 +188,11 @@ class LimitConformance extends WorkConformance {
 
     @Test
     void theLimitsAreExactUnderManyWhoClaimAtOnceAndDie() throws Exception {
-        int most = 6;
-        int perKey = 2;
-        work.enqueueAll(IntStream.range(0, 300)
-                .mapToObj(i -> item("item " + i).withKey("key " + i % 5))
-                .toList());
-        limit(TopicLimit.none().withRunning(most).withPerKey(perKey));
-        AtomicInteger done = new AtomicInteger();
-        List<String> violations = Collections.synchronizedList(new ArrayList<>());
-        List<Callable<Boolean>> racers = IntStream.range(0, RACERS)
-                .<Callable<Boolean>>mapToObj(i -> () -> {
-                    Random random = new Random(i);
-                    while (done.get() < 300 && violations.isEmpty()) {
-                        race(random, done);
-                    }
-                    return true;
-                })
-                .collect(Collectors.toCollection(ArrayList::new));
-        racers.add(() -> {
-            while (done.get() < 300 && violations.isEmpty()) {
-                watch(most, perKey, violations);
-            }
-            return true;
-        });
+        LimitRace race = new LimitRace(database(), work);
 
-        together(racers);
+        together(race.racers(RACERS));
 
-        assertThat(violations).isEmpty();
-    }
-
-    /** A claimer that ends most of what it takes, and dies with the rest: its lease is short, and nobody renews it. */
-    private void race(Random random, AtomicInteger done) {
-        OwnerToken owner = OwnerToken.fresh();
-        boolean dies = random.nextInt(6) == 0;
-        List<WorkItem> items = work.claim("queue", owner, dies ? Duration.ofMillis(20) : LEASE, 1 + random.nextInt(4));
-        if (items.isEmpty()) {
-            work.reapExpired();
-        }
-        if (!dies) {
-            done.addAndGet(work.ack(owner, ids(items)));
-        }
-    }
-
-    /** One statement sees one moment. What has a lease at a later one had it then. */
-    private void watch(int most, int perKey, List<String> violations) throws SQLException {
-        Map<String, List<Instant>> leases = new HashMap<>();
-        try (Connection connection = database().connect();
-                Statement statement = connection.createStatement();
-                ResultSet rows = statement.executeQuery("select turn_key, locked_until from "
-                        + database().options().schemaName() + ".work where status = 1")) {
-            while (rows.next()) {
-                leases.computeIfAbsent(rows.getString(1), key -> new ArrayList<>())
-                        .add(rows.getObject(2, OffsetDateTime.class).toInstant());
-            }
-        }
-        Instant later = database().now();
-        Map<String, Long> running = new HashMap<>();
-        leases.forEach((key, ends) ->
-                running.put(key, ends.stream().filter(later::isBefore).count()));
-        long all = running.values().stream().mapToLong(count -> count).sum();
-        if (all > most || running.values().stream().anyMatch(count -> count > perKey)) {
-            violations.add(running.toString());
-        }
+        assertThat(race.violations()).isEmpty();
     }
 
     @Test
