@@ -2,14 +2,10 @@ package dev.windlass.inbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.windlass.Buffers;
 import dev.windlass.TestDatabase;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -184,17 +180,7 @@ final class PostgresInboxPlansTest {
     }
 
     private static long buffers(Connection connection, String call) throws SQLException {
-        String sql = "explain (analyze, buffers, timing off, format json) select * from \"" + database.schema() + "\"."
-                + call;
-        try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(sql)) {
-            row.next();
-            JsonNode plan = new ObjectMapper().readTree(row.getString(1)).get(0).get("Plan");
-            return plan.get("Shared Hit Blocks").asLong()
-                    + plan.get("Shared Read Blocks").asLong();
-        } catch (JsonProcessingException e) {
-            throw new IllegalStateException(e);
-        }
+        return Buffers.of(connection, "select * from \"" + database.schema() + "\"." + call);
     }
 
     @Test

@@ -2,9 +2,7 @@ package dev.windlass.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.windlass.Buffers;
 import dev.windlass.Shows;
 import dev.windlass.TestDatabase;
 import java.sql.Connection;
@@ -271,17 +269,7 @@ final class PostgresPlansTest {
 
     /** The buffers a call touches, what happens inside of the routine included. */
     private long buffers(String call) throws SQLException {
-        String sql = "explain (analyze, buffers, timing off, format json) select * from \"" + database.schema() + "\"."
-                + call;
-        try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(sql)) {
-            row.next();
-            JsonNode plan = new ObjectMapper().readTree(row.getString(1)).get(0).get("Plan");
-            return plan.get("Shared Hit Blocks").asLong()
-                    + plan.get("Shared Read Blocks").asLong();
-        } catch (JsonProcessingException e) {
-            throw new IllegalStateException(e);
-        }
+        return Buffers.of(connection, "select * from \"" + database.schema() + "\"." + call);
     }
 
     private static void enqueue(String topic, int count) throws SQLException {
