@@ -11006,13 +11006,21 @@ begin
                  limit v_most - cardinality(v_keyed)) s
          where p_each or s.before is null or s.before < v_bytes);
     if cardinality(v_ids) = 0 then
-        if "windlass"."work_reap"(p_lease, p_limit, true) > 0 then
-            return query
-            select c.*
-              from "windlass"."work_claim"(p_owner, p_lease, p_limit, p_topics, p_places, p_after_ats, p_after_ids, p_bytes, p_each,
-                                         p_priorities, p_ageing) c;
-            return;
-        end if;
+-- many at once: each time, it calls itself.
+        declare
+            v_expired boolean := exists (select
+                                           from "windlass"."work" m
+                                          where m.status = 1 and m.locked_until <= v_now and m.topic <> all (v_paused)
+                                            and (p_topics is null or m.topic = any (p_topics)));
+        begin
+            if "windlass"."work_reap"(p_lease, p_watched => true) > 0 and v_expired then
+                return query
+                select c.*
+                  from "windlass"."work_claim"(p_owner, p_lease, p_limit, p_topics, p_places, p_after_ats, p_after_ids, p_bytes, p_each,
+                                             p_priorities, p_ageing) c;
+                return;
+            end if;
+        end;
     end if;
     if p_each then
         for v_found in

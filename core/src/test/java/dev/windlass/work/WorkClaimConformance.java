@@ -7,6 +7,7 @@ import dev.windlass.OwnerToken;
 import dev.windlass.WorkStatus;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -163,5 +164,19 @@ class WorkClaimConformance extends WorkConformance {
         });
         assertThat(work.ack(dead, List.of(lost.id()))).isZero();
         assertThat(work.heartbeat(dead, List.of(lost.id()), LEASE)).isZero();
+    }
+
+    @Test
+    void expiredLeasesOfAnotherQueueHinderNobodyHoweverManyThereAre() {
+        work.enqueueAll(Collections.nCopies(1000, WorkEntry.of("other", "type", "left behind")));
+        assertThat(work.claim("other", OwnerToken.fresh(), LEASE, 1000)).hasSize(1000);
+        expireLeases();
+
+        long expired = 1000;
+        while (expired > 0) { // at first nobody knows whether living owners have had the time to renew
+            assertThat(work.claim("queue", OwnerToken.fresh(), Duration.ofMillis(10), 1))
+                    .isEmpty();
+            expired = database().value(Long.class, "select count(*) from %s.work where status = 1");
+        }
     }
 }

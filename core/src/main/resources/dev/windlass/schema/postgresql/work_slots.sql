@@ -6,14 +6,22 @@
           into v_keyed, v_places, v_bytes
           from {schema}.{work_pick_keyed}(v_topics, v_places, v_most, v_bytes, v_paused, v_now) p;
     end if;
--- {slot:found_none} Perhaps there is something whose lease has run out.
-        if {schema}.{work_reap}(p_lease, p_limit, true) > 0 then
-            return query
-            select c.*
-              from {schema}.{work_claim}(p_owner, p_lease, p_limit, p_topics, p_places, p_after_ats, p_after_ids, p_bytes, p_each,
-                                         p_priorities, p_ageing) c;
-            return;
-        end if;
+-- {slot:found_none} Perhaps there is something whose lease has run out. It looks again only for what these queues get back, and gets back
+-- many at once: each time, it calls itself.
+        declare
+            v_expired boolean := exists (select
+                                           from {schema}.{work} m
+                                          where m.status = 1 and m.locked_until <= v_now and m.topic <> all (v_paused)
+                                            and (p_topics is null or m.topic = any (p_topics)));
+        begin
+            if {schema}.{work_reap}(p_lease, p_watched => true) > 0 and v_expired then
+                return query
+                select c.*
+                  from {schema}.{work_claim}(p_owner, p_lease, p_limit, p_topics, p_places, p_after_ats, p_after_ids, p_bytes, p_each,
+                                             p_priorities, p_ageing) c;
+                return;
+            end if;
+        end;
 -- {slot:ready_topics} Those of items with keys, too.
     return query
     with recursive step (topic) as (
