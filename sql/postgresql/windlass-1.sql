@@ -1165,6 +1165,7 @@ declare
     v_most    bigint := p_limit;
     v_topics  text[];
     v_places  integer[];
+    v_allowed integer[];
     v_paused  text[];
     v_limited text[];
     v_ids     uuid[] := '{}';
@@ -1196,9 +1197,11 @@ begin
         v_places := "windlass"."outbox_limited_places"(v_topics, v_places, v_limited);
         v_now := clock_timestamp();
     end if;
+    v_allowed := v_places;
     if p_each then
         set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
         v_most := v_most + 1000;
+        v_bytes := 9223372036854775807;
         v_places := array(select least(p.places, p_limit) + 1000 from unnest(v_places) with ordinality as p (places, number) order by p.number);
     end if;
     v_ids := v_keyed || array(
@@ -1249,9 +1252,9 @@ begin
               join "windlass"."outbox" m on m.id = p.id
              order by p.number
         loop
-            exit when cardinality(v_taken) >= p_limit or v_size >= v_bytes;
+            exit when cardinality(v_taken) >= p_limit or v_size >= p_bytes;
             continue when coalesce((v_counts ->> v_found.topic)::integer, 0)
-                          >= v_places[array_position(v_topics, v_found.topic)] - 1000;
+                          >= v_allowed[array_position(v_topics, v_found.topic)];
             begin
                 update "windlass"."outbox" m
                    set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,
@@ -3815,6 +3818,7 @@ declare
     v_most    bigint := p_limit;
     v_topics  text[];
     v_places  integer[];
+    v_allowed integer[];
     v_paused  text[];
     v_limited text[];
     v_ids     uuid[] := '{}';
@@ -3842,9 +3846,11 @@ begin
         v_places := "windlass"."outbox_timer_limited_places"(v_topics, v_places, v_limited);
         v_now := clock_timestamp();
     end if;
+    v_allowed := v_places;
     if p_each then
         set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
         v_most := v_most + 1000;
+        v_bytes := 9223372036854775807;
         v_places := array(select least(p.places, p_limit) + 1000 from unnest(v_places) with ordinality as p (places, number) order by p.number);
     end if;
     v_ids := v_keyed || array(
@@ -3895,9 +3901,9 @@ begin
               join "windlass"."outbox_timer" m on m.id = p.id
              order by p.number
         loop
-            exit when cardinality(v_taken) >= p_limit or v_size >= v_bytes;
+            exit when cardinality(v_taken) >= p_limit or v_size >= p_bytes;
             continue when coalesce((v_counts ->> v_found.topic)::integer, 0)
-                          >= v_places[array_position(v_topics, v_found.topic)] - 1000;
+                          >= v_allowed[array_position(v_topics, v_found.topic)];
             begin
                 update "windlass"."outbox_timer" m
                    set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,
@@ -5275,6 +5281,7 @@ declare
     v_most    bigint := p_limit;
     v_topics  text[];
     v_places  integer[];
+    v_allowed integer[];
     v_paused  text[];
     v_limited text[];
     v_ids     uuid[] := '{}';
@@ -5302,9 +5309,11 @@ begin
         v_places := "windlass"."outbox_job_run_limited_places"(v_topics, v_places, v_limited);
         v_now := clock_timestamp();
     end if;
+    v_allowed := v_places;
     if p_each then
         set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
         v_most := v_most + 1000;
+        v_bytes := 9223372036854775807;
         v_places := array(select least(p.places, p_limit) + 1000 from unnest(v_places) with ordinality as p (places, number) order by p.number);
     end if;
     v_ids := v_keyed || array(
@@ -5355,9 +5364,9 @@ begin
               join "windlass"."outbox_job_run" m on m.id = p.id
              order by p.number
         loop
-            exit when cardinality(v_taken) >= p_limit or v_size >= v_bytes;
+            exit when cardinality(v_taken) >= p_limit or v_size >= p_bytes;
             continue when coalesce((v_counts ->> v_found.topic)::integer, 0)
-                          >= v_places[array_position(v_topics, v_found.topic)] - 1000;
+                          >= v_allowed[array_position(v_topics, v_found.topic)];
             begin
                 update "windlass"."outbox_job_run" m
                    set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,
@@ -8119,6 +8128,7 @@ declare
     v_most    bigint := p_limit;
     v_topics  text[];
     v_places  integer[];
+    v_allowed integer[];
     v_paused  text[];
     v_limited text[];
     v_ids     uuid[] := '{}';
@@ -8146,9 +8156,11 @@ begin
         v_places := "windlass"."inbox_limited_places"(v_topics, v_places, v_limited);
         v_now := clock_timestamp();
     end if;
+    v_allowed := v_places;
     if p_each then
         set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
         v_most := v_most + 1000;
+        v_bytes := 9223372036854775807;
         v_places := array(select least(p.places, p_limit) + 1000 from unnest(v_places) with ordinality as p (places, number) order by p.number);
     end if;
     v_ids := v_keyed || array(
@@ -8199,9 +8211,9 @@ begin
               join "windlass"."inbox" m on m.id = p.id
              order by p.number
         loop
-            exit when cardinality(v_taken) >= p_limit or v_size >= v_bytes;
+            exit when cardinality(v_taken) >= p_limit or v_size >= p_bytes;
             continue when coalesce((v_counts ->> v_found.topic)::integer, 0)
-                          >= v_places[array_position(v_topics, v_found.topic)] - 1000;
+                          >= v_allowed[array_position(v_topics, v_found.topic)];
             begin
                 update "windlass"."inbox" m
                    set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,
@@ -10929,6 +10941,7 @@ declare
     v_most    bigint := p_limit;
     v_topics  text[];
     v_places  integer[];
+    v_allowed integer[];
     v_paused  text[];
     v_limited text[];
     v_ids     uuid[] := '{}';
@@ -10956,9 +10969,11 @@ begin
         v_places := "windlass"."work_limited_places"(v_topics, v_places, v_limited);
         v_now := clock_timestamp();
     end if;
+    v_allowed := v_places;
     if p_each then
         set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
         v_most := v_most + 1000;
+        v_bytes := 9223372036854775807;
         v_places := array(select least(p.places, p_limit) + 1000 from unnest(v_places) with ordinality as p (places, number) order by p.number);
     end if;
     if exists (select from "windlass"."work" m where m.status = 0 and m.keyed and m.topic = any (v_topics)) then
@@ -11029,9 +11044,9 @@ begin
               join "windlass"."work" m on m.id = p.id
              order by p.number
         loop
-            exit when cardinality(v_taken) >= p_limit or v_size >= v_bytes;
+            exit when cardinality(v_taken) >= p_limit or v_size >= p_bytes;
             continue when coalesce((v_counts ->> v_found.topic)::integer, 0)
-                          >= v_places[array_position(v_topics, v_found.topic)] - 1000;
+                          >= v_allowed[array_position(v_topics, v_found.topic)];
             begin
                 update "windlass"."work" m
                    set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,

@@ -42,6 +42,7 @@ declare
     v_most    bigint := p_limit;
     v_topics  text[];
     v_places  integer[];
+    v_allowed integer[];
     v_paused  text[];
     v_limited text[];
     v_ids     uuid[] := '{}';
@@ -70,9 +71,11 @@ begin
         v_places := {schema}.{queue_limited_places}(v_topics, v_places, v_limited);
         v_now := clock_timestamp();
     end if;
+    v_allowed := v_places;
     if p_each then
         set constraints all immediate; -- what a deferred trigger refuses is known now, and not at the commit
         v_most := v_most + 1000;
+        v_bytes := 9223372036854775807;
         v_places := array(select least(p.places, p_limit) + 1000 from unnest(v_places) with ordinality as p (places, number) order by p.number);
     end if;
     {slot:picking}
@@ -125,9 +128,9 @@ begin
               join {schema}.{queue} m on m.id = p.id
              order by p.number
         loop
-            exit when cardinality(v_taken) >= p_limit or v_size >= v_bytes;
+            exit when cardinality(v_taken) >= p_limit or v_size >= p_bytes;
             continue when coalesce((v_counts ->> v_found.topic)::integer, 0)
-                          >= v_places[array_position(v_topics, v_found.topic)] - 1000;
+                          >= v_allowed[array_position(v_topics, v_found.topic)];
             begin
                 update {schema}.{queue} m
                    set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,

@@ -1,0 +1,59 @@
+package dev.windlass.work;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.windlass.TestDatabase;
+import dev.windlass.Windlass;
+import dev.windlass.operator.TopicLimit;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Claims of items as PostgreSQL does them: one by one. */
+class PostgresClaimTest {
+    @RegisterExtension
+    static final TestDatabase database = new TestDatabase();
+
+    private WorkQueue work;
+
+    @BeforeEach
+    void start() {
+        Windlass windlass = database.passive();
+        work = windlass.workQueue();
+    }
+
+    private void enqueueWithKeys(int count) {
+        work.enqueueAll(IntStream.range(0, count)
+                .mapToObj(i -> WorkEntry.of("queue", "type", "payload").withKey("key " + i))
+                .toList());
+    }
+
+    private static int claim(Connection connection, String more) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet count = statement.executeQuery("select count(*) from " + database.schema()
+                        + ".work_claim(gen_random_uuid(), '1 min', 10, array['queue']" + more + ")")) {
+            count.next();
+            return count.getInt(1);
+        }
+    }
+
+    @Test
+    void itemsWithKeysAreTakenOneByOneToo() throws SQLException {
+        enqueueWithKeys(20);
+        work.enqueueAll(List.of(WorkEntry.of("queue", "type", "plain"), WorkEntry.of("queue", "type", "plain")));
+        try (Connection connection = database.connect()) {
+            assertThat(claim(connection, ", array[3], p_each => true")).isEqualTo(3);
+            assertThat(claim(connection, ", array[10], p_bytes => 10, p_each => true"))
+                    .isEqualTo(2);
+            assertThat(claim(connection, ", p_each => true")).isEqualTo(10);
+            work.operator("anna").limit("queue", TopicLimit.none().withRunning(17));
+            assertThat(claim(connection, ", p_each => true")).isEqualTo(2);
+        }
+    }
+}
