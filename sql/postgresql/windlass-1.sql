@@ -1306,6 +1306,9 @@ begin
                 v_places[array_position(p_topics, v_topic)] := 0;
                 continue;
         end;
+        if current_setting('transaction_isolation') <> 'read committed' then -- no new snapshot: who counts with an old one has to fail
+            update "windlass".windlass_topic t set topic = t.topic where t.queue = 'outbox' and t.topic = v_topic;
+        end if;
         v_now := clock_timestamp();
         v_room := v_places[array_position(p_topics, v_topic)];
         if v_limit.max_running is not null then
@@ -3955,6 +3958,9 @@ begin
                 v_places[array_position(p_topics, v_topic)] := 0;
                 continue;
         end;
+        if current_setting('transaction_isolation') <> 'read committed' then -- no new snapshot: who counts with an old one has to fail
+            update "windlass".windlass_topic t set topic = t.topic where t.queue = 'outbox_timer' and t.topic = v_topic;
+        end if;
         v_now := clock_timestamp();
         v_room := v_places[array_position(p_topics, v_topic)];
         if v_limit.max_running is not null then
@@ -5418,6 +5424,9 @@ begin
                 v_places[array_position(p_topics, v_topic)] := 0;
                 continue;
         end;
+        if current_setting('transaction_isolation') <> 'read committed' then -- no new snapshot: who counts with an old one has to fail
+            update "windlass".windlass_topic t set topic = t.topic where t.queue = 'outbox_job_run' and t.topic = v_topic;
+        end if;
         v_now := clock_timestamp();
         v_room := v_places[array_position(p_topics, v_topic)];
         if v_limit.max_running is not null then
@@ -8265,6 +8274,9 @@ begin
                 v_places[array_position(p_topics, v_topic)] := 0;
                 continue;
         end;
+        if current_setting('transaction_isolation') <> 'read committed' then -- no new snapshot: who counts with an old one has to fail
+            update "windlass".windlass_topic t set topic = t.topic where t.queue = 'inbox' and t.topic = v_topic;
+        end if;
         v_now := clock_timestamp();
         v_room := v_places[array_position(p_topics, v_topic)];
         if v_limit.max_running is not null then
@@ -11098,6 +11110,9 @@ begin
                 v_places[array_position(p_topics, v_topic)] := 0;
                 continue;
         end;
+        if current_setting('transaction_isolation') <> 'read committed' then -- no new snapshot: who counts with an old one has to fail
+            update "windlass".windlass_topic t set topic = t.topic where t.queue = 'work' and t.topic = v_topic;
+        end if;
         v_now := clock_timestamp();
         v_room := v_places[array_position(p_topics, v_topic)];
         if v_limit.max_running is not null then

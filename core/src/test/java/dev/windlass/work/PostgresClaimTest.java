@@ -1,6 +1,7 @@
 package dev.windlass.work;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
@@ -15,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Claims of items as PostgreSQL does them: one by one. */
+/** Claims of items as PostgreSQL does them: one by one, and under another isolation. */
 class PostgresClaimTest {
     @RegisterExtension
     static final TestDatabase database = new TestDatabase();
@@ -54,6 +55,24 @@ class PostgresClaimTest {
             assertThat(claim(connection, ", p_each => true")).isEqualTo(10);
             work.operator("anna").limit("queue", TopicLimit.none().withRunning(17));
             assertThat(claim(connection, ", p_each => true")).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void aClaimThatCannotSeeWhatOthersHaveTakenFailsAndDoesNotPassTheLimitBy() throws SQLException {
+        enqueueWithKeys(200);
+        work.operator("anna").limit("queue", TopicLimit.none().withRunning(1));
+        try (Connection late = database.transaction();
+                Connection early = database.transaction()) {
+            late.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+            early.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+            try (Statement snapshot = late.createStatement()) {
+                snapshot.execute("select count(*) from " + database.schema() + ".work");
+            }
+            assertThat(claim(early, "")).isEqualTo(1);
+            early.commit();
+
+            assertThatThrownBy(() -> claim(late, "")).hasMessageContaining("could not serialize");
         }
     }
 }

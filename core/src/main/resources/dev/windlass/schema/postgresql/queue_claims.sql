@@ -179,6 +179,9 @@ begin
                 v_places[array_position(p_topics, v_topic)] := 0;
                 continue;
         end;
+        if current_setting('transaction_isolation') <> 'read committed' then -- no new snapshot: who counts with an old one has to fail
+            update {schema}.windlass_topic t set topic = t.topic where t.queue = {queue_name} and t.topic = v_topic;
+        end if;
         v_now := clock_timestamp();
         v_room := v_places[array_position(p_topics, v_topic)];
         if v_limit.max_running is not null then
