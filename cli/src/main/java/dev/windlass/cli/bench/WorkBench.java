@@ -122,7 +122,7 @@ public final class WorkBench {
     private void fill(Bench bench, Way way) throws Exception {
         bench.empty();
         bench.execute("truncate windlass_bench.work, windlass_bench.windlass_topic, windlass_bench.windlass_start");
-        if (way == OUTBOX) {
+        if (way.equals(OUTBOX)) {
             bench.fill(items, payload);
             return;
         }
