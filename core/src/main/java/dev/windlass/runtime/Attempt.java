@@ -137,14 +137,15 @@ final class Attempt<M> implements Running {
     }
 
     /**
-     * Whether its lease goes on: not when its handler was asked to stop and has not, unless its message has to wait for that;
-     * but until its outcome has been written.
+     * Whether its lease goes on: not when its handler was asked to stop and has not, unless its message has to wait for that, or
+     * somebody has cancelled it, which ends it only when its handler has stopped; but until its outcome has been written.
      */
     boolean keepsLease() {
         if (!isCancelled()) {
             return true;
         }
-        boolean held = isCancelled(Reason.TIMED_OUT) && handling.options().overtime() == Overtime.HOLD;
+        boolean held = isCancelled(Reason.STOPPED)
+                || (isCancelled(Reason.TIMED_OUT) && handling.options().overtime() == Overtime.HOLD);
         return !isCancelled(Reason.LEASE_LOST) && (held || isOver());
     }
 

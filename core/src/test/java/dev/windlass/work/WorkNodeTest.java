@@ -132,6 +132,40 @@ class WorkNodeTest {
     }
 
     @Test
+    void aHandlerThatGoesOnAfterTheItemWasCancelledKeepsItsLeaseAndCanCompleteIt() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch renewed = new CountDownLatch(1);
+        Duration lease = Duration.ofMillis(600);
+        Windlass windlass = database.start(database.windlass()
+                .work(WorkOptions.defaults().withLease(lease))
+                .workHandler("queue", "stubborn", (item, context) -> {
+                    begun.countDown();
+                    try {
+                        renewed.await(LONG.toSeconds(), TimeUnit.SECONDS);
+                    } catch (InterruptedException asked) {
+                        assertThat(renewed.await(LONG.toSeconds(), TimeUnit.SECONDS))
+                                .isTrue();
+                    }
+                    context.result("done all the same");
+                }));
+        WorkQueue work = windlass.workQueue();
+        WorkIdentifier id = work.enqueue(item("stubborn"));
+        assertThat(begun.await(LONG.toSeconds(), TimeUnit.SECONDS)).isTrue();
+
+        assertThat(work.cancel(id)).isTrue();
+
+        eventually()
+                .untilAsserted(() -> assertThat(work.find(id).orElseThrow()).satisfies(item -> assertThat(
+                                item.leaseExpiresAt().orElseThrow())
+                        .isAfter(item.cancelAskedAt().orElseThrow().plus(lease.multipliedBy(3)))));
+        renewed.countDown();
+        assertThat(work.await(id, LONG)).satisfies(item -> {
+            assertThat(item.status()).isEqualTo(WorkStatus.DONE);
+            assertThat(item.result()).contains("done all the same");
+        });
+    }
+
+    @Test
     void whatIsPutOffCostsNoAttemptAndWhatFailsForGoodEndsAtOnce() throws Exception {
         AtomicInteger snoozes = new AtomicInteger();
         Windlass windlass = database.start(database.windlass()
