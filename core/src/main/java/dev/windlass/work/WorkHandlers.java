@@ -7,6 +7,7 @@ import dev.windlass.runtime.Handling;
 import dev.windlass.runtime.Note;
 import dev.windlass.runtime.Require;
 import dev.windlass.runtime.Running;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -29,7 +30,10 @@ public final class WorkHandlers {
         return queues.isEmpty();
     }
 
-    /** One for each queue, which chooses by the type. As many run at once as the smallest number of its types says. */
+    /**
+     * One for each queue, which chooses by the type. As many run at once as the smallest number of its types says, and
+     * time-outs are looked after as often as the shortest needs.
+     */
     Map<String, Handling<WorkItem>> handlings(HandlerOptions defaults) {
         Map<String, Handling<WorkItem>> handlings = new LinkedHashMap<>();
         queues.forEach((queue, handlers) -> {
@@ -38,12 +42,16 @@ public final class WorkHandlers {
                     .mapToInt(handling -> handling.options().concurrency())
                     .min()
                     .orElse(defaults.concurrency());
+            Duration timeout = types.values().stream()
+                    .map(handling -> handling.options().timeout())
+                    .min(Duration::compareTo)
+                    .orElse(defaults.timeout());
             Handling<WorkItem> unknown = new Handling<>(null, defaults);
             handlings.put(
                     queue,
                     new Handling<>(
                             null,
-                            defaults.withConcurrency(concurrency),
+                            defaults.withConcurrency(concurrency).withTimeout(timeout),
                             item -> types.getOrDefault(item.type(), unknown)));
         });
         return handlings;

@@ -258,4 +258,15 @@ class WorkNodeTest {
         assertThat(ended.tryAcquire(60, LONG.toSeconds(), TimeUnit.SECONDS)).isTrue();
         assertThat(List.copyOf(order)).isSortedAccordingTo(Collections.reverseOrder());
     }
+
+    @Test
+    void timeOutsAreLookedAfterAsOftenAsTheShortestOfTheTypesNeeds() {
+        WorkHandlers handlers = new WorkHandlers();
+        HandlerOptions defaults = HandlerOptions.defaults();
+        handlers.add("queue", "slow", (item, context) -> {}, null);
+        handlers.add("queue", "quick", (item, context) -> {}, defaults.withTimeout(Duration.ofMillis(80)));
+
+        assertThat(handlers.handlings(defaults).get("queue").options().timeout())
+                .isEqualTo(Duration.ofMillis(80));
+    }
 }
