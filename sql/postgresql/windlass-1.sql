@@ -12662,8 +12662,9 @@ begin
     places := p_places;
     bytes := 0;
     if exists (select
-                 from "windlass"."work" m
-                where m.status = 0 and not m.keyed and m.topic = any (p_topics) and m.next_attempt_at <= p_now) then
+                 from unnest(p_topics, p_places) as want (topic, places)
+                 join "windlass"."work" m on m.topic = want.topic
+                where want.places > 0 and want.topic <> all (p_paused) and m.status = 0 and not m.keyed and m.next_attempt_at <= p_now) then
         v_share := (p_most + (random() < 0.5)::integer) / 2;
     end if;
     for i in 1 .. cardinality(p_topics) loop

@@ -210,6 +210,18 @@ class LimitConformance extends WorkConformance {
     }
 
     @Test
+    void whatALimitHoldsBackTakesNoPlaceOfItemsWithKeysInOtherQueues() {
+        enqueue(3);
+        limit(TopicLimit.none().withRunning(1));
+        assertThat(claim(10)).hasSize(1);
+        work.enqueueAll(IntStream.range(0, 20)
+                .mapToObj(i -> WorkEntry.of("other", "type", "keyed").withKey("key " + i))
+                .toList());
+
+        assertThat(work.claim(OwnerToken.fresh(), LEASE, 20)).hasSize(20);
+    }
+
+    @Test
     void topicsOfTheOutboxCanBeLimitedToo() {
         windlass.outbox().enqueueAll(Collections.nCopies(5, OutboxEntry.of("mail", "hello")));
         windlass.outbox().operator("anna").limit("mail", TopicLimit.none().withRunning(2));
