@@ -75,4 +75,13 @@ class PostgresClaimTest {
             assertThatThrownBy(() -> claim(late, "")).hasMessageContaining("could not serialize");
         }
     }
+
+    @Test
+    void aRateWithAPeriodThatNoClockReachesIsRefused() {
+        for (String period : List.of("10000 years", "178000000 years")) {
+            assertThatThrownBy(() -> database.execute("select %s.work_limit_topic('anna', 'queue', p_rate => 1,"
+                            + " p_rate_period => interval '" + period + "')"))
+                    .hasMessageContaining("at most 100 years");
+        }
+    }
 }

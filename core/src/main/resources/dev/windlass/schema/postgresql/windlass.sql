@@ -311,6 +311,8 @@ begin
     elsif (p_rate is null) <> (p_rate_period is null) or p_rate_period <= interval '0' then
         perform {schema}.windlass_refuse('a rate with a period of more than nothing', coalesce(p_rate_period::text, 'one without the other'),
                                          'Give p_rate => 100, p_rate_period => interval ''1 minute'', or neither.');
+    elsif p_rate_period > interval '36500 days' then -- every claim subtracts it from its clock
+        perform {schema}.windlass_refuse('a period of at most 100 years', p_rate_period::text, 'Give a shorter p_rate_period.');
     end if;
 end
 $sql$;
