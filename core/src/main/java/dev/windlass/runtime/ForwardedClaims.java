@@ -15,7 +15,7 @@ public abstract class ForwardedClaims<M, I> implements Claims<M, I> {
     }
 
     @Override
-    public final List<M> claim(OwnerToken owner, Duration lease, int batchSize) {
+    public List<M> claim(OwnerToken owner, Duration lease, int batchSize) {
         return claims.claim(owner, lease, batchSize);
     }
 

@@ -48,9 +48,12 @@ final class HandlerLog {
 
     /** Nobody's failure; but what the handler says of its end may be all that is known of what it left behind. */
     private void stopped(Attempt<?> attempt, Throwable told) {
-        String next = attempt.isCancelled(Attempt.Reason.SHUTDOWN)
-                ? "the node shuts down, and the message was given back"
-                : "its lease was lost, and the message may belong to another owner";
+        String next = "its lease was lost, and the message may belong to another owner";
+        if (attempt.isCancelled(Attempt.Reason.SHUTDOWN)) {
+            next = "the node shuts down, and the message was given back";
+        } else if (attempt.isCancelled(Attempt.Reason.STOPPED)) {
+            next = "it was cancelled, and has ended as such";
+        }
         try {
             warn(attempt, next, told);
         } catch (Throwable e) {

@@ -180,6 +180,7 @@ public final class Require {
     }
 
     private static String a(String what) {
-        return ("aeiou".indexOf(what.charAt(0)) < 0 ? "a " : "an ") + what;
+        boolean vowel = "aeiou".indexOf(what.charAt(0)) >= 0 && !what.startsWith("uni"); // a unique key
+        return (vowel ? "an " : "a ") + what;
     }
 }

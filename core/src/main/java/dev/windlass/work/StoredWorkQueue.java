@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -189,9 +190,24 @@ final class StoredWorkQueue extends ForwardedClaims<WorkItem, WorkIdentifier> im
     }
 
     @Override
+    public List<WorkItem> claim(OwnerToken owner, Duration lease, int batchSize) {
+        return inOrder(super.claim(owner, lease, batchSize));
+    }
+
+    @Override
     public List<WorkItem> claim(String queue, OwnerToken owner, Duration lease, int batchSize) {
         Require.name("queue", queue, WorkEntry.MAX_NAME);
-        return own.claim(queue, owner, lease, batchSize);
+        return inOrder(own.claim(queue, owner, lease, batchSize));
+    }
+
+    /** In which they should be done. */
+    private static List<WorkItem> inOrder(List<WorkItem> claimed) {
+        return claimed.stream()
+                .sorted(Comparator.comparingInt(WorkItem::priority)
+                        .reversed()
+                        .thenComparing(WorkItem::runAt)
+                        .thenComparing(WorkItem::id))
+                .toList();
     }
 
     @Override

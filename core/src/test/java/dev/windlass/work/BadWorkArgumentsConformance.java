@@ -45,7 +45,9 @@ class BadWorkArgumentsConformance extends WorkConformance {
         return Stream.of(
                 bad(() -> WorkEntry.of(null, "t", ""), "expected a queue, got null"),
                 bad(() -> WorkEntry.of(" ", "t", ""), "expected a queue, got blank text"),
-                bad(() -> WorkEntry.of("q".repeat(256), "t", ""), "expected a queue of at most 255 characters, got 256"),
+                bad(
+                        () -> WorkEntry.of("q".repeat(256), "t", ""),
+                        "expected a queue of at most 255 characters, got 256"),
                 bad(() -> WorkEntry.of("q", null, ""), "expected a type, got null"),
                 bad(() -> WorkEntry.of("q", "", ""), "expected a type, got blank text"),
                 bad(() -> WorkEntry.of("q", "t ", ""), "expected a type"),
@@ -65,8 +67,10 @@ class BadWorkArgumentsConformance extends WorkConformance {
                         () -> GOOD.withRunAt(Instant.EPOCH).withExpiresAt(Instant.EPOCH),
                         "expected an item that expires after it can run"),
                 bad(() -> new WorkIdentifier(null), "expected a work identifier, got null"),
-                bad(() -> WorkOptions.defaults().withAgeing(Duration.ofSeconds(-1)), "expected an ageing of zero or more"),
-                bad(() -> WorkOptions.defaults().withTableName("\""), "expected a table name"),
+                bad(
+                        () -> WorkOptions.defaults().withAgeing(Duration.ofSeconds(-1)),
+                        "expected an ageing of zero or more"),
+                bad(() -> WorkOptions.defaults().withTableName(" "), "expected a table name"),
                 bad(() -> WorkOptions.defaults().withBatchSize(0), "expected a positive batch size, got 0"));
     }
 
@@ -79,14 +83,14 @@ class BadWorkArgumentsConformance extends WorkConformance {
     @Test
     void callsWithoutWhatTheyNeedAreRefused() throws SQLException {
         refused(() -> work.enqueue((WorkEntry) null), "expected a work entry, got null");
-        refused(() -> work.enqueueAll(null), "expected work entries, got null");
+        refused(() -> work.enqueueAll(null), "expected a collection of work entries, got null");
         refused(() -> work.enqueueAll(Arrays.asList(GOOD, null)), "null");
         refused(() -> work.enqueue(null, GOOD), "expected a connection, got null");
         refused(() -> work.claim(" ", OWNER, LEASE, 1), "expected a queue, got blank text");
         refused(() -> work.claim("q", null, LEASE, 1), "expected an owner token, got null");
         refused(() -> work.claim("q", OWNER, Duration.ZERO, 1), "expected a positive lease, got PT0S");
         refused(() -> work.claim("q", OWNER, LEASE, 0), "expected a positive batch size, got 0");
-        refused(() -> work.ack(OWNER, null), "expected work identifiers, got null");
+        refused(() -> work.ack(OWNER, null), "expected a collection of work identifiers, got null");
         refused(() -> work.complete(OWNER, null, ""), "expected a work identifier, got null");
         refused(() -> work.complete(OWNER, ID, null), "expected a result, got null");
         refused(() -> work.complete(OWNER, ID, "\0"), "expected a result without NUL characters");
@@ -98,7 +102,7 @@ class BadWorkArgumentsConformance extends WorkConformance {
         refused(() -> work.await(null, LEASE), "expected a work identifier, got null");
         refused(() -> work.await(ID, Duration.ofSeconds(-1)), "expected a longest wait of zero or more");
         refused(() -> work.cancel(null), "expected a work identifier, got null");
-        refused(() -> work.reschedule(ID, null), "expected a time to run, got null");
+        refused(() -> work.reschedule(ID, null), "expected a time to run between the years 1 and 9999, got null");
         refused(() -> work.attach(null, List.of(ID)), "expected a join identifier, got null");
         refused(() -> work.operator(" "), "expected a name of the operator, got blank text");
         try (Connection connection = database().connect()) {
@@ -131,18 +135,16 @@ class BadWorkArgumentsConformance extends WorkConformance {
         refused(
                 () -> database()
                         .windlass()
-                        .workHandler(
-                                "q",
-                                "t",
-                                HandlerOptions.defaults().withCircuit(Circuit.defaults()),
-                                handler),
+                        .workHandler("q", "t", HandlerOptions.defaults().withCircuit(Circuit.defaults()), handler),
                 "expected no circuit for type t of queue q");
     }
 
     @Test
     void sqlThatCannotBeIsRefusedInWordsThatHelp() {
         refusedBySql("work_enqueue('q', 't', '', p_priority => 10)", "priority");
-        refusedBySql("work_enqueue('q', 't', '', p_run_at => now(), p_delay => '1 s')", "expected a due time or a delay, got both");
+        refusedBySql(
+                "work_enqueue('q', 't', '', p_run_at => now(), p_delay => '1 s')",
+                "expected a due time or a delay, got both");
         refusedBySql("work_enqueue_all(null, '{q}', '{t,t}', '{x}')", "expected arrays of the same length");
         refusedBySql("work_claim(gen_random_uuid(), '0 s', 1)", "expected a lease of more than nothing");
         refusedBySql("work_limit_topic('me', 'q', 0)", "expected limits of one or more, got 0");
@@ -156,5 +158,4 @@ class BadWorkArgumentsConformance extends WorkConformance {
     private void refusedBySql(String call, String told) {
         assertThatThrownBy(() -> database().rows("select %s." + call)).hasMessageContaining(told);
     }
-
 }

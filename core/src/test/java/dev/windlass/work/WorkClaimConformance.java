@@ -55,7 +55,7 @@ class WorkClaimConformance extends WorkConformance {
                 .toList());
 
         assertThat(claim(12))
-                .containsExactlyInAnyOrder(
+                .containsExactly(
                         "item 9", "item 19", "item 29", "item 39", "item 8", "item 18", "item 28", "item 38", "item 7",
                         "item 17", "item 27", "item 37");
     }

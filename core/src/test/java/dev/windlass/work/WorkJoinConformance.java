@@ -23,7 +23,8 @@ class WorkJoinConformance extends WorkConformance {
 
     private JoinIdentifier join(int steps) {
         return windlass.joins()
-                .start(JoinEntry.of(steps).withFollowUp(FollowUp.completed("well", "").withFailed("badly", "")));
+                .start(JoinEntry.of(steps)
+                        .withFollowUp(FollowUp.completed("well", "").withFailed("badly", "")));
     }
 
     private Join read(JoinIdentifier join) {
@@ -50,8 +51,9 @@ class WorkJoinConformance extends WorkConformance {
                 .map(OutboxMessage::id)
                 .toList();
         windlass.outbox().ack(owner, messages);
-        windlass.inbox().claim(owner, LEASE, 10).forEach(message -> windlass.inbox()
-                .ack(owner, List.of(message.id())));
+        windlass.inbox()
+                .claim(owner, LEASE, 10)
+                .forEach(message -> windlass.inbox().ack(owner, List.of(message.id())));
 
         assertThat(read(join).status()).isEqualTo(JoinStatus.COMPLETED);
         assertThat(windlass.outbox().claim(OwnerToken.fresh(), LEASE, 10))
@@ -64,7 +66,8 @@ class WorkJoinConformance extends WorkConformance {
         JoinIdentifier join = join(3);
         WorkIdentifier fails = work.enqueue(item("fails").withJoin(join));
         WorkIdentifier stops = work.enqueue(item("stops").withJoin(join));
-        WorkIdentifier waits = work.enqueue(item("waits").withDelay(Duration.ofHours(1)).withJoin(join));
+        WorkIdentifier waits =
+                work.enqueue(item("waits").withDelay(Duration.ofHours(1)).withJoin(join));
         OwnerToken owner = OwnerToken.fresh();
         claim(owner, 10);
 

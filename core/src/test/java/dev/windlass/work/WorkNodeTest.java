@@ -155,9 +155,9 @@ class WorkNodeTest {
         assertThat(work.cancel(id)).isTrue();
 
         eventually()
-                .untilAsserted(() -> assertThat(work.find(id).orElseThrow()).satisfies(item -> assertThat(
-                                item.leaseExpiresAt().orElseThrow())
-                        .isAfter(item.cancelAskedAt().orElseThrow().plus(lease.multipliedBy(3)))));
+                .untilAsserted(() -> assertThat(work.find(id).orElseThrow())
+                        .satisfies(item -> assertThat(item.leaseExpiresAt().orElseThrow())
+                                .isAfter(item.cancelAskedAt().orElseThrow().plus(lease.multipliedBy(3)))));
         renewed.countDown();
         assertThat(work.await(id, LONG)).satisfies(item -> {
             assertThat(item.status()).isEqualTo(WorkStatus.DONE);
