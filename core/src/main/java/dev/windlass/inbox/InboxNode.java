@@ -7,6 +7,7 @@ import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Dispatcher;
 import dev.windlass.runtime.DispatcherOptions;
 import dev.windlass.runtime.Handling;
+import dev.windlass.runtime.OnDemand;
 import dev.windlass.runtime.StoredOperator;
 import dev.windlass.runtime.Telemetry;
 import dev.windlass.runtime.Transactions;
@@ -20,8 +21,7 @@ public final class InboxNode {
     private final Guard guard;
     private final Renewals renewals;
     private final Dispatcher<Delivery> dispatcher;
-    private boolean wanted;
-    private boolean running;
+    private final OnDemand start;
 
     /**
      * @param database named apart from the outbox's: its logs and metrics tell which of the two they speak of
@@ -47,7 +47,6 @@ public final class InboxNode {
         Map<String, Handling<Delivery>> handlings = windlass.backgroundWorkers()
                 ? handlers.handlings(options.queue().handlers(), new HandlerTransactions(transactions, store, waiters))
                 : Map.of();
-        wanted = !handlings.isEmpty();
         dispatcher = new Dispatcher<>(
                 database,
                 background,
@@ -57,6 +56,7 @@ public final class InboxNode {
                 new DispatcherOptions(options.queue(), windlass),
                 telemetry,
                 workers);
+        start = new OnDemand(dispatcher, !handlings.isEmpty());
         ContentChanges contentChanges = new ContentChanges(database.name(), telemetry);
         GuardStore guards = new GuardStore(database, options.tableName(), windlass.nodeName());
         renewals = new Renewals(background, guards, options.guardLease(), options.renewAtMost(), workers);
@@ -74,23 +74,13 @@ public final class InboxNode {
                         new StoredOperator.Effects(this::committed, dispatcher::pausesChanged)));
     }
 
-    /** Who asks for the inbox uses it, and from then on looks after it; a node that never does costs nothing. */
-    public synchronized Inbox inbox() {
-        wanted = true;
-        startIfWanted();
+    public Inbox inbox() {
+        start.want();
         return inbox;
     }
 
-    public synchronized void start() {
-        running = true;
-        startIfWanted();
-    }
-
-    /** Starting twice does nothing, nor does it after a stop. */
-    private void startIfWanted() {
-        if (running && wanted) {
-            dispatcher.start();
-        }
+    public void start() {
+        start.start();
     }
 
     /** This process has committed a transaction that may have written or marked messages. */

@@ -7,6 +7,7 @@ import dev.windlass.runtime.Database;
 import dev.windlass.runtime.Dispatcher;
 import dev.windlass.runtime.DispatcherOptions;
 import dev.windlass.runtime.Handling;
+import dev.windlass.runtime.OnDemand;
 import dev.windlass.runtime.OwnWork;
 import dev.windlass.runtime.StoredOperator;
 import dev.windlass.runtime.Telemetry;
@@ -19,8 +20,7 @@ import java.util.Map;
 public final class WorkNode {
     private final WorkQueue queue;
     private final Dispatcher<WorkItem> dispatcher;
-    private boolean wanted;
-    private boolean running;
+    private final OnDemand start;
 
     /**
      * @param database named apart from the outbox's: its logs and metrics tell which of the two they speak of
@@ -40,7 +40,6 @@ public final class WorkNode {
         Map<String, Handling<WorkItem>> handlings = windlass.backgroundWorkers()
                 ? handlers.handlings(options.queue().handlers())
                 : Map.of();
-        wanted = !handlings.isEmpty();
         dispatcher = new Dispatcher<>(
                 database,
                 background,
@@ -50,6 +49,7 @@ public final class WorkNode {
                 new DispatcherOptions(options.queue(), windlass),
                 telemetry,
                 workers);
+        start = new OnDemand(dispatcher, !handlings.isEmpty());
         queue = new StoredWorkQueue(
                 database,
                 store,
@@ -68,23 +68,13 @@ public final class WorkNode {
                         new StoredOperator.Effects(dispatcher::committed, dispatcher::pausesChanged)));
     }
 
-    /** Who asks for the queue uses it, and from then on looks after it; a node that never does costs nothing. */
-    public synchronized WorkQueue queue() {
-        wanted = true;
-        startIfWanted();
+    public WorkQueue queue() {
+        start.want();
         return queue;
     }
 
-    public synchronized void start() {
-        running = true;
-        startIfWanted();
-    }
-
-    /** Starting twice does nothing, nor does it after a stop. */
-    private void startIfWanted() {
-        if (running && wanted) {
-            dispatcher.start();
-        }
+    public void start() {
+        start.start();
     }
 
     /** This process has committed a transaction that may have written items. */
