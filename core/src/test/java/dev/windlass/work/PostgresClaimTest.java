@@ -10,6 +10,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
@@ -83,5 +84,17 @@ class PostgresClaimTest {
                             + " p_rate_period => interval '" + period + "')"))
                     .hasMessageContaining("at most 100 years");
         }
+    }
+
+    @Test
+    void itemsWithoutKeysGetHalfOfTheirQueueAlsoBesideOthersAndNoMoreThanTheyNeed() throws SQLException {
+        enqueueWithKeys(40);
+        work.enqueueAll(Collections.nCopies(6, WorkEntry.of("queue", "type", "plain")));
+        String claim = "select count(*) filter (where keyed) || ' ' || count(*) filter (where not keyed) from"
+                + " %s.work_claim(gen_random_uuid(), '1 min', 20, array['queue', 'other'], array[10, 10])";
+
+        assertThat(database.rows(claim)).containsExactly("5 5");
+        assertThat(database.rows(claim)).containsExactly("9 1");
+        assertThat(database.rows(claim)).containsExactly("10 0");
     }
 }

@@ -170,9 +170,10 @@ begin
 end
 $sql$;
 
--- Picks and locks items with keys, at most p_places of each queue and p_most of all. Keys take turns, from a random one on: each gives
--- one, or the fiftieth part of many, and more as long as there is room, but no more than its limit leaves; the row of the limit is locked by the caller. Returns the
--- ids, the places that are left, and the size of the payloads.
+-- Picks and locks items with keys, at most p_places of each queue and p_most of all. Up to half of both is left to items without keys that
+-- are due. Keys take turns, from a random one on: each gives one, or the fiftieth part of many, and more as long as there is room, but no
+-- more than its limit leaves; the row of the limit is locked by the caller. Returns the ids, the places that are left, and the size of the
+-- payloads.
 create or replace function {schema}.{work_pick_keyed}(
     p_topics text[],
     p_places integer[],
@@ -189,7 +190,9 @@ create or replace function {schema}.{work_pick_keyed}(
 as $sql$
 declare
     v_start   bigint := floor(random() * 4294967296)::bigint - 2147483648;
-    v_share   bigint := p_most;
+    v_odd     integer := (random() < 0.5)::integer; -- of one place, each kind gets half as well
+    v_others  integer[];
+    v_share   bigint;
     v_per_key integer;
     v_busy    jsonb;
     v_quota   integer;
@@ -202,12 +205,19 @@ begin
     ids := '{}';
     places := p_places;
     bytes := 0;
-    if exists (select
-                 from unnest(p_topics, p_places) as want (topic, places)
-                 join {schema}.{work} m on m.topic = want.topic
-                where want.places > 0 and want.topic <> all (p_paused) and m.status = 0 and not m.keyed and m.next_attempt_at <= p_now) then
-        v_share := (p_most + (random() < 0.5)::integer) / 2;
-    end if;
+    v_others := array(select case when want.topic = any (p_paused) then 0
+                                  else least((want.places::bigint + v_odd) / 2, (
+                                       select count(*)
+                                         from generate_series(0, 9) as level (priority)
+                                        cross join lateral (
+                                              select
+                                                from {schema}.{work} m
+                                               where m.status = 0 and not m.keyed and m.topic = want.topic
+                                                 and m.priority = level.priority and m.next_attempt_at <= p_now
+                                               limit want.places / 2 + 1) m)) end
+                        from unnest(p_topics, p_places) with ordinality as want (topic, places, number)
+                       order by want.number);
+    v_share := p_most - least((p_most + v_odd) / 2, (select sum(o) from unnest(v_others) as o));
     for i in 1 .. cardinality(p_topics) loop
         continue when p_topics[i] = any (p_paused);
         v_per_key := (select t.max_per_key from {schema}.windlass_topic t where t.queue = {work_name} and t.topic = p_topics[i]);
@@ -220,11 +230,11 @@ begin
                      where m.id = any (v_found) and m.keyed
                      group by m.turn_key) b;
         end if;
-        v_quota := greatest(1, least(places[i], v_share) / 50);
+        v_quota := greatest(1, least(places[i] - v_others[i], v_share) / 50);
         loop
             v_before := cardinality(ids);
             foreach v_low in array array[v_start, -2147483648] loop -- from there to the end, and from the beginning to there
-                v_room := least(places[i], v_share - cardinality(ids));
+                v_room := least(places[i] - v_others[i], v_share - cardinality(ids));
                 exit when v_room <= 0 or bytes >= p_bytes;
                 with recursive turn (number, key) as (
                     (select hashtext(m.turn_key), m.turn_key
