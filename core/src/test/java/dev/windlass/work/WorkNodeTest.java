@@ -266,7 +266,8 @@ class WorkNodeTest {
         handlers.add("queue", "slow", (item, context) -> {}, null);
         handlers.add("queue", "quick", (item, context) -> {}, defaults.withTimeout(Duration.ofMillis(80)));
 
-        assertThat(handlers.handlings(defaults).get("queue").options().timeout())
-                .isEqualTo(Duration.ofMillis(80));
+        assertThat(handlers.handlings(defaults))
+                .hasEntrySatisfying("queue", handling -> assertThat(handling.options().timeout())
+                        .isEqualTo(Duration.ofMillis(80)));
     }
 }
