@@ -332,7 +332,10 @@ final class Claimer<M> {
         decisions.forEach(decided);
     }
 
-    /** Why not to try it at all. An operator who requeues a message wants to see it tried once more, however often it was. */
+    /**
+     * Why not to try it at all. An operator who requeues a message wants to see it tried once more, however often it was; and how many
+     * attempts one has that is unknown here, others know.
+     */
     private Optional<String> hopeless(Attempt<M> attempt) {
         Claimed<M> claimed = attempt.claimed;
         if (claimed.problem() != null) {
@@ -343,7 +346,7 @@ final class Claimer<M> {
                     + " times after its handler had been started: that may have ended the process");
         }
         int most = attempt.handling.options().retry().maxAttempts();
-        return claimed.requeues() == 0 && claimed.retryCount() >= most
+        return !attempt.isUnknown() && claimed.requeues() == 0 && claimed.retryCount() >= most
                 ? Optional.of("no attempt is left after " + claimed.retryCount())
                 : Optional.empty();
     }

@@ -260,6 +260,21 @@ class WorkNodeTest {
     }
 
     @Test
+    void aNodeThatDoesNotKnowATypeDoesNotJudgeHowManyAttemptsItHas() {
+        WorkQueue work = database.passive().workQueue();
+        WorkIdentifier id = work.enqueue(item("new"));
+        database.update("update %s.work set retry_count = 50");
+        database.start(database.windlass().workHandler("queue", "old", (item, context) -> {}));
+
+        eventually()
+                .untilAsserted(() -> assertThat(work.find(id).orElseThrow()).satisfies(item -> {
+                    assertThat(item.startedAt()).isPresent();
+                    assertThat(item.status()).isEqualTo(WorkStatus.READY);
+                    assertThat(item.retryCount()).isEqualTo(50);
+                }));
+    }
+
+    @Test
     void timeOutsAreLookedAfterAsOftenAsTheShortestOfTheTypesNeeds() {
         WorkHandlers handlers = new WorkHandlers();
         HandlerOptions defaults = HandlerOptions.defaults();
