@@ -282,7 +282,8 @@ class WorkNodeTest {
         handlers.add("queue", "quick", (item, context) -> {}, defaults.withTimeout(Duration.ofMillis(80)));
 
         assertThat(handlers.handlings(defaults))
-                .hasEntrySatisfying("queue", handling -> assertThat(handling.options().timeout())
-                        .isEqualTo(Duration.ofMillis(80)));
+                .hasEntrySatisfying(
+                        "queue",
+                        handling -> assertThat(handling.options().timeout()).isEqualTo(Duration.ofMillis(80)));
     }
 }
