@@ -10892,6 +10892,9 @@ alter table "windlass"."work"
 create index "work_turns" on "windlass"."work" (topic, hashtext(turn_key), turn_key, priority desc, next_attempt_at, id)
     where status = 0 and keyed;
 
+-- Keys of which nothing is due are in that index too. Whether there is another tells this one.
+create index "work_turns_due" on "windlass"."work" (topic, next_attempt_at) where status = 0 and keyed;
+
 -- Items as they are listed: without their content.
 create view "windlass"."work_listed" with (security_invoker = true) as
 select m.id, m.topic, m.type, m.source, m.status, m.priority, m.keyed, m.turn_key, m.unique_key, m.correlation_id, m.created_at,
@@ -10990,7 +10993,10 @@ begin
         v_bytes := 9223372036854775807;
         v_places := array(select least(p.places, p_limit) + 1000 from unnest(v_places) with ordinality as p (places, number) order by p.number);
     end if;
-    if exists (select from "windlass"."work" m where m.status = 0 and m.keyed and m.topic = any (v_topics)) then
+    if exists (select
+                 from unnest(v_topics) as want (topic)
+                 join "windlass"."work" m on m.topic = want.topic
+                where m.status = 0 and m.keyed and m.next_attempt_at <= v_now) then
         select p.ids, p.places, v_bytes - p.bytes
           into v_keyed, v_places, v_bytes
           from "windlass"."work_pick_keyed"(v_topics, v_places, v_most, v_bytes, v_paused, v_now) p;
@@ -11267,9 +11273,18 @@ begin
          where want.topic not in (select t.topic
                                     from "windlass".windlass_topic t
                                    where t.queue = 'work' and t.paused_at is not null));
-    if exists (select from "windlass"."work" m where m.status = 0 and m.keyed and m.topic = any (p_topics)) then
-        return least(v_due, 250);
-    end if;
+    return least(v_due, (
+        select min(greatest(250, ceil(extract(epoch from least(f.next_attempt_at, v_now + interval '1 day') - v_now) * 1000)))
+          from unnest(p_topics) as want (topic)
+         cross join lateral (
+               select m.next_attempt_at
+                 from "windlass"."work" m
+                where m.status = 0 and m.keyed and m.topic = want.topic
+                order by m.next_attempt_at
+                limit 1) f
+         where want.topic not in (select t.topic
+                                    from "windlass".windlass_topic t
+                                   where t.queue = 'work' and t.paused_at is not null)));
     return v_due;
 end
 $sql$;

@@ -10,6 +10,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -96,5 +97,18 @@ class PostgresClaimTest {
         assertThat(database.rows(claim)).containsExactly("5 5");
         assertThat(database.rows(claim)).containsExactly("9 1");
         assertThat(database.rows(claim)).containsExactly("10 0");
+    }
+
+    @Test
+    void nobodyLooksForItemsWithKeysBeforeOneIsDue() {
+        String due = "select %s.work_next_due(array['queue'], array_fill('-infinity'::timestamptz, array[10]),"
+                + " array_fill('00000000-0000-0000-0000-000000000000'::uuid, array[10]))";
+        work.enqueue(WorkEntry.of("queue", "type", "later").withKey("a").withDelay(Duration.ofHours(2)));
+        assertThat(database.value(Long.class, due)).isGreaterThan(3_600_000);
+
+        work.enqueue(WorkEntry.of("queue", "type", "now").withKey("b"));
+        assertThat(database.value(Long.class, due)).isEqualTo(250);
+        work.operator("anna").pause("queue", "tea");
+        assertThat(database.value(Long.class, due)).isNull();
     }
 }

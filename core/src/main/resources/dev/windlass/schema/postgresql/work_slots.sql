@@ -1,7 +1,10 @@
 -- What the work queue does in the verbs of its queue.
 
 -- {slot:picking} Where there are items without keys as well, those with keys get half of the places.
-    if exists (select from {schema}.{work} m where m.status = 0 and m.keyed and m.topic = any (v_topics)) then
+    if exists (select
+                 from unnest(v_topics) as want (topic)
+                 join {schema}.{work} m on m.topic = want.topic
+                where m.status = 0 and m.keyed and m.next_attempt_at <= v_now) then
         select p.ids, p.places, v_bytes - p.bytes
           into v_keyed, v_places, v_bytes
           from {schema}.{work_pick_keyed}(v_topics, v_places, v_most, v_bytes, v_paused, v_now) p;
@@ -39,10 +42,19 @@
           from step
          where step.topic is not null)
     select step.topic::text from step where step.topic is not null;
--- {slot:next_due} Items with keys are in no order of time. They are looked for now and then.
-    if exists (select from {schema}.{work} m where m.status = 0 and m.keyed and m.topic = any (p_topics)) then
-        return least(v_due, 250);
-    end if;
+-- {slot:next_due} Items with keys that are due and were left, as by a limit, are looked for now and then.
+    return least(v_due, (
+        select min(greatest(250, ceil(extract(epoch from least(f.next_attempt_at, v_now + interval '1 day') - v_now) * 1000)))
+          from unnest(p_topics) as want (topic)
+         cross join lateral (
+               select m.next_attempt_at
+                 from {schema}.{work} m
+                where m.status = 0 and m.keyed and m.topic = want.topic
+                order by m.next_attempt_at
+                limit 1) f
+         where want.topic not in (select t.topic
+                                    from {schema}.windlass_topic t
+                                   where t.queue = {work_name} and t.paused_at is not null)));
 -- {slot:listing} Ready items with keys are in no order of time, and sorted for the list.
     if p_status = 0 then
         return query
