@@ -12619,11 +12619,10 @@ begin
             if found and "windlass"."work_cancel"(array[v_found], false) = 0 then
                 update "windlass"."work" m set unique_key = null where m.id = v_found; -- somebody has it in progress
             end if;
-        else -- who finds one lets it not end before he commits, and keeps no other finder waiting
+        else -- without a lock: who finds one keeps nobody waiting
             select m.id into v_found
               from "windlass"."work" m
-             where m.topic = p_queue and m.unique_key = p_unique_key and m.status < 2
-               for key share;
+             where m.topic = p_queue and m.unique_key = p_unique_key and m.status < 2;
             if found then
                 return v_found;
             end if;
