@@ -10892,8 +10892,9 @@ alter table "windlass"."work"
 create index "work_turns" on "windlass"."work" (topic, hashtext(turn_key), turn_key, priority desc, next_attempt_at, id)
     where status = 0 and keyed;
 
--- Keys of which nothing is due are in that index too. Whether there is another tells this one.
-create index "work_turns_due" on "windlass"."work" (topic, next_attempt_at) where status = 0 and keyed;
+-- Keys of which nothing is due are in that index too. Whether there is another tells this one. Only who names priority >= 0 can use it: it
+-- would be the wrong one for a step from key to key, and the planner may not know.
+create index "work_turns_due" on "windlass"."work" (topic, next_attempt_at) where status = 0 and keyed and priority >= 0;
 
 -- Items as they are listed: without their content.
 create view "windlass"."work_listed" with (security_invoker = true) as
@@ -10995,8 +10996,11 @@ begin
     end if;
     if exists (select
                  from unnest(v_topics) as want (topic)
-                 join "windlass"."work" m on m.topic = want.topic
-                where m.status = 0 and m.keyed and m.next_attempt_at <= v_now) then
+                cross join lateral (
+                      select
+                        from "windlass"."work" m
+                       where m.status = 0 and m.keyed and m.priority >= 0 and m.topic = want.topic and m.next_attempt_at <= v_now
+                       limit 1) m) then
         select p.ids, p.places, v_bytes - p.bytes
           into v_keyed, v_places, v_bytes
           from "windlass"."work_pick_keyed"(v_topics, v_places, v_most, v_bytes, v_paused, v_now) p;
@@ -11279,7 +11283,7 @@ begin
          cross join lateral (
                select m.next_attempt_at
                  from "windlass"."work" m
-                where m.status = 0 and m.keyed and m.topic = want.topic
+                where m.status = 0 and m.keyed and m.priority >= 0 and m.topic = want.topic
                 order by m.next_attempt_at
                 limit 1) f
          where want.topic not in (select t.topic

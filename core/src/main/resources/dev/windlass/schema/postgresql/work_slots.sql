@@ -3,8 +3,11 @@
 -- {slot:picking} Where there are items without keys as well, those with keys get half of the places.
     if exists (select
                  from unnest(v_topics) as want (topic)
-                 join {schema}.{work} m on m.topic = want.topic
-                where m.status = 0 and m.keyed and m.next_attempt_at <= v_now) then
+                cross join lateral (
+                      select
+                        from {schema}.{work} m
+                       where m.status = 0 and m.keyed and m.priority >= 0 and m.topic = want.topic and m.next_attempt_at <= v_now
+                       limit 1) m) then
         select p.ids, p.places, v_bytes - p.bytes
           into v_keyed, v_places, v_bytes
           from {schema}.{work_pick_keyed}(v_topics, v_places, v_most, v_bytes, v_paused, v_now) p;
@@ -49,7 +52,7 @@
          cross join lateral (
                select m.next_attempt_at
                  from {schema}.{work} m
-                where m.status = 0 and m.keyed and m.topic = want.topic
+                where m.status = 0 and m.keyed and m.priority >= 0 and m.topic = want.topic
                 order by m.next_attempt_at
                 limit 1) f
          where want.topic not in (select t.topic

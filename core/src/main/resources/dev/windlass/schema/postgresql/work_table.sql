@@ -19,8 +19,9 @@ alter table {schema}.{work}
 create index {work_turns} on {schema}.{work} (topic, hashtext(turn_key), turn_key, priority desc, next_attempt_at, id)
     where status = 0 and keyed;
 
--- Keys of which nothing is due are in that index too. Whether there is another tells this one.
-create index {work_turns_due} on {schema}.{work} (topic, next_attempt_at) where status = 0 and keyed;
+-- Keys of which nothing is due are in that index too. Whether there is another tells this one. Only who names priority >= 0 can use it: it
+-- would be the wrong one for a step from key to key, and the planner may not know.
+create index {work_turns_due} on {schema}.{work} (topic, next_attempt_at) where status = 0 and keyed and priority >= 0;
 
 -- Items as they are listed: without their content.
 create view {schema}.{work_listed} with (security_invoker = true) as
