@@ -141,7 +141,9 @@ class BadWorkArgumentsConformance extends WorkConformance {
 
     @Test
     void sqlThatCannotBeIsRefusedInWordsThatHelp() {
-        refusedBySql("work_enqueue('q', 't', '', p_priority => 10)", "priority");
+        refusedBySql("work_enqueue('q', 't', '', p_priority => 10)", "expected a priority from 0 to 9, got 10");
+        refusedBySql("work_enqueue(null, 't', '')", "expected a queue, a type and a payload for each item, got null");
+        refusedBySql("work_enqueue('q', 't', null)", "expected a queue, a type and a payload for each item, got null");
         refusedBySql(
                 "work_enqueue('q', 't', '', p_run_at => now(), p_delay => '1 s')",
                 "expected a due time or a delay, got both");

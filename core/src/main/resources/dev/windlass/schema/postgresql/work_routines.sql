@@ -68,6 +68,12 @@ begin
         cardinality(p_priorities), cardinality(p_run_ats), cardinality(p_delays), cardinality(p_turn_keys), cardinality(p_unique_keys),
         cardinality(p_replaces), cardinality(p_correlation_ids), cardinality(p_headers), cardinality(p_expires_ats),
         cardinality(p_join_ids));
+    if num_nulls(variadic p_queues || p_types || p_payloads) > 0 then
+        perform {schema}.windlass_refuse('a queue, a type and a payload for each item', null, 'A payload may be empty, but not null.');
+    end if;
+    perform {schema}.windlass_refuse('a priority from 0 to 9', p.priority::text, 'Leave it out for 4.')
+       from unnest(p_priorities) as p (priority)
+      where p.priority not between 0 and 9;
     if p_run_ats is not null and p_delays is not null or p_expires_ats is not null then
         perform {schema}.windlass_check_times(e.run_at, e.delay, e.expires_at)
            from unnest(p_run_ats, p_delays, p_expires_ats) as e (run_at, delay, expires_at);
