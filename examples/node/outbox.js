@@ -213,10 +213,12 @@ export class Worker {
   }
 
   #heard(payload) {
-    if (payload === '') {
+    const [kind, ...rest] = payload.split(' ');
+    const topic = rest.join(' ');
+    if (payload === 'ready') {
       this.#eagerUntil = performance.now() + 3_000; // it speaks for several writes, some of them not committed yet
     }
-    if (payload === '' || payload.startsWith('\u0001') || Object.hasOwn(this.handlers, payload)) {
+    if (payload === 'ready' || kind === 'topics' || (kind === 'ready' && Object.hasOwn(this.handlers, topic))) {
       this.#wake();
     }
   }

@@ -1848,7 +1848,7 @@ begin
                 returning m.id)
             select coalesce(array_agg(released.id), '{}') into v_ids from released;
             if cardinality(v_ids) > 0 then
-                perform pg_notify('windlass.windlass.outbox', '');
+                perform pg_notify('windlass.windlass.outbox', 'ready');
             end if;
         when 'fail' then
             with ended as (
@@ -1923,7 +1923,7 @@ begin
          limit p_limit
            for update skip locked));
     if v_count > 0 then
-        perform pg_notify('windlass.windlass.outbox', '');
+        perform pg_notify('windlass.windlass.outbox', 'ready');
     end if;
     return v_count;
 end
@@ -2210,7 +2210,7 @@ begin
        set due_at = v_due, next_attempt_at = greatest(v_now, v_due)
      where m.id = any (v_ids);
     if p_notify and cardinality(v_ids) > 0 then
-        perform pg_notify('windlass.windlass.outbox', '');
+        perform pg_notify('windlass.windlass.outbox', 'ready');
     end if;
     return cardinality(v_ids);
 end
@@ -2434,7 +2434,7 @@ begin
            expires_at = case when m.expires_at > v_now then m.expires_at end
      where m.id = any (v_ids);
     if messages > 0 then
-        perform pg_notify('windlass.windlass.outbox', '');
+        perform pg_notify('windlass.windlass.outbox', 'ready');
     end if;
     action := "windlass".windlass_record('outbox', p_action, p_by, 'requeue', messages, p_ids,
                   jsonb_build_object('topic', p_topic, 'source', p_source, 'from', p_from, 'until', p_until, 'error', p_error,
@@ -2514,7 +2514,7 @@ begin
         return false;
     end if;
     perform "windlass".windlass_record('outbox', null, p_by, 'pause', 0, null, jsonb_build_object('topic', p_topic, 'reason', p_reason));
-    perform pg_notify('windlass.windlass.outbox', chr(1) || 'topics');
+    perform pg_notify('windlass.windlass.outbox', 'topics');
     return true;
 end
 $sql$;
@@ -2532,7 +2532,7 @@ begin
         return false;
     end if;
     perform "windlass".windlass_record('outbox', null, p_by, 'resume', 0, null, jsonb_build_object('topic', p_topic));
-    perform pg_notify('windlass.windlass.outbox', chr(1) || 'topics');
+    perform pg_notify('windlass.windlass.outbox', 'topics');
     return true;
 end
 $sql$;
@@ -2571,7 +2571,7 @@ begin
     perform "windlass".windlass_record('outbox', null, p_by, 'limit', 0, null,
                 jsonb_build_object('topic', p_topic, 'running', p_max_running, 'perKey', p_max_per_key, 'rate', p_rate,
                                    'period', p_rate_period));
-    perform pg_notify('windlass.windlass.outbox', chr(1) || 'topics');
+    perform pg_notify('windlass.windlass.outbox', 'topics');
     return true;
 end
 $sql$;
@@ -2689,7 +2689,7 @@ begin
         perform "windlass"."outbox_enter_joins"(array[v_id], array[p_join_id], null);
     end if;
     if p_notify then
-        perform pg_notify('windlass.windlass.outbox', p_topic);
+        perform pg_notify('windlass.windlass.outbox', 'ready ' || p_topic);
     end if;
     return v_id;
 end
@@ -2761,7 +2761,7 @@ begin
         perform "windlass"."outbox_enter_joins"(v_ids, p_join_ids, v_originals);
     end if;
     if p_notify then
-        perform pg_notify('windlass.windlass.outbox', t.topic) from (select distinct unnest(p_topics) as topic) t;
+        perform pg_notify('windlass.windlass.outbox', 'ready ' || t.topic) from (select distinct unnest(p_topics) as topic) t;
     end if;
     if v_originals is null then
         return v_ids;
@@ -3060,7 +3060,7 @@ begin
     end;
     if cardinality(v_left) > 0 then
         insert into "windlass"."outbox_key_freed" (ordering_key) select unnest(v_left) on conflict do nothing;
-        perform pg_notify('windlass.windlass.outbox', '');
+        perform pg_notify('windlass.windlass.outbox', 'ready');
     end if;
 end
 $sql$;
@@ -3140,7 +3140,7 @@ begin
         returning m.ordering_key, m.topic)
     select coalesce(array_agg(next.ordering_key), '{}'), array_agg(distinct next.topic) into v_keys, v_topics from next;
     if p_notify then
-        perform pg_notify('windlass.windlass.outbox', t.topic) from unnest(v_topics) as t (topic);
+        perform pg_notify('windlass.windlass.outbox', 'ready ' || t.topic) from unnest(v_topics) as t (topic);
     end if;
     if cardinality(v_keys) = cardinality(p_keys) then
         return '{}';
@@ -4496,7 +4496,7 @@ begin
                 returning m.id)
             select coalesce(array_agg(released.id), '{}') into v_ids from released;
             if cardinality(v_ids) > 0 then
-                perform pg_notify('windlass.windlass.outbox', 'timers');
+                perform pg_notify('windlass.windlass.outbox_timer', 'ready');
             end if;
         when 'fail' then
             with ended as (
@@ -4571,7 +4571,7 @@ begin
          limit p_limit
            for update skip locked));
     if v_count > 0 then
-        perform pg_notify('windlass.windlass.outbox', 'timers');
+        perform pg_notify('windlass.windlass.outbox_timer', 'ready');
     end if;
     return v_count;
 end
@@ -4854,7 +4854,7 @@ begin
        set due_at = v_due, next_attempt_at = greatest(v_now, v_due)
      where m.id = any (v_ids);
     if p_notify and cardinality(v_ids) > 0 then
-        perform pg_notify('windlass.windlass.outbox', 'timers');
+        perform pg_notify('windlass.windlass.outbox_timer', 'ready');
     end if;
     return cardinality(v_ids);
 end
@@ -5060,7 +5060,7 @@ begin
            expires_at = case when m.expires_at > v_now then m.expires_at end
      where m.id = any (v_ids);
     if messages > 0 then
-        perform pg_notify('windlass.windlass.outbox', 'timers');
+        perform pg_notify('windlass.windlass.outbox_timer', 'ready');
     end if;
     action := "windlass".windlass_record('outbox_timer', p_action, p_by, 'requeue', messages, p_ids,
                   jsonb_build_object('topic', p_topic, 'source', p_source, 'from', p_from, 'until', p_until, 'error', p_error,
@@ -5140,7 +5140,7 @@ begin
         return false;
     end if;
     perform "windlass".windlass_record('outbox_timer', null, p_by, 'pause', 0, null, jsonb_build_object('topic', p_topic, 'reason', p_reason));
-    perform pg_notify('windlass.windlass.outbox', chr(1) || 'topics');
+    perform pg_notify('windlass.windlass.outbox_timer', 'topics');
     return true;
 end
 $sql$;
@@ -5158,7 +5158,7 @@ begin
         return false;
     end if;
     perform "windlass".windlass_record('outbox_timer', null, p_by, 'resume', 0, null, jsonb_build_object('topic', p_topic));
-    perform pg_notify('windlass.windlass.outbox', chr(1) || 'topics');
+    perform pg_notify('windlass.windlass.outbox_timer', 'topics');
     return true;
 end
 $sql$;
@@ -5197,7 +5197,7 @@ begin
     perform "windlass".windlass_record('outbox_timer', null, p_by, 'limit', 0, null,
                 jsonb_build_object('topic', p_topic, 'running', p_max_running, 'perKey', p_max_per_key, 'rate', p_rate,
                                    'period', p_rate_period));
-    perform pg_notify('windlass.windlass.outbox', chr(1) || 'topics');
+    perform pg_notify('windlass.windlass.outbox_timer', 'topics');
     return true;
 end
 $sql$;
@@ -5974,7 +5974,7 @@ begin
                 returning m.id)
             select coalesce(array_agg(released.id), '{}') into v_ids from released;
             if cardinality(v_ids) > 0 then
-                perform pg_notify('windlass.windlass.outbox', 'jobs');
+                perform pg_notify('windlass.windlass.outbox_job_run', 'ready');
             end if;
         when 'fail' then
             with ended as (
@@ -6049,7 +6049,7 @@ begin
          limit p_limit
            for update skip locked));
     if v_count > 0 then
-        perform pg_notify('windlass.windlass.outbox', 'jobs');
+        perform pg_notify('windlass.windlass.outbox_job_run', 'ready');
     end if;
     return v_count;
 end
@@ -6335,7 +6335,7 @@ begin
        set due_at = v_due, next_attempt_at = greatest(v_now, v_due)
      where m.id = any (v_ids);
     if p_notify and cardinality(v_ids) > 0 then
-        perform pg_notify('windlass.windlass.outbox', 'jobs');
+        perform pg_notify('windlass.windlass.outbox_job_run', 'ready');
     end if;
     return cardinality(v_ids);
 end
@@ -6550,7 +6550,7 @@ begin
            expires_at = case when m.expires_at > v_now then m.expires_at end
      where m.id = any (v_ids);
     if messages > 0 then
-        perform pg_notify('windlass.windlass.outbox', 'jobs');
+        perform pg_notify('windlass.windlass.outbox_job_run', 'ready');
     end if;
     action := "windlass".windlass_record('outbox_job_run', p_action, p_by, 'requeue', messages, p_ids,
                   jsonb_build_object('topic', p_topic, 'source', p_source, 'from', p_from, 'until', p_until, 'error', p_error,
@@ -6634,7 +6634,7 @@ begin
         return false;
     end if;
     perform "windlass".windlass_record('outbox_job_run', null, p_by, 'pause', 0, null, jsonb_build_object('topic', p_topic, 'reason', p_reason));
-    perform pg_notify('windlass.windlass.outbox', chr(1) || 'topics');
+    perform pg_notify('windlass.windlass.outbox_job_run', 'topics');
     return true;
 end
 $sql$;
@@ -6652,7 +6652,7 @@ begin
         return false;
     end if;
     perform "windlass".windlass_record('outbox_job_run', null, p_by, 'resume', 0, null, jsonb_build_object('topic', p_topic));
-    perform pg_notify('windlass.windlass.outbox', chr(1) || 'topics');
+    perform pg_notify('windlass.windlass.outbox_job_run', 'topics');
     return true;
 end
 $sql$;
@@ -6691,7 +6691,7 @@ begin
     perform "windlass".windlass_record('outbox_job_run', null, p_by, 'limit', 0, null,
                 jsonb_build_object('topic', p_topic, 'running', p_max_running, 'perKey', p_max_per_key, 'rate', p_rate,
                                    'period', p_rate_period));
-    perform pg_notify('windlass.windlass.outbox', chr(1) || 'topics');
+    perform pg_notify('windlass.windlass.outbox_job_run', 'topics');
     return true;
 end
 $sql$;
@@ -6815,7 +6815,7 @@ begin
         v_id := coalesce(p_id, "windlass".windlass_new_id());
     end loop;
     if p_notify and v_due < v_now + interval '1 minute' then -- nobody who looks for timers sleeps longer than that
-        perform pg_notify('windlass.windlass.outbox', chr(1) || 'timers');
+        perform pg_notify('windlass.windlass.outbox_timer', 'ready');
     end if;
     return v_id;
 end
@@ -6887,7 +6887,7 @@ begin
         end loop;
     end if;
     if p_notify and v_soon then
-        perform pg_notify('windlass.windlass.outbox', chr(1) || 'timers');
+        perform pg_notify('windlass.windlass.outbox_timer', 'ready');
     end if;
     return v_ids;
 end
@@ -6944,7 +6944,7 @@ begin
             when others or assert_failure then
                 topics := "windlass"."outbox_timer_deliver_each"(v_ids);
         end;
-        perform pg_notify('windlass.windlass.outbox', t.topic) from unnest(topics) as t (topic);
+        perform pg_notify('windlass.windlass.outbox', 'ready ' || t.topic) from unnest(topics) as t (topic);
     end if;
     server_time := clock_timestamp();
     next_due := (select ceil(extract(epoch from least(t.next_attempt_at, server_time + interval '1 day') - server_time) * 1000000)
@@ -7148,7 +7148,7 @@ begin
                (excluded.cron, excluded.zone, excluded.period, excluded.topic, excluded.payload, excluded.misfire, excluded.misfire_runs,
                 excluded.misfire_after, excluded.overlap, excluded.jitter, coalesce(excluded.job_set, j.job_set)));
     if found then
-        perform pg_notify('windlass.windlass.outbox', chr(1) || 'jobs');
+        perform pg_notify('windlass.windlass.outbox_job_run', 'ready');
         return true;
     end if;
     v_set := (select j.job_set from "windlass"."outbox_job" j where j.name = p_name);
@@ -7257,7 +7257,7 @@ begin
     perform "windlass"."outbox_job_make_runs"(v_job, clock_timestamp(), array[run_id], null, true, p_hand_off);
     update "windlass"."outbox_job" j set last_run_id = run_id where j.name = p_name; -- not the version: ticks go on beside it
     perform "windlass"."outbox_job_record"(p_by, 'trigger job', p_name, 1);
-    perform pg_notify('windlass.windlass.outbox', case when p_hand_off then v_job.topic else chr(1) || 'jobs' end);
+    perform pg_notify(case when p_hand_off then 'windlass.windlass.outbox' else 'windlass.windlass.outbox_job_run' end, 'ready ' || v_job.topic);
 end
 $sql$;
 
@@ -7362,7 +7362,7 @@ begin
         return false;
     end if;
     perform "windlass"."outbox_job_record"(p_by, 'resume job', p_name, 0);
-    perform pg_notify('windlass.windlass.outbox', chr(1) || 'jobs');
+    perform pg_notify('windlass.windlass.outbox_job_run', 'ready');
     return true;
 end
 $sql$;
@@ -7489,7 +7489,7 @@ begin
     if v_failed > 1 and v_failed = cardinality(p_names) and v_state ~ '^(08|25|40|53|54|57|58|F0|HV|XX)' then
         raise exception 'no job can be run' using errcode = v_state; -- the database's trouble, which passes
     end if;
-    perform pg_notify('windlass.windlass.outbox', t.topic) from unnest(topics) as t (topic);
+    perform pg_notify('windlass.windlass.outbox', 'ready ' || t.topic) from unnest(topics) as t (topic);
 end
 $sql$;
 
@@ -7642,7 +7642,7 @@ begin
         end;
     end loop;
     topics := array(select distinct unnest(topics));
-    perform pg_notify('windlass.windlass.outbox', t.topic) from unnest(topics) as t (topic);
+    perform pg_notify('windlass.windlass.outbox', 'ready ' || t.topic) from unnest(topics) as t (topic);
 end
 $sql$;
 
@@ -8813,7 +8813,7 @@ begin
                 returning m.id)
             select coalesce(array_agg(released.id), '{}') into v_ids from released;
             if cardinality(v_ids) > 0 then
-                perform pg_notify('windlass.windlass.inbox', '');
+                perform pg_notify('windlass.windlass.inbox', 'ready');
             end if;
         when 'fail' then
             with ended as (
@@ -8888,7 +8888,7 @@ begin
          limit p_limit
            for update skip locked));
     if v_count > 0 then
-        perform pg_notify('windlass.windlass.inbox', '');
+        perform pg_notify('windlass.windlass.inbox', 'ready');
     end if;
     return v_count;
 end
@@ -9177,7 +9177,7 @@ begin
        set due_at = v_due, next_attempt_at = greatest(v_now, v_due)
      where m.id = any (v_ids);
     if p_notify and cardinality(v_ids) > 0 then
-        perform pg_notify('windlass.windlass.inbox', '');
+        perform pg_notify('windlass.windlass.inbox', 'ready');
     end if;
     return cardinality(v_ids);
 end
@@ -9395,7 +9395,7 @@ begin
            expires_at = case when m.expires_at > v_now then m.expires_at end
      where m.id = any (v_ids);
     if messages > 0 then
-        perform pg_notify('windlass.windlass.inbox', '');
+        perform pg_notify('windlass.windlass.inbox', 'ready');
     end if;
     action := "windlass".windlass_record('inbox', p_action, p_by, 'requeue', messages, p_ids,
                   jsonb_build_object('topic', p_topic, 'source', p_source, 'from', p_from, 'until', p_until, 'error', p_error,
@@ -9475,7 +9475,7 @@ begin
         return false;
     end if;
     perform "windlass".windlass_record('inbox', null, p_by, 'pause', 0, null, jsonb_build_object('topic', p_topic, 'reason', p_reason));
-    perform pg_notify('windlass.windlass.inbox', chr(1) || 'topics');
+    perform pg_notify('windlass.windlass.inbox', 'topics');
     return true;
 end
 $sql$;
@@ -9493,7 +9493,7 @@ begin
         return false;
     end if;
     perform "windlass".windlass_record('inbox', null, p_by, 'resume', 0, null, jsonb_build_object('topic', p_topic));
-    perform pg_notify('windlass.windlass.inbox', chr(1) || 'topics');
+    perform pg_notify('windlass.windlass.inbox', 'topics');
     return true;
 end
 $sql$;
@@ -9532,7 +9532,7 @@ begin
     perform "windlass".windlass_record('inbox', null, p_by, 'limit', 0, null,
                 jsonb_build_object('topic', p_topic, 'running', p_max_running, 'perKey', p_max_per_key, 'rate', p_rate,
                                    'period', p_rate_period));
-    perform pg_notify('windlass.windlass.inbox', chr(1) || 'topics');
+    perform pg_notify('windlass.windlass.inbox', 'topics');
     return true;
 end
 $sql$;
@@ -10022,7 +10022,7 @@ begin
                                                  p_due_ats, p_delays, p_expires_ats); -- else one was forgotten this moment
     end loop;
     if p_notify then
-        perform pg_notify('windlass.windlass.inbox', t.topic) from (select distinct unnest(p_topics) as topic) t;
+        perform pg_notify('windlass.windlass.inbox', 'ready ' || t.topic) from (select distinct unnest(p_topics) as topic) t;
     end if;
     if cardinality(v_new) = cardinality(v_ids) then
         return query select true, false from unnest(v_ids);
@@ -10221,7 +10221,7 @@ begin
         end;
     end loop;
     if v_count > 0 then
-        perform pg_notify('windlass.windlass.inbox', '');
+        perform pg_notify('windlass.windlass.inbox', 'ready');
     end if;
     return v_count;
 end
@@ -11689,7 +11689,7 @@ begin
             select coalesce(array_agg(released.id), '{}') into v_ids from released;
             perform "windlass"."work_end_asked"(v_ids);
             if cardinality(v_ids) > 0 then
-                perform pg_notify('windlass.windlass.work', '');
+                perform pg_notify('windlass.windlass.work', 'ready');
             end if;
         when 'fail' then
             with ended as (
@@ -11764,7 +11764,7 @@ begin
          limit p_limit
            for update skip locked));
     if v_count > 0 then
-        perform pg_notify('windlass.windlass.work', '');
+        perform pg_notify('windlass.windlass.work', 'ready');
     end if;
     return v_count;
 end
@@ -12050,7 +12050,7 @@ begin
        set due_at = v_due, next_attempt_at = greatest(v_now, v_due)
      where m.id = any (v_ids);
     if p_notify and cardinality(v_ids) > 0 then
-        perform pg_notify('windlass.windlass.work', '');
+        perform pg_notify('windlass.windlass.work', 'ready');
     end if;
     return cardinality(v_ids);
 end
@@ -12288,7 +12288,7 @@ begin
            expires_at = case when m.expires_at > v_now then m.expires_at end
      where m.id = any (v_ids);
     if messages > 0 then
-        perform pg_notify('windlass.windlass.work', '');
+        perform pg_notify('windlass.windlass.work', 'ready');
     end if;
     action := "windlass".windlass_record('work', p_action, p_by, 'requeue', messages, p_ids,
                   jsonb_build_object('topic', p_topic, 'source', p_source, 'from', p_from, 'until', p_until, 'error', p_error,
@@ -12370,7 +12370,7 @@ begin
         return false;
     end if;
     perform "windlass".windlass_record('work', null, p_by, 'pause', 0, null, jsonb_build_object('topic', p_topic, 'reason', p_reason));
-    perform pg_notify('windlass.windlass.work', chr(1) || 'topics');
+    perform pg_notify('windlass.windlass.work', 'topics');
     return true;
 end
 $sql$;
@@ -12388,7 +12388,7 @@ begin
         return false;
     end if;
     perform "windlass".windlass_record('work', null, p_by, 'resume', 0, null, jsonb_build_object('topic', p_topic));
-    perform pg_notify('windlass.windlass.work', chr(1) || 'topics');
+    perform pg_notify('windlass.windlass.work', 'topics');
     return true;
 end
 $sql$;
@@ -12427,7 +12427,7 @@ begin
     perform "windlass".windlass_record('work', null, p_by, 'limit', 0, null,
                 jsonb_build_object('topic', p_topic, 'running', p_max_running, 'perKey', p_max_per_key, 'rate', p_rate,
                                    'period', p_rate_period));
-    perform pg_notify('windlass.windlass.work', chr(1) || 'topics');
+    perform pg_notify('windlass.windlass.work', 'topics');
     return true;
 end
 $sql$;
@@ -12586,7 +12586,7 @@ begin
         perform "windlass"."work_enter_joins"(v_ids, p_join_ids, v_originals);
     end if;
     if p_notify then
-        perform pg_notify('windlass.windlass.work', q.queue) from (select distinct unnest(p_queues) as queue) q;
+        perform pg_notify('windlass.windlass.work', 'ready ' || q.queue) from (select distinct unnest(p_queues) as queue) q;
     end if;
     return v_stand;
 end
@@ -12862,7 +12862,7 @@ begin
      where m.id = any (v_ids) and m.status + 0 = 1;
     get diagnostics v_asked = row_count;
     if v_asked > 0 then
-        perform pg_notify('windlass.windlass.work', chr(1) || 'cancel');
+        perform pg_notify('windlass.windlass.work', 'cancel');
     end if;
     return v_asked + "windlass"."work_cancel"(v_ids);
 end
@@ -13339,7 +13339,7 @@ begin
        set holder = null, expires_at = least(l.expires_at, v_now)
      where l.name = p_name and l.slot = v_slot;
     if v_awaited > v_now then
-        perform pg_notify('windlass.windlass.lease', p_name);
+        perform pg_notify('windlass.windlass.lease', 'ready ' || p_name);
     end if;
     return true;
 end

@@ -1,13 +1,15 @@
 package dev.windlass;
 
-import dev.windlass.inbox.InboxNode;
-import dev.windlass.lease.LeaseNode;
-import dev.windlass.outbox.OutboxNode;
-import dev.windlass.runtime.Dispatcher;
-import dev.windlass.runtime.Loop;
-import dev.windlass.runtime.Workers;
-import dev.windlass.schedule.ScheduleNode;
-import dev.windlass.work.WorkNode;
+import dev.windlass.base.Deadline;
+import dev.windlass.base.MonotonicClock;
+import dev.windlass.internal.dispatch.Dispatcher;
+import dev.windlass.internal.inbox.InboxNode;
+import dev.windlass.internal.lease.LeaseNode;
+import dev.windlass.internal.loop.Loop;
+import dev.windlass.internal.loop.Node;
+import dev.windlass.internal.outbox.OutboxNode;
+import dev.windlass.internal.schedule.ScheduleNode;
+import dev.windlass.internal.work.WorkNode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,7 +44,7 @@ final class Closing {
     private static final Duration LAST_TRY = Duration.ofSeconds(1);
 
     private final String name;
-    private final Workers workers;
+    private final Node node;
     private final Loop starter;
     private final ScheduleNode schedule;
     private final LeaseNode leases;
@@ -56,7 +58,7 @@ final class Closing {
 
     Closing(
             String name,
-            Workers workers,
+            Node node,
             Loop starter,
             OutboxNode outbox,
             InboxNode inbox,
@@ -64,7 +66,7 @@ final class Closing {
             ScheduleNode schedule,
             LeaseNode leases) {
         this.name = name;
-        this.workers = workers;
+        this.node = node;
         this.starter = starter;
         this.schedule = schedule;
         this.leases = leases;
@@ -161,6 +163,7 @@ final class Closing {
         starter.awaitEnd(earlier(end, in(AFTER_GRACE)));
         starter.interrupt();
         parts.forEach(part -> await(part, end));
+        node.end(end);
         abort(parts);
         report();
     }
@@ -176,7 +179,7 @@ final class Closing {
     private void begin(List<FutureTask<Boolean>> parts, Runnable part) {
         FutureTask<Boolean> task = new FutureTask<>(part, true);
         try {
-            workers.runLoop(task);
+            node.workers().runLoop(task);
             parts.add(task);
         } catch (RejectedExecutionException | OutOfMemoryError e) {
             log.warn("[{}] found no thread to end a part of the node in order", name, e);

@@ -1,43 +1,53 @@
 package dev.windlass;
 
-import dev.windlass.engine.PostgresDialect;
+import dev.windlass.base.Feature;
+import dev.windlass.base.HandlerOptions;
+import dev.windlass.base.MonotonicClock;
+import dev.windlass.base.PayloadCodec;
+import dev.windlass.base.Topic;
+import dev.windlass.base.TransactionalWork;
+import dev.windlass.base.WindlassException;
+import dev.windlass.base.WindlassOptions;
 import dev.windlass.inbox.Inbox;
 import dev.windlass.inbox.InboxHandler;
-import dev.windlass.inbox.InboxHandlers;
-import dev.windlass.inbox.InboxNode;
 import dev.windlass.inbox.InboxOptions;
+import dev.windlass.internal.database.Database;
+import dev.windlass.internal.database.Dialect;
+import dev.windlass.internal.database.PoolSize;
+import dev.windlass.internal.database.PoolTimeout;
+import dev.windlass.internal.database.Transactions;
+import dev.windlass.internal.dispatch.Dispatcher;
+import dev.windlass.internal.dispatch.Handlers;
+import dev.windlass.internal.dispatch.Telemetry;
+import dev.windlass.internal.engine.PostgresDialect;
+import dev.windlass.internal.inbox.InboxHandlers;
+import dev.windlass.internal.inbox.InboxNode;
+import dev.windlass.internal.lease.LeaseNode;
+import dev.windlass.internal.loop.Loop;
+import dev.windlass.internal.loop.Node;
+import dev.windlass.internal.loop.Workers;
+import dev.windlass.internal.outbox.OutboxNode;
+import dev.windlass.internal.schedule.ScheduleNode;
+import dev.windlass.internal.schema.Component;
+import dev.windlass.internal.schema.SchemaMigrator;
+import dev.windlass.internal.support.Require;
+import dev.windlass.internal.work.WorkHandlers;
+import dev.windlass.internal.work.WorkNode;
 import dev.windlass.join.Joins;
-import dev.windlass.lease.LeaseNode;
 import dev.windlass.lease.LeaseOptions;
 import dev.windlass.lease.Leases;
 import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxHandler;
-import dev.windlass.outbox.OutboxNode;
 import dev.windlass.outbox.OutboxOptions;
-import dev.windlass.runtime.Database;
-import dev.windlass.runtime.Dispatcher;
-import dev.windlass.runtime.Handlers;
-import dev.windlass.runtime.Loop;
-import dev.windlass.runtime.PoolSize;
-import dev.windlass.runtime.PoolTimeout;
-import dev.windlass.runtime.Require;
-import dev.windlass.runtime.Telemetry;
-import dev.windlass.runtime.Transactions;
-import dev.windlass.runtime.Workers;
 import dev.windlass.schedule.Job;
 import dev.windlass.schedule.JobSet;
 import dev.windlass.schedule.Jobs;
-import dev.windlass.schedule.ScheduleNode;
 import dev.windlass.schedule.ScheduleOptions;
 import dev.windlass.schedule.Timers;
-import dev.windlass.schema.Component;
 import dev.windlass.schema.Migrator;
 import dev.windlass.work.WorkHandler;
-import dev.windlass.work.WorkHandlers;
-import dev.windlass.work.WorkNode;
 import dev.windlass.work.WorkOptions;
 import dev.windlass.work.WorkQueue;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.EnumSet;
@@ -75,7 +85,9 @@ public final class Windlass implements AutoCloseable {
     /** To claim, and to write outcomes. */
     private static final int FOR_MOMENTS = 2;
 
-    private final Workers workers = new Workers();
+    private final Workers workers;
+    private final boolean sharesWorkers;
+    private final Node node;
     private final Migrator migrator;
     private final boolean ensureSchema;
     private final Database database;
@@ -108,53 +120,54 @@ public final class Windlass implements AutoCloseable {
         shutdownGrace = options.shutdownGrace();
         transactions = new Transactions(database, this::wakeUp);
         Database background = builder.background == null ? database : builder.database(builder.background);
+        sharesWorkers = builder.shared != null;
+        Node.Shared shared = builder.shared == null ? Node.Shared.none(new Workers()) : builder.shared;
+        workers = shared.workers();
+        node = new Node(background, shared, options.wakeUp());
         outbox = new OutboxNode(
                 database,
-                background,
+                node,
                 options,
                 builder.outbox,
                 builder.outboxHandlers.handlings(builder.outbox.queue().handlers(), handler -> handler::handle),
                 builder.codec,
-                builder.telemetry,
-                workers);
-        leases = new LeaseNode(database, background, options, builder.leases, builder.clock, workers);
+                builder.telemetry);
+        leases = new LeaseNode(database, node, options, builder.leases, builder.clock);
         inbox = new InboxNode(
                 database.named(database.name() + " inbox"),
-                background.named(background.name() + " inbox"),
+                node,
                 options,
                 builder.inbox,
                 builder.inboxHandlers,
                 transactions,
                 builder.codec,
-                builder.telemetry,
-                workers);
+                builder.telemetry);
         work = new WorkNode(
                 database.named(database.name() + " work"),
-                background.named(background.name() + " work"),
+                node,
                 options,
                 builder.work,
                 builder.workHandlers,
                 transactions,
                 builder.codec,
-                builder.telemetry,
-                workers);
+                builder.telemetry);
         schedule = new ScheduleNode(
                 database.named(database.name() + " schedule"),
+                node,
                 options,
                 builder.outbox.tableName(),
                 builder.schedule,
                 List.copyOf(builder.jobs.values()),
                 List.copyOf(builder.ownJobs.values()),
                 outbox,
-                builder.codec,
-                workers);
+                builder.codec);
         starter = new Loop("[" + database.name() + "] starting", workers, this::startFeatures);
         checkPools(builder);
     }
 
     /** A pool that is too small is a node that waits for itself; better to say so now. */
     private void checkPools(Builder builder) {
-        int kept = dispatchers().mapToInt(Dispatcher::keptConnections).sum();
+        int kept = keepsConnection(builder.options) ? 1 : 0;
         boolean shared = builder.background == null;
         if (backgroundWorkers) {
             checkPool(builder.dataSource, shared ? kept : 0, FOR_MOMENTS);
@@ -164,12 +177,19 @@ public final class Windlass implements AutoCloseable {
         }
     }
 
+    /** For heartbeats where there are handlers, and for notifications where anybody heeds them. */
+    private boolean keepsConnection(WindlassOptions options) {
+        boolean handles =
+                dispatchers().anyMatch(dispatcher -> !dispatcher.topics().isEmpty());
+        return handles || (options.wakeUp() && features.contains(Feature.SCHEDULE));
+    }
+
     private void checkPool(DataSource pool, int kept, int forMoments) {
         PoolSize.of(pool).ifPresent(size -> {
             if (size < kept + forMoments) {
                 log.warn(
-                        "[{}] needs {} connections for itself ({} are kept, {} are used for moments), leases one or two more; the"
-                                + " pool has {}: make it larger by what handlers use",
+                        "[{}] needs {} connections for itself ({} is kept, {} are used for moments); the pool has {}: make it larger by"
+                                + " what handlers use",
                         database.name(),
                         kept + forMoments,
                         kept,
@@ -410,7 +430,9 @@ public final class Windlass implements AutoCloseable {
             try {
                 interrupted |= stop();
             } finally {
-                workers.close();
+                if (!sharesWorkers) {
+                    workers.close();
+                }
                 removeHook();
                 if (interrupted) {
                     Thread.currentThread().interrupt();
@@ -419,24 +441,20 @@ public final class Windlass implements AutoCloseable {
         }
     }
 
+    /** Takes nothing more. Waits for nothing; {@link #close} does. */
+    void stopClaiming() {
+        schedule.askToStop();
+        dispatchers().forEach(Dispatcher::askToStop);
+    }
+
     private boolean stop() {
         boolean begun = hasBegun();
-        Closing closing = new Closing(database.name(), workers, starter, outbox, inbox, work, schedule, leases);
+        Closing closing = new Closing(database.name(), node, starter, outbox, inbox, work, schedule, leases);
         boolean interrupted = closing.run(shutdownGrace);
         if (begun) {
             log.info("[{}] stopped{}", database.name(), closing.told());
         }
         return interrupted;
-    }
-
-    /**
-     * Work that runs in a transaction.
-     *
-     * @param <X> what it may throw
-     */
-    @FunctionalInterface
-    public interface TransactionalWork<T extends @Nullable Object, X extends Exception> {
-        T run(Connection connection) throws X;
     }
 
     /** Describes a Windlass: what is not said has a sensible default. */
@@ -459,6 +477,7 @@ public final class Windlass implements AutoCloseable {
         private PayloadCodec codec = PayloadCodec.standard();
         private Telemetry telemetry = Telemetry.NONE;
         private String name = "windlass";
+        private Node.@Nullable Shared shared;
         private boolean ensureSchema;
         private boolean closeOnShutdown;
         private boolean decodes;
@@ -578,8 +597,8 @@ public final class Windlass implements AutoCloseable {
         }
 
         /**
-         * Where the kept connections (heartbeats and notifications) come from, if not from the main data source: a direct
-         * connection beside a transaction-mode pooler, or one beside a small pool.
+         * Where the connection that is kept (for heartbeats and notifications) comes from, if not from the main data source: a direct
+         * one beside a transaction-mode pooler, or one beside a small pool.
          */
         public Builder backgroundDataSource(DataSource background) {
             this.background = Require.present("data source", background);
@@ -592,7 +611,19 @@ public final class Windlass implements AutoCloseable {
             return this;
         }
 
+        Builder schema(String schema) {
+            options = options.withSchemaName(schema);
+            return this;
+        }
+
+        /** As one of several in this process. */
+        Builder sharing(Node.Shared shared) {
+            this.shared = shared;
+            return this;
+        }
+
         /** Internal until metrics are part of the API. */
+        @SuppressWarnings("exports")
         public Builder telemetry(Telemetry telemetry) {
             this.telemetry = Require.present("telemetry", telemetry);
             return this;
@@ -758,8 +789,12 @@ public final class Windlass implements AutoCloseable {
             return (item, context) -> handler.handle(codec.decode(item.payload(), type.type()), item, context);
         }
 
+        static Dialect engine() {
+            return new PostgresDialect();
+        }
+
         private Database database(DataSource source) {
-            return new Database(source, new PostgresDialect(), options.schemaName(), name)
+            return new Database(source, engine(), options.schemaName(), name)
                     .allowingAutoCommit(options.autoCommitAllowed())
                     .retryingBy(options.callRetries());
         }
@@ -770,7 +805,8 @@ public final class Windlass implements AutoCloseable {
         }
 
         private Migrator migrator(Database database) {
-            return new Migrator(database, features.stream().map(this::component).toList());
+            return new SchemaMigrator(
+                    database, features.stream().map(this::component).toList());
         }
 
         private Component component(Feature feature) {
@@ -789,8 +825,8 @@ public final class Windlass implements AutoCloseable {
          * @throws WindlassException if the schema is missing or does not fit, or typed handlers have no codec
          */
         public Windlass start() {
-            if (decodes && codec instanceof DefaultCodec known) {
-                known.codec();
+            if (decodes) {
+                codec.check();
             }
             need(Feature.OUTBOX, outboxHandlers.isEmpty());
             need(Feature.INBOX, inboxHandlers.isEmpty());

@@ -3,8 +3,8 @@
  *
  * <p>One {@code Windlass} serves one schema of one database. It owns the threads and the few connections that background
  * work needs; nothing is static, so several can live in one process. Each feature has a package of its own and reads top to
- * bottom there: {@code outbox} is the first. {@code schema} brings the database up to date. {@code runtime} (loops, leases,
- * completion, wake-up) and {@code engine} (what differs between databases) are internal.
+ * bottom there: {@code outbox} is the first. {@code base} has what they share, {@code schema} brings the database up to date. How it is
+ * done is under {@code internal}, which the module does not export.
  */
 @NullMarked
 package dev.windlass;

@@ -4,13 +4,15 @@ import static com.tngtech.archunit.base.DescribedPredicate.describe;
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.lang.conditions.ArchPredicates.are;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
-import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.base.HasDescription;
 import com.tngtech.archunit.core.domain.JavaAccess;
 import com.tngtech.archunit.core.domain.JavaClass;
-import com.tngtech.archunit.core.domain.JavaMethod;
+import com.tngtech.archunit.core.domain.JavaMember;
+import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
@@ -18,31 +20,17 @@ import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
-import dev.windlass.inbox.Inbox;
-import dev.windlass.inbox.InboxEntry;
-import dev.windlass.inbox.InboxHandler;
-import dev.windlass.inbox.InboxMessage;
-import dev.windlass.inbox.InboxOperator;
-import dev.windlass.inbox.SeenMessage;
-import dev.windlass.lease.Leadership;
-import dev.windlass.lease.Lease;
-import dev.windlass.lease.LeaseSemaphore;
-import dev.windlass.lease.Leases;
-import dev.windlass.outbox.Outbox;
-import dev.windlass.outbox.OutboxEntry;
-import dev.windlass.outbox.OutboxHandler;
-import dev.windlass.outbox.OutboxMessage;
-import dev.windlass.runtime.Call;
-import dev.windlass.runtime.Database;
-import dev.windlass.runtime.SafeCopies;
-import dev.windlass.runtime.SqlError;
-import dev.windlass.runtime.Transactions;
-import dev.windlass.schedule.Job;
-import dev.windlass.schedule.JobRun;
-import dev.windlass.schedule.JobSet;
-import dev.windlass.schedule.JobState;
-import dev.windlass.schedule.Jobs;
-import dev.windlass.schema.Migrator;
+import dev.windlass.internal.database.Call;
+import dev.windlass.internal.database.Database;
+import dev.windlass.internal.database.SafeCopies;
+import dev.windlass.internal.database.SqlError;
+import dev.windlass.internal.database.Transactions;
+import dev.windlass.internal.schema.SchemaMigrator;
+import dev.windlass.store.SharedConnections;
+import java.lang.module.ModuleDescriptor;
+import java.lang.module.ModuleFinder;
+import java.net.URI;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -61,20 +49,20 @@ final class ArchitectureTest {
     @ArchTest
     static final ArchRule featuresDoNotSeeEngines = noClasses()
             .that()
-            .resideOutsideOfPackages("dev.windlass.engine..", "dev.windlass.embedded..")
+            .resideOutsideOfPackages("dev.windlass.internal.engine..", "dev.windlass.embedded..")
             .and()
             .doNotHaveFullyQualifiedName(Windlass.Builder.class.getName())
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage("dev.windlass.engine..", "org.postgresql..")
+            .resideInAnyPackage("dev.windlass.internal.engine..", "org.postgresql..")
             .because("a second engine must be able to take the place of the first; only the builder chooses one");
 
     @ArchTest
     static final ArchRule nobodyReadsTheWallClock = noClasses()
             .that()
-            .doNotHaveFullyQualifiedName("dev.windlass.runtime.TimeOrderedIds")
+            .doNotHaveFullyQualifiedName("dev.windlass.internal.support.TimeOrderedIds")
             .and()
-            .doNotHaveFullyQualifiedName("dev.windlass.lease.TrustWindow")
+            .doNotHaveFullyQualifiedName("dev.windlass.internal.lease.TrustWindow")
             .should()
             .accessTargetWhere(describe("read the wall clock", ArchitectureTest::readsTheWallClock))
             .because("the database's clock decides, and this machine's may be wrong by hours;"
@@ -105,7 +93,7 @@ final class ArchitectureTest {
     @ArchTest
     static final ArchRule errorsOfTheDatabaseAreToldInOnePlace = noClasses()
             .that()
-            .resideOutsideOfPackages("dev.windlass.engine..", "dev.windlass.embedded..")
+            .resideOutsideOfPackages("dev.windlass.internal.engine..", "dev.windlass.embedded..")
             .and()
             .doNotHaveFullyQualifiedName(SafeCopies.class.getName())
             .should()
@@ -129,8 +117,9 @@ final class ArchitectureTest {
     @ArchTest
     static final ArchRule statementsRunWhereTheirErrorsAreMadeFitToBeTold = noClasses()
             .that()
-            .resideOutsideOfPackages("dev.windlass.engine..", "dev.windlass.embedded..")
-            .and(are(not(anyOf(Call.class, Database.class, Transactions.class, Migrator.class))))
+            .resideOutsideOfPackages("dev.windlass.internal.engine..", "dev.windlass.embedded..")
+            .and(are(not(anyOf(
+                    Call.class, Database.class, Transactions.class, SchemaMigrator.class, SharedConnections.class))))
             .should()
             .accessTargetWhere(describe("connect to a database or run a statement", ArchitectureTest::runsStatements))
             .because("an error of theirs may quote a row; whoever goes through Database and Call need not think of it");
@@ -159,50 +148,93 @@ final class ArchitectureTest {
             .resideInAnyPackage("dev.windlass.cron..", "java..", "org.jspecify..")
             .because("when a job runs is arithmetic, to be tested without a database and used without a node");
 
-    @ArchTest
-    static final ArchRule whatUsersWorkWithDoesNotShowTheMechanism = methods()
-            .that()
-            .areDeclaredInClassesThat(belongToTheUsers())
-            .and()
-            .arePublic()
-            .should(notName("dev.windlass.runtime", "dev.windlass.engine"))
-            .because("what is in a signature of the API can never be changed again");
+    /** What the module exports, read from its descriptor. */
+    private static final Set<String> EXPORTED = exported();
 
-    private static DescribedPredicate<JavaClass> belongToTheUsers() {
-        Set<String> names = Stream.of(
-                        Outbox.class,
-                        OutboxEntry.class,
-                        OutboxHandler.class,
-                        OutboxMessage.class,
-                        Inbox.class,
-                        InboxEntry.class,
-                        InboxHandler.class,
-                        InboxMessage.class,
-                        InboxOperator.class,
-                        SeenMessage.class,
-                        Leases.class,
-                        Lease.class,
-                        LeaseSemaphore.class,
-                        Leadership.class,
-                        Job.class,
-                        JobRun.class,
-                        JobSet.class,
-                        JobState.class,
-                        Jobs.class)
-                .map(Class::getName)
+    private static Set<String> exported() {
+        URI classes = URI.create(Windlass.class
+                .getProtectionDomain()
+                .getCodeSource()
+                .getLocation()
+                .toString());
+        return ModuleFinder.of(Path.of(classes)).find("dev.windlass").orElseThrow().descriptor().exports().stream()
+                .filter(exports -> !exports.isQualified())
+                .map(ModuleDescriptor.Exports::source)
                 .collect(Collectors.toSet());
-        return describe("users work with", type -> names.contains(type.getName()));
     }
 
-    private static ArchCondition<JavaMethod> notName(String... packages) {
-        return new ArchCondition<>("not name a type of " + String.join(" or ", packages)) {
+    private static final DescribedPredicate<JavaClass> SEEN =
+            describe("users can see", type -> EXPORTED.contains(type.getPackageName()) && isPublicOutside(type));
+
+    private static boolean isPublicOutside(JavaClass type) {
+        return type.getModifiers().contains(JavaModifier.PUBLIC)
+                && type.getEnclosingClass()
+                        .map(ArchitectureTest::isPublicOutside)
+                        .orElse(true);
+    }
+
+    @ArchTest
+    static final ArchRule everyPackageIsExportedOrInternal = classes()
+            .that()
+            .resideOutsideOfPackage("dev.windlass.embedded..")
+            .should()
+            .resideInAnyPackage(Stream.concat(EXPORTED.stream(), Stream.of("dev.windlass.internal.."))
+                    .toArray(String[]::new))
+            .because("who adds a package decides whether it is a promise");
+
+    @ArchTest
+    static final ArchRule whatUsersSeeDoesNotShowTheMechanism = classes()
+            .that(SEEN)
+            .should(nameNothingInternal())
+            .because("what is in a signature of the API can never be changed again");
+
+    /** Superclasses, fields, methods and constructors that users can see, with their type arguments. */
+    private static ArchCondition<JavaClass> nameNothingInternal() {
+        return new ArchCondition<>("name nothing internal in what users can see") {
             @Override
-            public void check(JavaMethod method, ConditionEvents events) {
-                method.getAllInvolvedRawTypes().stream()
-                        .filter(type -> Stream.of(packages).anyMatch(type.getPackageName()::startsWith))
-                        .forEach(type -> events.add(SimpleConditionEvent.violated(
-                                method, method.getFullName() + " names " + type.getName())));
+            public void check(JavaClass type, ConditionEvents events) {
+                Stream<JavaClass> parents = Stream.concat(type.getSuperclass().stream(), type.getInterfaces().stream())
+                        .flatMap(parent -> parent.getAllInvolvedRawTypes().stream());
+                parents.filter(ArchitectureTest::isInternal).forEach(each -> tell(type, each, events));
+                type.getMembers().stream()
+                        .filter(ArchitectureTest::isSeen)
+                        .forEach(member -> member.getAllInvolvedRawTypes().stream()
+                                .filter(ArchitectureTest::isInternal)
+                                .forEach(each -> tell(member, each, events)));
             }
         };
     }
+
+    private static boolean isInternal(JavaClass type) {
+        return type.getPackageName().startsWith("dev.windlass.internal");
+    }
+
+    private static boolean isSeen(JavaMember member) {
+        return (member.getModifiers().contains(JavaModifier.PUBLIC)
+                        || member.getModifiers().contains(JavaModifier.PROTECTED))
+                && !member.getModifiers().contains(JavaModifier.SYNTHETIC)
+                && !UNTIL_EVENTS_ARE_PUBLIC.equals(member.getFullName());
+    }
+
+    private static void tell(HasDescription where, JavaClass what, ConditionEvents events) {
+        events.add(SimpleConditionEvent.violated(where, where.getDescription() + " names " + what.getName()));
+    }
+
+    private static final String UNTIL_EVENTS_ARE_PUBLIC =
+            "dev.windlass.Windlass$Builder.telemetry(dev.windlass.internal.dispatch.Telemetry)";
+
+    @ArchTest
+    static final ArchRule packagesHaveNoCycles = slices().matching("dev.windlass.(**)")
+            .should()
+            .beFreeOfCycles()
+            .because("what can be read alone can be understood alone");
+
+    @ArchTest
+    static final ArchRule theFrontDoorIsSeenByNobodyInside = noClasses()
+            .that()
+            .resideOutsideOfPackages("dev.windlass", "dev.windlass.embedded..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("dev.windlass")
+            .because("it puts all the others together");
 }

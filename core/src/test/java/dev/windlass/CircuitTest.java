@@ -3,6 +3,9 @@ package dev.windlass;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.windlass.base.Circuit;
+import dev.windlass.base.HandlerOptions;
+import dev.windlass.base.RetryPolicy;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

@@ -5,6 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Level;
+import dev.windlass.base.Circuit;
+import dev.windlass.base.HandlerOptions;
+import dev.windlass.base.NotYet;
+import dev.windlass.base.RetryPolicy;
+import dev.windlass.base.Topic;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.schedule.Job;
 import java.sql.PreparedStatement;

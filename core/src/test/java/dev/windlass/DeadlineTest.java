@@ -2,6 +2,8 @@ package dev.windlass;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.base.Deadline;
+import dev.windlass.base.MonotonicClock;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;

@@ -2,6 +2,11 @@ package dev.windlass;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.base.HandlerOptions;
+import dev.windlass.base.Overtime;
+import dev.windlass.base.QueueOptions;
+import dev.windlass.base.RetryPolicy;
+import dev.windlass.base.WindlassOptions;
 import dev.windlass.inbox.InboxOptions;
 import dev.windlass.lease.LeaseOptions;
 import dev.windlass.outbox.FailedHead;

@@ -1,6 +1,7 @@
 package dev.windlass;
 
-import dev.windlass.runtime.Database;
+import dev.windlass.base.WindlassOptions;
+import dev.windlass.internal.database.Database;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -3,6 +3,9 @@ package dev.windlass;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.windlass.base.Feature;
+import dev.windlass.base.OwnerToken;
+import dev.windlass.base.WindlassOptions;
 import dev.windlass.inbox.InboxEntry;
 import dev.windlass.operator.Attempts;
 import dev.windlass.operator.MessageFilter;

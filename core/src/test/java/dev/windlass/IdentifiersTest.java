@@ -2,6 +2,7 @@ package dev.windlass;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.base.OwnerToken;
 import dev.windlass.inbox.InboxWorkItemIdentifier;
 import dev.windlass.outbox.OutboxMessageIdentifier;
 import dev.windlass.outbox.OutboxWorkItemIdentifier;

@@ -30,14 +30,14 @@ final class PoolSizeTest {
     private static long warnings(Windlass.Builder builder) {
         try (Logs logs = Logs.collect(Level.INFO)) {
             builder.start().close();
-            return logs.count(Level.WARN, "needs 6 connections for itself (4 are kept, 2 are used for moments)");
+            return logs.count(Level.WARN, "needs 3 connections for itself (1 is kept, 2 are used for moments)");
         }
     }
 
     @Test
     void aNodeSaysHowManyConnectionsItNeedsIfItsPoolHasFewer() {
-        try (HikariDataSource small = pool(5);
-                HikariDataSource enough = pool(6)) {
+        try (HikariDataSource small = pool(2);
+                HikariDataSource enough = pool(3)) {
             assertThat(warnings(both(small))).isEqualTo(1);
             assertThat(warnings(both(enough))).isZero();
             assertThat(warnings(both(new TransactionAwareDataSourceProxy(small))))
@@ -48,7 +48,7 @@ final class PoolSizeTest {
     @Test
     void whatIsKeptMayComeFromElsewhereAndANodeThatOnlyWritesKeepsNothing() {
         try (HikariDataSource small = pool(2);
-                HikariDataSource kept = pool(4)) {
+                HikariDataSource kept = pool(1)) {
             assertThat(warnings(both(small).backgroundDataSource(kept))).isZero();
             assertThat(warnings(both(small).options(database.options().withBackgroundWorkers(false))))
                     .isZero();

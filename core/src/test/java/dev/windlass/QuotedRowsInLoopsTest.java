@@ -4,6 +4,8 @@ import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
+import dev.windlass.base.HandlerOptions;
+import dev.windlass.base.RetryPolicy;
 import dev.windlass.inbox.InboxEntry;
 import dev.windlass.inbox.InboxOptions;
 import dev.windlass.lease.Lease;

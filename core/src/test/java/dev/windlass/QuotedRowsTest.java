@@ -3,6 +3,7 @@ package dev.windlass;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
+import dev.windlass.base.OwnerToken;
 import dev.windlass.inbox.Begin;
 import dev.windlass.inbox.Inbox;
 import dev.windlass.inbox.InboxAttempt;

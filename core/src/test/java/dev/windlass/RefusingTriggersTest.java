@@ -2,6 +2,7 @@ package dev.windlass;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.windlass.base.OwnerToken;
 import dev.windlass.inbox.Inbox;
 import dev.windlass.inbox.InboxEntry;
 import dev.windlass.inbox.InboxOptions;

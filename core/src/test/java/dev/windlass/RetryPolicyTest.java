@@ -3,6 +3,7 @@ package dev.windlass;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.windlass.base.RetryPolicy;
 import java.time.Duration;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;

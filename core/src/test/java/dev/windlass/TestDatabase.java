@@ -2,12 +2,13 @@ package dev.windlass;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.windlass.base.WindlassOptions;
 import dev.windlass.embedded.EmbeddedPostgres;
-import dev.windlass.engine.PostgresDialect;
+import dev.windlass.internal.database.Database;
+import dev.windlass.internal.database.Instants;
+import dev.windlass.internal.database.SqlType;
+import dev.windlass.internal.engine.PostgresDialect;
 import dev.windlass.outbox.OutboxOptions;
-import dev.windlass.runtime.Database;
-import dev.windlass.runtime.Instants;
-import dev.windlass.runtime.SqlType;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.windlass.base.WindlassException;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.schedule.TimerEntry;
 import java.time.Duration;

@@ -3,6 +3,8 @@ package dev.windlass;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.windlass.base.OwnerToken;
+import dev.windlass.base.WindlassException;
 import dev.windlass.inbox.InboxEntry;
 import dev.windlass.inbox.InboxKey;
 import dev.windlass.outbox.OutboxEntry;

@@ -1,6 +1,6 @@
 package dev.windlass.cli;
 
-import dev.windlass.runtime.Require;
+import dev.windlass.internal.support.Require;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import org.jspecify.annotations.Nullable;

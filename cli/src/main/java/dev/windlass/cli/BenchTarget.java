@@ -1,6 +1,6 @@
 package dev.windlass.cli;
 
-import dev.windlass.WindlassException;
+import dev.windlass.base.WindlassException;
 import dev.windlass.embedded.EmbeddedPostgres;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;

@@ -1,9 +1,9 @@
 package dev.windlass.cli;
 
-import dev.windlass.WindlassException;
-import dev.windlass.engine.PostgresDialect;
-import dev.windlass.runtime.Dialect;
-import dev.windlass.runtime.SafeCopies;
+import dev.windlass.base.WindlassException;
+import dev.windlass.internal.database.Dialect;
+import dev.windlass.internal.database.SafeCopies;
+import dev.windlass.internal.engine.PostgresDialect;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.util.Optional;

@@ -1,6 +1,6 @@
 package dev.windlass.cli;
 
-import dev.windlass.WorkStatus;
+import dev.windlass.base.WorkStatus;
 import java.util.List;
 import picocli.CommandLine.Command;
 

@@ -1,6 +1,6 @@
 package dev.windlass.cli;
 
-import dev.windlass.WindlassException;
+import dev.windlass.base.WindlassException;
 import dev.windlass.embedded.EmbeddedPostgresException;
 import java.io.PrintWriter;
 import java.io.StringWriter;

@@ -1,6 +1,6 @@
 package dev.windlass.cli;
 
-import dev.windlass.WorkStatus;
+import dev.windlass.base.WorkStatus;
 import dev.windlass.inbox.ListedMessage;
 import java.time.Duration;
 import java.util.List;

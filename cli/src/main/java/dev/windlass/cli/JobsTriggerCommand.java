@@ -1,6 +1,6 @@
 package dev.windlass.cli;
 
-import dev.windlass.WorkStatus;
+import dev.windlass.base.WorkStatus;
 import dev.windlass.schedule.JobRun;
 import dev.windlass.schedule.JobRunIdentifier;
 import dev.windlass.schedule.UnfinishedRunException;

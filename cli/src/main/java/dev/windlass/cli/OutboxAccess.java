@@ -1,7 +1,7 @@
 package dev.windlass.cli;
 
 import dev.windlass.Windlass;
-import dev.windlass.WindlassException;
+import dev.windlass.base.WindlassException;
 import java.io.PrintWriter;
 import java.sql.Connection;
 import java.sql.SQLException;

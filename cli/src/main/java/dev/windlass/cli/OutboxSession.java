@@ -1,7 +1,7 @@
 package dev.windlass.cli;
 
 import dev.windlass.Windlass;
-import dev.windlass.WorkStatus;
+import dev.windlass.base.WorkStatus;
 import dev.windlass.operator.MessageFilter;
 import dev.windlass.outbox.ListedMessage;
 import dev.windlass.outbox.Outbox;

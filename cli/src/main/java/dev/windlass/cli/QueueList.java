@@ -1,6 +1,6 @@
 package dev.windlass.cli;
 
-import dev.windlass.WorkStatus;
+import dev.windlass.base.WorkStatus;
 import dev.windlass.operator.MessageFilter;
 import dev.windlass.operator.Operator;
 import dev.windlass.operator.Page;

@@ -1,7 +1,7 @@
 package dev.windlass.cli;
 
 import dev.windlass.Windlass;
-import dev.windlass.WindlassOptions;
+import dev.windlass.base.WindlassOptions;
 import dev.windlass.inbox.InboxOptions;
 import dev.windlass.lease.LeaseOptions;
 import dev.windlass.outbox.OutboxOptions;

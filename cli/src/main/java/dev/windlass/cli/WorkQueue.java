@@ -2,7 +2,7 @@ package dev.windlass.cli;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.windlass.Windlass;
-import dev.windlass.WorkStatus;
+import dev.windlass.base.WorkStatus;
 import dev.windlass.operator.Operator;
 import dev.windlass.outbox.OutboxMessageIdentifier;
 import java.sql.Connection;

@@ -2,10 +2,10 @@ package dev.windlass.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.windlass.OwnerToken;
 import dev.windlass.Windlass;
-import dev.windlass.WindlassOptions;
-import dev.windlass.WorkStatus;
+import dev.windlass.base.OwnerToken;
+import dev.windlass.base.WindlassOptions;
+import dev.windlass.base.WorkStatus;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.inbox.InboxEntry;
 import dev.windlass.inbox.InboxMessage;

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.windlass.OwnerToken;
 import dev.windlass.Windlass;
-import dev.windlass.WindlassOptions;
-import dev.windlass.WorkStatus;
+import dev.windlass.base.OwnerToken;
+import dev.windlass.base.WindlassOptions;
+import dev.windlass.base.WorkStatus;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.operator.OperatorAction;
 import dev.windlass.outbox.OutboxMessage;

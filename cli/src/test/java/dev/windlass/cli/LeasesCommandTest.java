@@ -3,7 +3,7 @@ package dev.windlass.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.Windlass;
-import dev.windlass.WindlassOptions;
+import dev.windlass.base.WindlassOptions;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.lease.LeaseOptions;
 import dev.windlass.lease.LeaseRequest;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.windlass.OwnerToken;
 import dev.windlass.Windlass;
-import dev.windlass.WindlassOptions;
+import dev.windlass.base.OwnerToken;
+import dev.windlass.base.WindlassOptions;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.inbox.Begin;
 import dev.windlass.inbox.Inbox;

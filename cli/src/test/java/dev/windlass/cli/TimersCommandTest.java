@@ -3,10 +3,10 @@ package dev.windlass.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.windlass.OwnerToken;
 import dev.windlass.Windlass;
-import dev.windlass.WindlassOptions;
-import dev.windlass.WorkStatus;
+import dev.windlass.base.OwnerToken;
+import dev.windlass.base.WindlassOptions;
+import dev.windlass.base.WorkStatus;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.operator.MessageFilter;
 import dev.windlass.operator.OperatorAction;

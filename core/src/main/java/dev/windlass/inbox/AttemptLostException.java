@@ -1,6 +1,6 @@
 package dev.windlass.inbox;
 
-import dev.windlass.WindlassException;
+import dev.windlass.base.WindlassException;
 
 /**
  * The attempt is not the caller's any more: its lease ran out and somebody else has taken the message over, or an operator
@@ -9,7 +9,7 @@ import dev.windlass.WindlassException;
 public final class AttemptLostException extends WindlassException {
     private static final long serialVersionUID = 1L;
 
-    AttemptLostException(String message) {
+    public AttemptLostException(String message) {
         super(message);
     }
 }

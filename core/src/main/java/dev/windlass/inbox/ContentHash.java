@@ -1,6 +1,6 @@
 package dev.windlass.inbox;
 
-import dev.windlass.runtime.Require;
+import dev.windlass.internal.support.Require;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;

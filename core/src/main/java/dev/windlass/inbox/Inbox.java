@@ -1,9 +1,9 @@
 package dev.windlass.inbox;
 
-import dev.windlass.Claims;
-import dev.windlass.OwnerToken;
-import dev.windlass.Topic;
-import dev.windlass.WindlassException;
+import dev.windlass.base.Claims;
+import dev.windlass.base.OwnerToken;
+import dev.windlass.base.Topic;
+import dev.windlass.base.WindlassException;
 import dev.windlass.join.JoinIdentifier;
 import dev.windlass.operator.FailedAttempt;
 import java.sql.Connection;
@@ -34,7 +34,7 @@ public interface Inbox extends Claims<InboxMessage, InboxWorkItemIdentifier> {
      * Processes a message once: begins it, runs the work in a transaction that also marks it as processed, and commits.
      *
      * <p>If the work throws, its transaction is rolled back, the failed attempt is recorded, and the exception goes on to the
-     * caller. {@link dev.windlass.PermanentFailure} gives the message up at once, {@link dev.windlass.RetryAfter} says how long
+     * caller. {@link dev.windlass.base.PermanentFailure} gives the message up at once, {@link dev.windlass.base.RetryAfter} says how long
      * it rests; so does having used up the attempts. While the work goes on its lease is renewed, on another connection and for as
      * long as the options say. A process that stands still for a whole lease, or work beyond that bound, may lose the message to
      * somebody else; then the work is rolled back with an {@link AttemptLostException}.

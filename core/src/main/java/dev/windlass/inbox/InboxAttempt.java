@@ -1,7 +1,7 @@
 package dev.windlass.inbox;
 
-import dev.windlass.OwnerToken;
-import dev.windlass.runtime.Require;
+import dev.windlass.base.OwnerToken;
+import dev.windlass.internal.support.Require;
 
 /**
  * The right to process a message until its lease runs out, and the proof of it that the marks ask for. Can be handed to

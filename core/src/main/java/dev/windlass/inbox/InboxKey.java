@@ -1,6 +1,6 @@
 package dev.windlass.inbox;
 
-import dev.windlass.runtime.Require;
+import dev.windlass.internal.support.Require;
 
 /**
  * Names a message as it came: where from, and the name it has there.

@@ -1,8 +1,8 @@
 package dev.windlass.inbox;
 
-import dev.windlass.HandlerOptions;
-import dev.windlass.QueueOptions;
-import dev.windlass.runtime.Require;
+import dev.windlass.base.HandlerOptions;
+import dev.windlass.base.QueueOptions;
+import dev.windlass.internal.support.Require;
 import java.time.Duration;
 
 /**

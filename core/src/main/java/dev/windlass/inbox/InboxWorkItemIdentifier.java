@@ -1,6 +1,6 @@
 package dev.windlass.inbox;
 
-import dev.windlass.runtime.Require;
+import dev.windlass.internal.support.Require;
 import java.util.UUID;
 
 /** Names a queued message as a piece of work: what ack, abandon and fail take. */

@@ -1,6 +1,6 @@
 package dev.windlass.join;
 
-import dev.windlass.runtime.Require;
+import dev.windlass.internal.support.Require;
 import java.util.UUID;
 
 /** Names a join. */

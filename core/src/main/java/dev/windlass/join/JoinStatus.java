@@ -22,7 +22,7 @@ public enum JoinStatus {
         return code;
     }
 
-    static JoinStatus of(int code) {
+    public static JoinStatus of(int code) {
         for (JoinStatus status : values()) {
             if (status.code == code) {
                 return status;

@@ -1,6 +1,6 @@
 package dev.windlass.join;
 
-import dev.windlass.WindlassException;
+import dev.windlass.base.WindlassException;
 import dev.windlass.operator.Page;
 import dev.windlass.operator.PagePosition;
 import java.sql.Connection;

@@ -1,6 +1,6 @@
 package dev.windlass.lease;
 
-import dev.windlass.Cancellation;
+import dev.windlass.base.Cancellation;
 import java.time.Instant;
 
 /**

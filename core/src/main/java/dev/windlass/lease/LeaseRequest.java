@@ -1,5 +1,6 @@
 package dev.windlass.lease;
 
+import dev.windlass.internal.support.LeaseLimits;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -16,10 +17,10 @@ public record LeaseRequest(
         @Nullable Double renewAt) {
 
     public LeaseRequest {
-        Claim.checkName(name);
-        Claim.checkDuration(duration);
+        LeaseLimits.checkName(name);
+        LeaseLimits.checkDuration(duration);
         if (owner != null) {
-            Claim.checkOwner(owner);
+            LeaseLimits.checkOwner(owner);
         }
         if (renewAt != null) {
             LeaseOptions.checkRenewAt(renewAt);
@@ -31,7 +32,7 @@ public record LeaseRequest(
     }
 
     public LeaseRequest withOwner(String owner) {
-        return new LeaseRequest(name, duration, Claim.checkOwner(owner), renewAt);
+        return new LeaseRequest(name, duration, LeaseLimits.checkOwner(owner), renewAt);
     }
 
     public LeaseRequest withRenewAt(double renewAt) {

@@ -18,7 +18,7 @@ import java.util.Optional;
  * seconds are a good choice.
  *
  * <p>Bad arguments are refused before anything is written. A database that cannot be reached is a
- * {@link dev.windlass.WindlassException}; what was acquired without the answer arriving runs out by itself. Thread-safe.
+ * {@link dev.windlass.base.WindlassException}; what was acquired without the answer arriving runs out by itself. Thread-safe.
  */
 public interface Leases {
 

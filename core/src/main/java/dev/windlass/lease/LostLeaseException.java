@@ -1,17 +1,17 @@
 package dev.windlass.lease;
 
-import dev.windlass.WindlassException;
+import dev.windlass.base.WindlassException;
 import org.jspecify.annotations.Nullable;
 
 /** A lease is not this program's any more: somebody else may hold it by now. Stop what it was protecting. */
 public final class LostLeaseException extends WindlassException {
     private static final long serialVersionUID = 1L;
 
-    LostLeaseException(String message) {
+    public LostLeaseException(String message) {
         super(message);
     }
 
-    LostLeaseException(String message, @Nullable Throwable cause) {
+    public LostLeaseException(String message, @Nullable Throwable cause) {
         super(message);
         if (cause != null) {
             initCause(cause);

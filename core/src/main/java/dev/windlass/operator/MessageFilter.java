@@ -1,7 +1,7 @@
 package dev.windlass.operator;
 
-import dev.windlass.WorkStatus;
-import dev.windlass.runtime.Require;
+import dev.windlass.base.WorkStatus;
+import dev.windlass.internal.support.Require;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 

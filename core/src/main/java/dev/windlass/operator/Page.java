@@ -1,6 +1,6 @@
 package dev.windlass.operator;
 
-import dev.windlass.runtime.Require;
+import dev.windlass.internal.support.Require;
 import java.util.AbstractList;
 import java.util.List;
 import java.util.Optional;

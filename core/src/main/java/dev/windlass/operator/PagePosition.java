@@ -1,6 +1,6 @@
 package dev.windlass.operator;
 
-import dev.windlass.runtime.Place;
+import dev.windlass.internal.support.Place;
 
 /**
  * Where a page of a list ended; the next one begins after it. It outlives what stood there, and its text can be kept or printed and

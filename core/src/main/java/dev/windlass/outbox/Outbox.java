@@ -1,9 +1,9 @@
 package dev.windlass.outbox;
 
-import dev.windlass.Claims;
-import dev.windlass.OwnerToken;
-import dev.windlass.Topic;
-import dev.windlass.WindlassException;
+import dev.windlass.base.Claims;
+import dev.windlass.base.OwnerToken;
+import dev.windlass.base.Topic;
+import dev.windlass.base.WindlassException;
 import dev.windlass.join.JoinEntry;
 import dev.windlass.join.JoinIdentifier;
 import dev.windlass.operator.FailedAttempt;

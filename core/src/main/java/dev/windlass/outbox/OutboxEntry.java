@@ -1,7 +1,7 @@
 package dev.windlass.outbox;
 
+import dev.windlass.internal.support.Require;
 import dev.windlass.join.JoinIdentifier;
-import dev.windlass.runtime.Require;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;

@@ -1,14 +1,14 @@
 package dev.windlass.outbox;
 
-import dev.windlass.Cancellation;
-import dev.windlass.PermanentFailure;
-import dev.windlass.RetryAfter;
+import dev.windlass.base.Cancellation;
+import dev.windlass.base.PermanentFailure;
+import dev.windlass.base.RetryAfter;
 
 /**
  * Handles the messages of a topic.
  *
  * <p>Returning means done. Throwing means a failed attempt, to be repeated as the handler's
- * {@linkplain dev.windlass.RetryPolicy retry policy} says; {@link PermanentFailure} and {@link RetryAfter} say it themselves.
+ * {@linkplain dev.windlass.base.RetryPolicy retry policy} says; {@link PermanentFailure} and {@link RetryAfter} say it themselves.
  * Called for different messages at once, never for one message twice at once while its lease holds. The same message may come again after a
  * failure or a crash: handlers must be idempotent, by {@link OutboxMessage#messageId()} for example.
  *

@@ -1,6 +1,6 @@
 package dev.windlass.outbox;
 
-import dev.windlass.WorkStatus;
+import dev.windlass.base.WorkStatus;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;

@@ -1,6 +1,6 @@
 package dev.windlass.outbox;
 
-import dev.windlass.runtime.Require;
+import dev.windlass.internal.support.Require;
 import java.util.UUID;
 
 /** Names a message for good, over all its attempts: what to remember for idempotency. */

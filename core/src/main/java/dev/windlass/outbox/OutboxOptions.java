@@ -1,8 +1,8 @@
 package dev.windlass.outbox;
 
-import dev.windlass.HandlerOptions;
-import dev.windlass.QueueOptions;
-import dev.windlass.runtime.Require;
+import dev.windlass.base.HandlerOptions;
+import dev.windlass.base.QueueOptions;
+import dev.windlass.internal.support.Require;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -78,7 +78,7 @@ public record OutboxOptions(
         return withQueue(queue.withHandlers(handlers));
     }
 
-    FailedHead failedHeadOf(@Nullable String topic) {
+    public FailedHead failedHeadOf(@Nullable String topic) {
         return topic == null ? failedHead : failedHeads.getOrDefault(topic, failedHead);
     }
 }

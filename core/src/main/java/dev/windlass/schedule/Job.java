@@ -1,7 +1,8 @@
 package dev.windlass.schedule;
 
-import dev.windlass.runtime.InWords;
-import dev.windlass.runtime.Require;
+import dev.windlass.internal.support.InWords;
+import dev.windlass.internal.support.JobDurations;
+import dev.windlass.internal.support.Require;
 import java.time.Duration;
 import java.time.ZoneId;
 import org.jspecify.annotations.Nullable;
@@ -47,7 +48,7 @@ public record Job(
                     + "\" to have a period, which Overlap.DELAY counts from the end of a run, got a cron expression; make it with"
                     + " Job.every(...), or take Overlap.SKIP");
         }
-        Lengths.wholeMillis("jitter", Require.notNegative("jitter", jitter));
+        JobDurations.wholeMillis("jitter", Require.notNegative("jitter", jitter));
         if (jitter.compareTo(LONGEST_JITTER) > 0) {
             throw new IllegalArgumentException("expected a jitter of at most a day, got " + jitter);
         }
@@ -95,7 +96,7 @@ public record Job(
     }
 
     /** Refuses what cannot be saved: a job without a topic, or one whose times nobody understands. */
-    Job complete() {
+    public Job complete() {
         if (topic == null) {
             throw new IllegalArgumentException(
                     "expected job \"" + name + "\" to have a topic, got none; say which with withTopic(...)");

@@ -1,7 +1,7 @@
 package dev.windlass.schedule;
 
+import dev.windlass.internal.support.Require;
 import dev.windlass.outbox.OutboxMessage;
-import dev.windlass.runtime.Require;
 import java.util.UUID;
 
 /** Names a run of a job; and the message it becomes. */

@@ -1,6 +1,6 @@
 package dev.windlass.schedule;
 
-import dev.windlass.runtime.Require;
+import dev.windlass.internal.support.Require;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -54,7 +54,7 @@ public record JobSet(String name, long revision, List<Job> jobs) {
     }
 
     /** What tells whether two sets of one revision are the same: hexadecimal SHA-256. */
-    String digest() {
+    public String digest() {
         String text = jobs.stream()
                 .sorted(Comparator.comparing(Job::name))
                 .map(JobSet::canonical)

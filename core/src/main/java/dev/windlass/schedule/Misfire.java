@@ -1,6 +1,7 @@
 package dev.windlass.schedule;
 
-import dev.windlass.runtime.Require;
+import dev.windlass.internal.support.JobDurations;
+import dev.windlass.internal.support.Require;
 import java.time.Duration;
 
 /**
@@ -27,7 +28,7 @@ public sealed interface Misfire {
     /** No run for a tick that is later than this; if the latest one is not, it runs. */
     record Skip(Duration later) implements Misfire {
         public Skip {
-            Lengths.wholeMillis("tolerated lateness", Require.positive("tolerated lateness", later));
+            JobDurations.wholeMillis("tolerated lateness", Require.positive("tolerated lateness", later));
         }
     }
 

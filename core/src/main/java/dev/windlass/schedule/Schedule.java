@@ -1,7 +1,8 @@
 package dev.windlass.schedule;
 
 import dev.windlass.cron.CronExpression;
-import dev.windlass.runtime.Require;
+import dev.windlass.internal.support.JobDurations;
+import dev.windlass.internal.support.Require;
 import java.time.Duration;
 import java.time.ZoneId;
 
@@ -20,7 +21,7 @@ public sealed interface Schedule {
             Require.text("time zone", zone.getId(), MAX_ZONE);
         }
 
-        static Cron parse(String expression, ZoneId zone) {
+        public static Cron parse(String expression, ZoneId zone) {
             return new Cron(CronExpression.parse(Require.text("cron expression", expression, MAX_EXPRESSION)), zone);
         }
 
@@ -39,7 +40,7 @@ public sealed interface Schedule {
             if (period.compareTo(SHORTEST) < 0) {
                 throw new IllegalArgumentException("expected a period of at least one second, got " + period);
             }
-            Lengths.wholeMillis("period", period);
+            JobDurations.wholeMillis("period", period);
         }
 
         @Override

@@ -1,6 +1,6 @@
 package dev.windlass.schedule;
 
-import dev.windlass.runtime.Require;
+import dev.windlass.internal.support.Require;
 import java.time.Duration;
 
 /**

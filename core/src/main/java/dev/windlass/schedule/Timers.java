@@ -1,8 +1,8 @@
 package dev.windlass.schedule;
 
-import dev.windlass.Claims;
-import dev.windlass.Topic;
-import dev.windlass.WindlassException;
+import dev.windlass.base.Claims;
+import dev.windlass.base.Topic;
+import dev.windlass.base.WindlassException;
 import dev.windlass.operator.FailedAttempt;
 import java.sql.Connection;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package dev.windlass.schedule;
 
-import dev.windlass.WindlassException;
+import dev.windlass.base.WindlassException;
 import java.util.UUID;
 
 /** A job that allows no overlap was triggered while a run of it was unfinished. */
@@ -9,7 +9,7 @@ public final class UnfinishedRunException extends WindlassException {
 
     private final UUID run;
 
-    UnfinishedRunException(String store, String jobName, UUID run) {
+    public UnfinishedRunException(String store, String jobName, UUID run) {
         super("[" + store + "] job \"" + jobName + "\" allows no overlap, and its run " + run
                 + " is unfinished; wait until it has ended, or, once it is a message of the outbox, cancel that");
         this.run = run;

@@ -1,6 +1,6 @@
 package dev.windlass.schedule;
 
-import dev.windlass.WindlassException;
+import dev.windlass.base.WindlassException;
 
 /** There is no job of this name. */
 public final class UnknownJobException extends WindlassException {
@@ -8,7 +8,7 @@ public final class UnknownJobException extends WindlassException {
 
     private final String jobName;
 
-    UnknownJobException(String store, String jobName) {
+    public UnknownJobException(String store, String jobName) {
         super("[" + store + "] expected the name of a job, got \"" + jobName
                 + "\", which is none; save the job first, or look for its name with jobs().list()");
         this.jobName = jobName;

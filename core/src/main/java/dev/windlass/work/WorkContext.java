@@ -1,6 +1,6 @@
 package dev.windlass.work;
 
-import dev.windlass.Cancellation;
+import dev.windlass.base.Cancellation;
 
 /** What a handler is told of its attempt, and tells of it. It is cancelled, too, when somebody cancels the item. */
 public interface WorkContext extends Cancellation {

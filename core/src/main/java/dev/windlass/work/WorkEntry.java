@@ -1,8 +1,8 @@
 package dev.windlass.work;
 
+import dev.windlass.internal.queue.Ranking;
+import dev.windlass.internal.support.Require;
 import dev.windlass.join.JoinIdentifier;
-import dev.windlass.runtime.Ranking;
-import dev.windlass.runtime.Require;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
@@ -39,7 +39,7 @@ public record WorkEntry(
         Map<String, String> headers,
         @Nullable JoinIdentifier join) {
 
-    static final int MAX_NAME = 255;
+    public static final int MAX_NAME = 255;
     private static final int HIGHEST = 9;
 
     /**

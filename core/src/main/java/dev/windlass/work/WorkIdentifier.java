@@ -1,6 +1,6 @@
 package dev.windlass.work;
 
-import dev.windlass.runtime.Require;
+import dev.windlass.internal.support.Require;
 import java.util.UUID;
 
 /** Names an item of the work queue. */

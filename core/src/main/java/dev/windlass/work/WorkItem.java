@@ -1,7 +1,7 @@
 package dev.windlass.work;
 
-import dev.windlass.OwnerToken;
-import dev.windlass.WorkStatus;
+import dev.windlass.base.OwnerToken;
+import dev.windlass.base.WorkStatus;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;

@@ -13,6 +13,8 @@ final class Server {
 
     private static final Duration START_TIMEOUT = Duration.ofSeconds(60);
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(30);
+    private static final int CHILDREN_TRIES = 20;
+    private static final Duration CHILDREN_PAUSE = Duration.ofMillis(250);
     private static final Duration CHILDREN_TIMEOUT = Duration.ofSeconds(5);
 
     private final Process process;
@@ -38,9 +40,19 @@ final class Server {
                 "-p",
                 Integer.toString(port)));
         settings.forEach((name, value) -> command.addAll(List.of("-c", name + "=" + value)));
-        ServerLog log = ServerLog.fromNow(directory.log());
-        Process process = Command.start(detached(account, command), binaries.home(), directory.log());
-        return new Server(process, awaitReady(process, directory.data(), log));
+        for (int tries = 1; ; tries++) {
+            ServerLog log = ServerLog.fromNow(directory.log());
+            Process process = Command.start(detached(account, command), binaries.home(), directory.log());
+            try {
+                return new Server(process, awaitReady(process, directory.data(), log));
+            } catch (EmbeddedPostgresException e) {
+                if (tries == CHILDREN_TRIES || !log.text().contains("pre-existing shared memory block")) {
+                    throw e;
+                }
+                // A child of a server that was killed lives a moment longer, and ends by itself.
+                Await.until(CHILDREN_PAUSE, () -> false);
+            }
+        }
     }
 
     boolean isRunning() {

@@ -2,11 +2,11 @@ package dev.windlass.examples;
 
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
-import dev.windlass.OwnerToken;
 import dev.windlass.Windlass;
-import dev.windlass.WindlassException;
-import dev.windlass.WindlassOptions;
-import dev.windlass.WorkStatus;
+import dev.windlass.base.OwnerToken;
+import dev.windlass.base.WindlassException;
+import dev.windlass.base.WindlassOptions;
+import dev.windlass.base.WorkStatus;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxEntry;

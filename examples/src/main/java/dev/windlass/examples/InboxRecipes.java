@@ -1,7 +1,7 @@
 package dev.windlass.examples;
 
-import dev.windlass.Topic;
 import dev.windlass.Windlass;
+import dev.windlass.base.Topic;
 import dev.windlass.inbox.Begin;
 import dev.windlass.inbox.Enqueued;
 import dev.windlass.inbox.Inbox;

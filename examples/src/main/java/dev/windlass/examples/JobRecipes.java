@@ -1,9 +1,9 @@
 package dev.windlass.examples;
 
-import dev.windlass.Claims;
-import dev.windlass.HandlerOptions;
-import dev.windlass.OwnerToken;
 import dev.windlass.Windlass;
+import dev.windlass.base.Claims;
+import dev.windlass.base.HandlerOptions;
+import dev.windlass.base.OwnerToken;
 import dev.windlass.operator.Page;
 import dev.windlass.schedule.ClaimedJobRun;
 import dev.windlass.schedule.Job;

@@ -1,11 +1,11 @@
 package dev.windlass.examples;
 
-import dev.windlass.Cancellation;
-import dev.windlass.Circuit;
-import dev.windlass.HandlerOptions;
-import dev.windlass.PermanentFailure;
-import dev.windlass.RetryPolicy;
 import dev.windlass.Windlass;
+import dev.windlass.base.Cancellation;
+import dev.windlass.base.Circuit;
+import dev.windlass.base.HandlerOptions;
+import dev.windlass.base.PermanentFailure;
+import dev.windlass.base.RetryPolicy;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxHandler;

@@ -1,12 +1,12 @@
 package dev.windlass.examples;
 
-import dev.windlass.Circuit;
-import dev.windlass.HandlerOptions;
-import dev.windlass.NotYet;
-import dev.windlass.Overtime;
-import dev.windlass.RetryPolicy;
 import dev.windlass.Windlass;
-import dev.windlass.WindlassOptions;
+import dev.windlass.base.Circuit;
+import dev.windlass.base.HandlerOptions;
+import dev.windlass.base.NotYet;
+import dev.windlass.base.Overtime;
+import dev.windlass.base.RetryPolicy;
+import dev.windlass.base.WindlassOptions;
 import dev.windlass.operator.Attempts;
 import dev.windlass.operator.MessageFilter;
 import dev.windlass.outbox.FailedHead;

@@ -1,8 +1,8 @@
 package dev.windlass.examples;
 
-import dev.windlass.OwnerToken;
 import dev.windlass.Windlass;
-import dev.windlass.WorkStatus;
+import dev.windlass.base.OwnerToken;
+import dev.windlass.base.WorkStatus;
 import dev.windlass.operator.MessageFilter;
 import dev.windlass.operator.Page;
 import dev.windlass.schedule.ListedTimer;

@@ -1,12 +1,12 @@
 package dev.windlass.examples;
 
-import dev.windlass.HandlerOptions;
-import dev.windlass.PermanentFailure;
-import dev.windlass.RetryAfter;
-import dev.windlass.RetryPolicy;
-import dev.windlass.Topic;
 import dev.windlass.Windlass;
-import dev.windlass.WorkStatus;
+import dev.windlass.base.HandlerOptions;
+import dev.windlass.base.PermanentFailure;
+import dev.windlass.base.RetryAfter;
+import dev.windlass.base.RetryPolicy;
+import dev.windlass.base.Topic;
+import dev.windlass.base.WorkStatus;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;

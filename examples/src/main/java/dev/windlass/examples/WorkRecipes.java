@@ -1,11 +1,11 @@
 package dev.windlass.examples;
 
-import dev.windlass.HandlerOptions;
-import dev.windlass.NotYet;
-import dev.windlass.OwnerToken;
-import dev.windlass.RetryPolicy;
-import dev.windlass.Topic;
 import dev.windlass.Windlass;
+import dev.windlass.base.HandlerOptions;
+import dev.windlass.base.NotYet;
+import dev.windlass.base.OwnerToken;
+import dev.windlass.base.RetryPolicy;
+import dev.windlass.base.Topic;
 import dev.windlass.join.FollowUp;
 import dev.windlass.join.JoinEntry;
 import dev.windlass.join.JoinIdentifier;

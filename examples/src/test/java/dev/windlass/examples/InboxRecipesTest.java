@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.windlass.Windlass;
-import dev.windlass.WorkStatus;
+import dev.windlass.base.WorkStatus;
 import dev.windlass.inbox.Inbox;
 import dev.windlass.inbox.SeenMessage;
 import dev.windlass.operator.MessageFilter;

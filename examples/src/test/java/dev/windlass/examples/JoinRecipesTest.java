@@ -2,8 +2,8 @@ package dev.windlass.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.windlass.PermanentFailure;
 import dev.windlass.Windlass;
+import dev.windlass.base.PermanentFailure;
 import dev.windlass.join.JoinEntry;
 import dev.windlass.join.JoinIdentifier;
 import dev.windlass.join.JoinStatus;

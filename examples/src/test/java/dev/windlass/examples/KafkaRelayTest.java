@@ -3,11 +3,11 @@ package dev.windlass.examples;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.windlass.HandlerOptions;
-import dev.windlass.PermanentFailure;
-import dev.windlass.RetryPolicy;
 import dev.windlass.Windlass;
-import dev.windlass.WorkStatus;
+import dev.windlass.base.HandlerOptions;
+import dev.windlass.base.PermanentFailure;
+import dev.windlass.base.RetryPolicy;
+import dev.windlass.base.WorkStatus;
 import dev.windlass.examples.KafkaBroker.Arrived;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.ShutdownSignalException;
-import dev.windlass.HandlerOptions;
-import dev.windlass.PermanentFailure;
-import dev.windlass.RetryPolicy;
 import dev.windlass.Windlass;
+import dev.windlass.base.HandlerOptions;
+import dev.windlass.base.PermanentFailure;
+import dev.windlass.base.RetryPolicy;
 import dev.windlass.examples.AmqpBroker.Arrived;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessageIdentifier;

@@ -2,9 +2,9 @@ package dev.windlass.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.windlass.PermanentFailure;
 import dev.windlass.Windlass;
-import dev.windlass.WorkStatus;
+import dev.windlass.base.PermanentFailure;
+import dev.windlass.base.WorkStatus;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;

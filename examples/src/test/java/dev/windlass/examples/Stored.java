@@ -3,7 +3,7 @@ package dev.windlass.examples;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.Windlass;
-import dev.windlass.WorkStatus;
+import dev.windlass.base.WorkStatus;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
 

@@ -10,8 +10,8 @@ final class TypedPayloadsTest {
     void theHandlerDecidesWhatBecomesOfAMessage() throws Exception {
         assertThat(Run.example(TypedPayloads::main)).containsExactly("""
                 {"card":"good","cents":1999}: DONE after 0 retries
-                {"card":"busy","cents":1999}: DONE after 1 retries, last error dev.windlass.RetryAfter: the gateway asks for a pause
-                {"card":"stolen","cents":1999}: FAILED after 0 retries, last error dev.windlass.PermanentFailure: the card is blocked
+                {"card":"busy","cents":1999}: DONE after 1 retries, last error dev.windlass.base.RetryAfter: the gateway asks for a pause
+                {"card":"stolen","cents":1999}: FAILED after 0 retries, last error dev.windlass.base.PermanentFailure: the card is blocked
                 {"card":"unreachable","cents":1999}: FAILED after 2 retries, last error java.io.IOException: no answer""".lines().toArray(String[]::new));
     }
 }

@@ -3,10 +3,10 @@ package dev.windlass.examples;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.windlass.OwnerToken;
-import dev.windlass.PermanentFailure;
 import dev.windlass.Windlass;
-import dev.windlass.WorkStatus;
+import dev.windlass.base.OwnerToken;
+import dev.windlass.base.PermanentFailure;
+import dev.windlass.base.WorkStatus;
 import dev.windlass.join.JoinIdentifier;
 import dev.windlass.join.JoinStatus;
 import dev.windlass.operator.TopicLimit;

@@ -1,7 +1,7 @@
 package dev.windlass.testkit;
 
-import dev.windlass.runtime.InWords;
-import dev.windlass.schema.Channel;
+import dev.windlass.internal.schema.Channel;
+import dev.windlass.internal.support.InWords;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 /** Waits until the nodes have handled all that is due, and says what is left when they do not. */
@@ -117,9 +118,9 @@ final class Drain {
     /** For nodes that listen; the others poll. */
     void wakeNodes(Connection connection) throws SQLException {
         for (Queue queue : queues(connection)) {
-            try (PreparedStatement statement = connection.prepareStatement(
-                    "select pg_notify(?, said) from unnest(array['', chr(1) || 'timers', chr(1) || 'jobs']) said")) {
-                statement.setString(1, queue.channel);
+            try (PreparedStatement statement =
+                    connection.prepareStatement("select pg_notify(channel, 'ready') from unnest(?::text[]) channel")) {
+                statement.setObject(1, queue.channels.toArray(String[]::new));
                 statement.execute();
             }
         }
@@ -135,7 +136,7 @@ final class Drain {
             String topic,
             String expire,
             String reap,
-            String channel,
+            List<String> channels,
             boolean schedules,
             String timers,
             String jobs) {}
@@ -160,13 +161,16 @@ final class Drain {
             List<Queue> queues = new ArrayList<>();
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
-                    String channel = Channel.of(schema, row.getString("table_name"));
+                    String table = row.getString("table_name");
+                    Stream<String> tables = row.getBoolean("schedules")
+                            ? Stream.of(table, table + "_timer", table + "_job_run")
+                            : Stream.of(table);
                     queues.add(new Queue(
                             row.getString("name"),
                             row.getString("topic"),
                             row.getString("expire"),
                             row.getString("reap"),
-                            channel,
+                            tables.map(each -> Channel.of(schema, each)).toList(),
                             row.getBoolean("schedules"),
                             row.getString("timers"),
                             row.getString("jobs")));

@@ -1,7 +1,7 @@
 package dev.windlass.testkit;
 
 import dev.windlass.Windlass;
-import dev.windlass.WindlassOptions;
+import dev.windlass.base.WindlassOptions;
 import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;

@@ -1,9 +1,9 @@
 package dev.windlass.testkit;
 
-import dev.windlass.WindlassException;
-import dev.windlass.engine.PostgresDialect;
-import dev.windlass.runtime.Dialect;
-import dev.windlass.runtime.SafeCopies;
+import dev.windlass.base.WindlassException;
+import dev.windlass.internal.database.Dialect;
+import dev.windlass.internal.database.SafeCopies;
+import dev.windlass.internal.engine.PostgresDialect;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;

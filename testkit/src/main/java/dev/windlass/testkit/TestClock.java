@@ -1,7 +1,7 @@
 package dev.windlass.testkit;
 
-import dev.windlass.MonotonicClock;
-import dev.windlass.runtime.Require;
+import dev.windlass.base.MonotonicClock;
+import dev.windlass.internal.support.Require;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 

@@ -5,18 +5,18 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.windlass.NotYet;
-import dev.windlass.OwnerToken;
-import dev.windlass.RetryAfter;
 import dev.windlass.Windlass;
-import dev.windlass.WindlassException;
-import dev.windlass.WorkStatus;
+import dev.windlass.base.NotYet;
+import dev.windlass.base.OwnerToken;
+import dev.windlass.base.RetryAfter;
+import dev.windlass.base.WindlassException;
+import dev.windlass.base.WorkStatus;
+import dev.windlass.internal.schema.Channel;
 import dev.windlass.operator.TopicLimit;
 import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxOptions;
-import dev.windlass.schema.Channel;
 import dev.windlass.work.WorkEntry;
 import dev.windlass.work.WorkItem;
 import java.sql.Connection;
@@ -31,6 +31,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.assertj.core.util.Throwables;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -188,14 +189,18 @@ final class AdvanceTest {
     void advanceWakesNodesThatListen() throws SQLException {
         try (Connection connection = database.dataSource().getConnection();
                 Statement statement = connection.createStatement()) {
-            statement.execute("listen \"" + Channel.of(database.schema(), "outbox") + "\"");
+            List<String> channels = Stream.of("outbox", "outbox_timer", "outbox_job_run")
+                    .map(table -> Channel.of(database.schema(), table))
+                    .toList();
+            for (String channel : channels) {
+                statement.execute("listen \"" + channel + "\"");
+            }
 
             database.advance(DAY);
 
             PGNotification[] heard = connection.unwrap(PGConnection.class).getNotifications(10_000);
-            assertThat(heard)
-                    .extracting(PGNotification::getParameter)
-                    .containsExactly("", "\u0001timers", "\u0001jobs");
+            assertThat(heard).extracting(PGNotification::getName).containsExactlyElementsOf(channels);
+            assertThat(heard).extracting(PGNotification::getParameter).containsOnly("ready");
             statement.execute("unlisten *");
         }
     }

@@ -3,9 +3,9 @@ package dev.windlass.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.windlass.Topic;
 import dev.windlass.Windlass;
-import dev.windlass.WindlassException;
+import dev.windlass.base.Topic;
+import dev.windlass.base.WindlassException;
 import dev.windlass.outbox.OutboxEntry;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -3,7 +3,7 @@ package dev.windlass.cli.bench;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.windlass.Windlass;
-import dev.windlass.WindlassOptions;
+import dev.windlass.base.WindlassOptions;
 import dev.windlass.outbox.OutboxOptions;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -1,7 +1,7 @@
 package dev.windlass.cli.bench;
 
 import dev.windlass.Windlass;
-import dev.windlass.runtime.Telemetry;
+import dev.windlass.internal.dispatch.Telemetry;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;

@@ -1,7 +1,7 @@
 package dev.windlass.cli.bench;
 
-import dev.windlass.HandlerOptions;
 import dev.windlass.Windlass;
+import dev.windlass.base.HandlerOptions;
 import dev.windlass.join.FollowUp;
 import dev.windlass.join.JoinEntry;
 import dev.windlass.outbox.OutboxEntry;

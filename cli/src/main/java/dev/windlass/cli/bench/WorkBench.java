@@ -1,9 +1,9 @@
 package dev.windlass.cli.bench;
 
 import dev.windlass.Windlass;
+import dev.windlass.internal.dispatch.Telemetry;
 import dev.windlass.operator.TopicLimit;
 import dev.windlass.outbox.OutboxOptions;
-import dev.windlass.runtime.Telemetry;
 import dev.windlass.work.WorkItem;
 import dev.windlass.work.WorkOptions;
 import java.io.PrintWriter;

@@ -1,8 +1,8 @@
 package dev.windlass.cli.demo;
 
 import dev.windlass.Windlass;
-import dev.windlass.engine.PostgresDialect;
-import dev.windlass.runtime.SafeCopies;
+import dev.windlass.internal.database.SafeCopies;
+import dev.windlass.internal.engine.PostgresDialect;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -1,7 +1,7 @@
 package dev.windlass.cli.demo;
 
-import dev.windlass.PermanentFailure;
 import dev.windlass.Windlass;
+import dev.windlass.base.PermanentFailure;
 import dev.windlass.join.FollowUp;
 import dev.windlass.join.JoinEntry;
 import dev.windlass.operator.TopicLimit;

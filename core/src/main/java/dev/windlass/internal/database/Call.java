@@ -1,0 +1,156 @@
+package dev.windlass.internal.database;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** One call of a stored routine: name it, give the arguments in order, read the rows. */
+public final class Call {
+    private final Dialect dialect;
+    private final Connection connection;
+    private final String schema;
+    private final String routine;
+    private final List<SqlType> types = new ArrayList<>(9);
+    private final List<@Nullable Object> values = new ArrayList<>(9);
+
+    Call(Dialect dialect, Connection connection, String schema, String routine) {
+        this.dialect = dialect;
+        this.connection = connection;
+        this.schema = schema;
+        this.routine = routine;
+    }
+
+    public Call bool(boolean value) {
+        return argument(SqlType.BOOLEAN, value);
+    }
+
+    public Call bools(@Nullable List<@Nullable Boolean> values) {
+        return argument(SqlType.BOOLEANS, values);
+    }
+
+    public Call integer(@Nullable Integer value) {
+        return argument(SqlType.INTEGER, value);
+    }
+
+    public Call integers(@Nullable List<Integer> values) {
+        return argument(SqlType.INTEGERS, values);
+    }
+
+    public Call number(@Nullable Long value) {
+        return argument(SqlType.LONG, value);
+    }
+
+    public Call numbers(List<Long> values) {
+        return argument(SqlType.LONGS, values);
+    }
+
+    public Call text(@Nullable String value) {
+        return argument(SqlType.TEXT, value);
+    }
+
+    public Call texts(@Nullable List<@Nullable String> values) {
+        return argument(SqlType.TEXTS, values);
+    }
+
+    public Call json(@Nullable String value) {
+        return argument(SqlType.JSON, value);
+    }
+
+    public Call uuid(@Nullable UUID value) {
+        return argument(SqlType.UUID, value);
+    }
+
+    public Call uuids(@Nullable List<UUID> values) {
+        return argument(SqlType.UUIDS, values);
+    }
+
+    public Call instant(@Nullable Instant value) {
+        return argument(SqlType.INSTANT, value);
+    }
+
+    public Call instants(@Nullable List<@Nullable Instant> values) {
+        return argument(SqlType.INSTANTS, values);
+    }
+
+    public Call duration(@Nullable Duration value) {
+        return argument(SqlType.DURATION, value);
+    }
+
+    public Call durations(@Nullable List<@Nullable Duration> values) {
+        return argument(SqlType.DURATIONS, values);
+    }
+
+    private Call argument(SqlType type, @Nullable Object value) {
+        types.add(type);
+        values.add(value);
+        return this;
+    }
+
+    /** OpenCalls the routine and maps every row of its result. */
+    public <T> List<T> list(RowMapper<T> mapper) throws SQLException {
+        return run(dialect.call(schema, routine, types), mapper);
+    }
+
+    /** OpenCalls a claim: its rows also tell what proves how far it has come. */
+    public <T> List<T> claimed(RowMappers<T> mappers) throws SQLException {
+        return read(dialect.callOfClaim(schema, routine, types), mappers);
+    }
+
+    /** OpenCalls the routine, and looks up the columns of its result once. */
+    public <T> List<T> rows(RowMappers<T> mappers) throws SQLException {
+        return read(dialect.call(schema, routine, types), mappers);
+    }
+
+    /** OpenCalls a routine that answers with one value. */
+    public <T> T value(RowMapper<T> mapper) throws SQLException {
+        return run(dialect.callForValue(schema, routine, types), mapper).get(0);
+    }
+
+    /** OpenCalls a routine that answers with one number. */
+    public int count() throws SQLException {
+        return value(row -> row.getInt(1));
+    }
+
+    private <T> List<T> run(String sql, RowMapper<T> mapper) throws SQLException {
+        return read(sql, rows -> mapper);
+    }
+
+    private <T> List<T> read(String sql, RowMappers<T> mappers) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            for (int i = 0; i < types.size(); i++) {
+                dialect.bind(statement, i + 1, types.get(i), values.get(i));
+            }
+            try (ResultSet rows = statement.executeQuery()) {
+                RowMapper<T> mapper = mappers.of(rows);
+                List<T> result = new ArrayList<>();
+                while (rows.next()) {
+                    result.add(mapper.map(rows));
+                }
+                return result;
+            }
+        } catch (SQLException e) {
+            throw SafeCopies.of(e, dialect);
+        } catch (RuntimeException e) {
+            throw SafeCopies.unwrapped(e, dialect);
+        }
+    }
+
+    /** Finds out where the columns of a result are. */
+    @FunctionalInterface
+    public interface RowMappers<T> {
+        RowMapper<T> of(ResultSet rows) throws SQLException;
+    }
+
+    /** Makes a value of the row the cursor is on. */
+    @FunctionalInterface
+    public interface RowMapper<T> {
+        T map(ResultSet row) throws SQLException;
+    }
+}

@@ -1,0 +1,539 @@
+package dev.windlass.internal.database;
+
+import dev.windlass.base.RetryPolicy;
+import dev.windlass.base.WindlassException;
+import dev.windlass.internal.support.InWords;
+import dev.windlass.internal.support.Require;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One schema of one database: borrows connections, calls routines, tells transient errors from others.
+ *
+ * <p>Thread-safe.
+ */
+public final class Database {
+    private static final Logger log = LoggerFactory.getLogger(Database.class);
+    /** As the standard has it. */
+    private static final String CANNOT_CONNECT = "08001";
+
+    private static final String TRANSACTION_OPEN = "25001";
+    private static final long STALE_NANOS = Duration.ofSeconds(30).toNanos();
+    private static final long SAID_AGAIN_NANOS = Duration.ofMinutes(1).toNanos();
+
+    /** An exhausted pool answers only after its own time-out; the caller must not wait for several of them. */
+    private static final long TRY_NANOS = Duration.ofSeconds(2).toNanos();
+
+    private final DataSource dataSource;
+    private final Dialect dialect;
+    private final String schema;
+    private final String name;
+    private final int answerMillis;
+    private final boolean autoCommitAllowed;
+    private final RetryPolicy retries;
+    private final Sight sight;
+    private final OpenCalls calls;
+
+    /** What was last seen of the server and of its connections, by whoever uses it; and which threads are in a transaction. */
+    private static final class Sight {
+        private final String name;
+        private volatile boolean away;
+        private boolean told;
+        private long awaySince;
+        private long backSince = System.nanoTime() - STALE_NANOS;
+        private long starved = System.nanoTime() - SAID_AGAIN_NANOS;
+
+        /** Whether connections come with auto-commit on, so that one without is in somebody's transaction. */
+        private volatile boolean autoCommits;
+
+        @SuppressWarnings("ThreadLocalUsage") // one for each database: a transaction of another does not count
+        private final ThreadLocal<@Nullable Connection> transaction = new ThreadLocal<>();
+
+        Sight(String name) {
+            this.name = name;
+        }
+
+        /**
+         * Many meet an outage at once; one line tells of it, and one of its end. Connections that broke in it are found out one by
+         * one, some only after the end: that is no second outage, unless it goes on.
+         */
+        synchronized void lost(String reason) {
+            away = true;
+            if (!told && System.nanoTime() - backSince >= STALE_NANOS) {
+                told = true;
+                awaySince = System.nanoTime();
+                log.warn("[{}] the database is away: {}; trying again until it is back", name, reason);
+            }
+        }
+
+        /** All who wait for a connection find out at once that there is none; a line a minute tells of it. */
+        synchronized void starved(PoolTimeout timeout) {
+            if (System.nanoTime() - starved >= SAID_AGAIN_NANOS) {
+                starved = System.nanoTime();
+                log.warn("[{}] {}", name, timeout.getMessage());
+            }
+        }
+
+        synchronized void found() {
+            away = false;
+            if (told) {
+                told = false;
+                backSince = System.nanoTime();
+                log.info(
+                        "[{}] the database is back after {}",
+                        name,
+                        InWords.of(Duration.ofNanos(backSince - awaySince)));
+            }
+        }
+    }
+
+    /**
+     * @param name identifies this store in logs and errors
+     */
+    public Database(DataSource dataSource, Dialect dialect, String schema, String name) {
+        this(dataSource, dialect, schema, name, 0, false, RetryPolicy.ofCalls(), new Sight(name), new OpenCalls());
+    }
+
+    private Database(
+            DataSource dataSource,
+            Dialect dialect,
+            String schema,
+            String name,
+            int answerMillis,
+            boolean autoCommitAllowed,
+            RetryPolicy retries,
+            Sight sight,
+            OpenCalls calls) {
+        this.dataSource = dataSource;
+        this.dialect = dialect;
+        this.schema = schema;
+        this.name = name;
+        this.answerMillis = answerMillis;
+        this.autoCommitAllowed = autoCommitAllowed;
+        this.retries = retries;
+        this.sight = sight;
+        this.calls = calls;
+    }
+
+    /**
+     * The same for loops, which nobody watches: a call without an answer for this long is given up together with its
+     * connection. A network that swallows packets would hold it for ever where no socket time-out is set. {@link #breakOff} and
+     * {@link #end} are about these calls alone.
+     */
+    public Database answeringWithin(Duration time) {
+        return new Database(
+                dataSource,
+                dialect,
+                schema,
+                name,
+                (int) time.toMillis(),
+                autoCommitAllowed,
+                retries,
+                sight,
+                new OpenCalls());
+    }
+
+    /** The same under another name, for one of several users of a database. */
+    public Database named(String name) {
+        return new Database(dataSource, dialect, schema, name, answerMillis, autoCommitAllowed, retries, sight, calls);
+    }
+
+    /** The same for callers who may bring connections that commit each statement by itself. */
+    public Database allowingAutoCommit(boolean allowed) {
+        return new Database(dataSource, dialect, schema, name, answerMillis, allowed, retries, sight, calls);
+    }
+
+    /** The same with another number of tries, and other pauses between them. */
+    public Database retryingBy(RetryPolicy retries) {
+        return new Database(dataSource, dialect, schema, name, answerMillis, autoCommitAllowed, retries, sight, calls);
+    }
+
+    public String name() {
+        return name;
+    }
+
+    public String schema() {
+        return schema;
+    }
+
+    public Dialect dialect() {
+        return dialect;
+    }
+
+    public Call call(Connection connection, String routine) {
+        return new Call(dialect, connection, schema, routine);
+    }
+
+    /** Borrows a connection that the caller closes. */
+    public Connection connect() throws SQLException {
+        long before = System.nanoTime();
+        try {
+            return dataSource.getConnection();
+        } catch (SQLException e) {
+            SQLException safe = noConnection(e, Duration.ofNanos(System.nanoTime() - before));
+            note(safe);
+            throw safe;
+        } catch (RuntimeException e) {
+            throw noted(e);
+        }
+    }
+
+    private SQLException noted(RuntimeException e) {
+        SQLException safe = SafeCopies.unwrapped(e, dialect);
+        note(safe);
+        return safe;
+    }
+
+    /**
+     * A pool tells one of those who wait why a connection could not be made, and the others only that their time is up. While the
+     * database is known to be away, that is the reason for them too.
+     */
+    private SQLException noConnection(SQLException e, Duration waited) {
+        SQLException safe = SafeCopies.whileConnecting(e, dialect);
+        if (!PoolTimeout.is(e)) {
+            return safe;
+        }
+        String said = dialect.describe(e);
+        if (sight.away) {
+            return new SqlError("the database is away (" + said + ")", CANNOT_CONNECT, e, true);
+        }
+        PoolTimeout timeout = new PoolTimeout(e, waited, said);
+        sight.starved(timeout);
+        return timeout;
+    }
+
+    /** An error that somebody met on a connection from here. */
+    void note(SQLException e) {
+        if (dialect.isOutage(e)) {
+            sight.lost(describe(e));
+        }
+    }
+
+    /** Runs work in a transaction of its own, once. */
+    public <T> T once(Work<T> work) throws SQLException {
+        return once(work, connection -> {
+            throw new SqlError(
+                    "it needs a transaction of its own, and the data source gives the connection of a transaction that is"
+                            + " open already; call it outside of that, or give Windlass a data source that knows no"
+                            + " transactions",
+                    TRANSACTION_OPEN);
+        });
+    }
+
+    /** The same, which may be several statements, and waits for locks of others no longer than this. */
+    public <T> T once(Duration lockPatience, Work<T> work) throws SQLException {
+        return once(connection -> {
+            connection.setAutoCommit(false);
+            T result;
+            try {
+                dialect.limitLockWaits(connection, lockPatience);
+                result = work.run(connection);
+                connection.commit();
+            } catch (SQLException | RuntimeException e) {
+                undo(connection, true, e);
+                throw e;
+            }
+            connection.setAutoCommit(true);
+            return result;
+        });
+    }
+
+    private <T> T once(Work<T> work, Work<T> joined) throws SQLException {
+        try (Connection connection = connect()) {
+            if (isInTransaction(connection)) {
+                return joined.run(connection);
+            }
+            return answerMillis == 0 ? transact(connection, work) : transactInTime(connection, work);
+        } catch (SQLException e) {
+            note(e);
+            throw safe(e);
+        } catch (RuntimeException e) {
+            throw noted(e);
+        }
+    }
+
+    /**
+     * Whether a borrowed connection is in a transaction of the caller, as those of a data source that follows a transaction
+     * manager are: nobody but the caller may commit it. Some pools give all their connections out with auto-commit off. Then
+     * it cannot be told from the setting alone, and what may be in a transaction is refused.
+     */
+    boolean isInTransaction(Connection connection) throws SQLException {
+        if (connection.getAutoCommit()) {
+            sight.autoCommits = true;
+            return false;
+        }
+        if (!sight.autoCommits && (dialect.isInTransaction(connection) || followsTransactions(connection))) {
+            throw new SqlError(
+                    "it cannot tell whether a connection with auto-commit off is in a transaction of yours; give Windlass the"
+                            + " pool itself, or let the pool give out connections with auto-commit on",
+                    TRANSACTION_OPEN);
+        }
+        return sight.autoCommits;
+    }
+
+    /** Spring's proxies have this interface; Spring is no dependency of this library. */
+    private static boolean followsTransactions(Connection connection) {
+        return Stream.of(connection.getClass().getInterfaces())
+                .anyMatch(type -> type.getName().equals("org.springframework.jdbc.datasource.ConnectionProxy"));
+    }
+
+    /** The connection of the transaction that this thread has begun here and not ended yet. */
+    Optional<Connection> transaction() {
+        return Optional.ofNullable(sight.transaction.get());
+    }
+
+    /** This thread is in a transaction from now on; null: it no longer is. */
+    void enter(@Nullable Connection connection) {
+        if (connection == null) {
+            sight.transaction.remove();
+        } else {
+            sight.transaction.set(connection);
+        }
+    }
+
+    /**
+     * Runs work in the caller's transaction, once.
+     *
+     * @throws IllegalStateException if the connection commits each statement by itself
+     */
+    public <T> T within(Connection connection, String what, Work<T> work) {
+        Require.present("connection", connection);
+        try {
+            if (!autoCommitAllowed && connection.getAutoCommit()) {
+                throw new IllegalStateException("[" + name + "] could not " + what
+                        + ": expected a connection in a transaction, got one with auto-commit on, which would commit this by"
+                        + " itself; call setAutoCommit(false) before your change, or use the method without a connection"
+                        + " (who means it sets WindlassOptions.withAutoCommitAllowed)");
+            }
+            return work.run(connection);
+        } catch (SQLException e) {
+            throw failure(what, e);
+        }
+    }
+
+    private <T> T transactInTime(Connection connection, Work<T> work) throws SQLException {
+        calls.begin(connection);
+        try {
+            return transactWithin(answerMillis, connection, work);
+        } finally {
+            calls.ended(connection);
+        }
+    }
+
+    /** Runs work that is one statement, and gives it up, together with the connection, after that many milliseconds. */
+    <T> T transactWithin(int millis, Connection connection, Work<T> work) throws SQLException {
+        int before = connection.getNetworkTimeout();
+        if (before > 0 && before <= millis) {
+            return transact(connection, work);
+        }
+        connection.setNetworkTimeout(Runnable::run, millis);
+        try {
+            return transact(connection, work);
+        } finally {
+            restore(connection, before);
+        }
+    }
+
+    /** Says nothing about the work: a connection that has just broken is found out by whoever borrows it next. */
+    private void restore(Connection connection, int networkTimeout) {
+        try {
+            connection.setNetworkTimeout(Runnable::run, networkTimeout);
+        } catch (SQLException e) {
+            log.debug("[{}] the time-out of a connection could not be restored", name, e);
+        }
+    }
+
+    /**
+     * Runs work in the transaction that this thread is in; or, if it is in none, in one of its own, and again, a few times,
+     * after a transient error. Only for work that is harmless to repeat when it is not known whether the first try was
+     * committed.
+     */
+    public <T> T retrying(String what, Work<T> work) {
+        return retrying(what, work, connection -> within(connection, what, work));
+    }
+
+    public <T> T retrying(String what, Work<T> own, Work<T> joined) {
+        return retrying(what, own, Function.identity(), joined);
+    }
+
+    /**
+     * The same with other work for the transaction that this thread is in.
+     *
+     * @param committed what is done with the result of {@code own}, once it has been committed
+     */
+    public <T, R> R retrying(String what, Work<T> own, Function<T, R> committed, Work<R> joined) {
+        Connection transaction = sight.transaction.get();
+        if (transaction != null) {
+            return repeating(what, () -> joined.run(transaction));
+        }
+        Supplier<R> done = repeating(
+                what,
+                () -> once(
+                        connection -> {
+                            T result = own.run(connection);
+                            return () -> committed.apply(result);
+                        },
+                        connection -> {
+                            R result = joined.run(connection);
+                            return () -> result;
+                        }));
+        return done.get();
+    }
+
+    /** The same always in a transaction of its own, committed when this returns; refused where that cannot be had. */
+    public <T> T alone(String what, Work<T> work) {
+        return repeating(what, () -> once(work));
+    }
+
+    private interface Try<T> {
+        T run() throws SQLException;
+    }
+
+    private <T> T repeating(String what, Try<T> work) {
+        long start = System.nanoTime();
+        for (int attempt = 1; ; attempt++) {
+            try {
+                return work.run();
+            } catch (SQLException e) {
+                boolean last = attempt == retries.maxAttempts() || System.nanoTime() - start > TRY_NANOS;
+                if (last || !dialect.isTransient(e)) {
+                    throw failure(what, e);
+                }
+                log.debug("[{}] {} failed, trying again: {}", name, what, describe(e));
+                pause(what, e, attempt);
+            }
+        }
+    }
+
+    private void pause(String what, SQLException cause, int attempt) {
+        try {
+            Thread.sleep(retries.delay(attempt - 1).toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw failure(what, cause);
+        }
+    }
+
+    /**
+     * Runs work that is one statement, and has the server commit it: a process that stands still between a statement and its
+     * commit would keep the rows locked.
+     */
+    public <T> T transact(Connection connection, Work<T> work) throws SQLException {
+        boolean manual = !connection.getAutoCommit();
+        if (manual) {
+            connection.setAutoCommit(true);
+        }
+        try {
+            T result = work.run(connection);
+            if (sight.away) {
+                sight.found();
+            }
+            return result;
+        } catch (SQLException e) {
+            note(e);
+            SQLException safe = safe(e);
+            discard(connection, safe);
+            throw safe;
+        } catch (RuntimeException e) {
+            SQLException safe = noted(e);
+            discard(connection, safe);
+            throw safe;
+        } finally {
+            if (manual) {
+                setManual(connection);
+            }
+        }
+    }
+
+    private void discard(Connection connection, SQLException cause) {
+        try {
+            if (dialect.spoilsConnection(cause)) {
+                connection.abort(Runnable::run);
+            }
+        } catch (SQLException e) {
+            cause.addSuppressed(safe(e));
+        }
+    }
+
+    /** Says nothing about the work either. */
+    private void setManual(Connection connection) {
+        try {
+            connection.setAutoCommit(false);
+        } catch (SQLException e) {
+            log.debug("[{}] a connection could not be given back as it was", name, e);
+        }
+    }
+
+    /** Rolls back. A connection that was lost cannot be; what lost it is what the caller needs to know. */
+    public void undo(Connection connection, boolean autoCommit, Throwable cause) {
+        try {
+            connection.rollback();
+            connection.setAutoCommit(autoCommit);
+        } catch (SQLException e) {
+            cause.addSuppressed(safe(e));
+        }
+    }
+
+    /** Closes a connection that was kept, with the time-out it came with: not every pool resets that. */
+    public static void giveBack(Connection connection, int networkTimeout) throws SQLException {
+        try (connection) {
+            connection.setNetworkTimeout(Runnable::run, networkTimeout);
+        }
+    }
+
+    /** Ends a connection on which a call hangs; the call fails. */
+    public static void abort(@Nullable Connection connection) {
+        try {
+            if (connection != null) {
+                connection.abort(Runnable::run);
+            }
+        } catch (SQLException e) {
+            log.debug("aborting a connection failed", e);
+        }
+    }
+
+    /** The exception for callers of the public API. */
+    public WindlassException failure(String what, SQLException e) {
+        return new WindlassException("[" + name + "] could not " + what + ": " + describe(e), safe(e));
+    }
+
+    /** An error in one line, without a word that may come from a row. */
+    public String describe(SQLException e) {
+        return dialect.describe(e);
+    }
+
+    /** An error as it may be logged and passed on: it quotes no row. */
+    public SQLException safe(SQLException e) {
+        return SafeCopies.of(e, dialect);
+    }
+
+    /** An exception, perhaps of users' code, as it may be logged and stored: no error of a database in it quotes a row. */
+    public Throwable safe(Throwable thrown) {
+        return SafeCopies.of(thrown, dialect);
+    }
+
+    /** Ends the calls that are under way, together with their connections; they fail. */
+    public void breakOff() {
+        calls.breakOff();
+    }
+
+    /** The same, and lets no further call begin. */
+    public void end() {
+        calls.end();
+    }
+
+    /** Work on a connection that somebody else opens, commits and closes. */
+    @FunctionalInterface
+    public interface Work<T> {
+        T run(Connection connection) throws SQLException;
+    }
+}

@@ -1,0 +1,148 @@
+package dev.windlass.internal.database;
+
+import dev.windlass.base.TransactionalWork;
+import dev.windlass.base.WindlassException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Savepoint;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Transactions around pieces of the caller's work: committed when it returns, rolled back when it throws. A piece inside of
+ * another, or of a transaction that the data source knows of, is a part of it.
+ */
+public final class Transactions {
+    private final Database database;
+    private final Runnable afterCommit;
+
+    public Transactions(Database database, Runnable afterCommit) {
+        this.database = database;
+        this.afterCommit = afterCommit;
+    }
+
+    public <T extends @Nullable Object, X extends Exception> T run(TransactionalWork<T, X> work) throws X {
+        Optional<Connection> open = database.transaction();
+        return open.isPresent() ? part(open.get(), work) : whole(work);
+    }
+
+    private <T extends @Nullable Object, X extends Exception> T whole(TransactionalWork<T, X> work) throws X {
+        try (Borrowed borrowed = new Borrowed()) {
+            T result;
+            database.enter(borrowed.connection);
+            try {
+                if (borrowed.isCallers) {
+                    return part(borrowed.connection, work);
+                }
+                result = work.run(borrowed.connection);
+            } catch (Throwable e) {
+                borrowed.undo(e);
+                throw e;
+            } finally {
+                database.enter(null);
+            }
+            borrowed.commit();
+            afterCommit.run();
+            return result;
+        }
+    }
+
+    /** What it did is undone if it throws, also if whoever is around it goes on. */
+    private <T extends @Nullable Object, X extends Exception> T part(
+            Connection connection, TransactionalWork<T, X> work) throws X {
+        Savepoint before = savepoint(connection);
+        try {
+            T result = work.run(connection);
+            release(connection, before);
+            return result;
+        } catch (Throwable e) {
+            rollBack(connection, before, e);
+            throw e;
+        }
+    }
+
+    private Savepoint savepoint(Connection connection) {
+        try {
+            return connection.setSavepoint();
+        } catch (SQLException e) {
+            throw database.failure("begin a part of a transaction", e);
+        }
+    }
+
+    /**
+     * The server gets slower and larger with each one that is left open. It is refused to a part that has met an error and not
+     * said so: what it did is lost, and who is around it learns that now.
+     */
+    private void release(Connection connection, Savepoint before) {
+        try {
+            connection.releaseSavepoint(before);
+        } catch (SQLException e) {
+            throw database.failure("end a part of a transaction", e);
+        }
+    }
+
+    private void rollBack(Connection connection, Savepoint before, Throwable cause) {
+        try {
+            connection.rollback(before);
+        } catch (SQLException e) {
+            cause.addSuppressed(database.safe(e));
+        }
+    }
+
+    /** A connection for one transaction. */
+    private final class Borrowed implements AutoCloseable {
+        private final Connection connection;
+        private final boolean isCallers;
+        private boolean autoCommit;
+
+        Borrowed() {
+            try {
+                connection = database.connect();
+            } catch (SQLException e) {
+                throw database.failure("begin a transaction", e);
+            }
+            try {
+                isCallers = database.isInTransaction(connection);
+                if (!isCallers) {
+                    autoCommit = connection.getAutoCommit();
+                    connection.setAutoCommit(false);
+                }
+            } catch (SQLException e) {
+                close();
+                throw database.failure("begin a transaction", e);
+            }
+        }
+
+        /** The user's own statements speak for themselves; a commit may tell of Windlass's rows as well. */
+        void commit() {
+            try {
+                connection.commit();
+                connection.setAutoCommit(autoCommit);
+            } catch (SQLException e) {
+                WindlassException failure = database.failure("commit", e);
+                undo(failure);
+                throw failure;
+            }
+        }
+
+        void undo(Throwable cause) {
+            if (!isCallers) {
+                database.undo(connection, autoCommit, cause);
+            }
+        }
+
+        @Override
+        public void close() {
+            try {
+                connection.close();
+            } catch (SQLException e) {
+                database.note(e);
+            }
+        }
+    }
+
+    /** Whether this thread is in a transaction that was begun here. */
+    public boolean areOpenHere() {
+        return database.transaction().isPresent();
+    }
+}

@@ -1,0 +1,328 @@
+package dev.windlass.internal.dispatch;
+
+import dev.windlass.base.Deadline;
+import dev.windlass.internal.database.Database;
+import dev.windlass.internal.loop.Announcer;
+import dev.windlass.internal.loop.Loop;
+import dev.windlass.internal.loop.Loops;
+import dev.windlass.internal.loop.Node;
+import dev.windlass.internal.loop.Signal;
+import dev.windlass.internal.loop.Signals;
+import dev.windlass.internal.loop.Workers;
+import dev.windlass.internal.queue.Claimed;
+import dev.windlass.internal.queue.WorkStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Claims, handles and completes the work of one table until it is stopped. See the package for how the parts fit. */
+public final class Dispatcher<M> {
+    private static final Logger log = LoggerFactory.getLogger(Dispatcher.class);
+    private static final Duration LONGEST_CALL = Duration.ofMinutes(1);
+    private static final Duration MAX_POLLING_WHEN_DEAF = Duration.ofSeconds(1);
+
+    private final Database database;
+    private final DispatcherOptions options;
+    private final Signals signals;
+    private final String channel;
+    private final Hand<M> hand;
+    private final LostClaims<M> lostClaims;
+    private final Completer<M> completer;
+    private final HeartBeat<M> heartBeat;
+    private final Watchdog<M> watchdog;
+    private final HandlerRunner<M> runner;
+    private final Intake<M> intake;
+    private final Claimer<M> claimer;
+    private final Maintenance<M> maintenance;
+    private final Announcer announcer;
+    private volatile boolean listening;
+
+    public Dispatcher(
+            Database database,
+            Node node,
+            WorkStore<M> store,
+            String channel,
+            Map<String, Handling<M>> handlings,
+            DispatcherOptions options,
+            Telemetry telemetry) {
+        Database answering = database.answeringWithin(LONGEST_CALL);
+        this.database = answering;
+        this.options = options;
+        Workers workers = node.workers();
+        this.signals = node.signals();
+        this.channel = channel;
+        hand = new Hand<>(
+                handlings,
+                options.queue().concurrency(),
+                options.queue().batchSize(),
+                options.queue().lease(),
+                options.maxBytesInHand(),
+                store.ranking(),
+                node.turnstile()::inHand);
+        lostClaims = new LostClaims<>(answering, store, options.queue().lease(), workers);
+        completer = new Completer<>(
+                database.name(),
+                late -> new OutcomeWriter<>(
+                        answering, store, telemetry, options.queue().lease(), lostClaims, results(late)),
+                workers,
+                Math.max(options.queue().batchSize(), 100));
+        announcer = new Announcer(answering, channel, workers, options.common().wakeUp());
+        heartBeat =
+                new HeartBeat<>(answering, store, hand, node, options.queue().lease());
+        runner = new HandlerRunner<>(
+                answering,
+                hand,
+                heartBeat,
+                completer,
+                new HandlerLog(database.name(), telemetry, options.common().retriesAsWarnings()),
+                telemetry,
+                node,
+                this::circuitChanged);
+        watchdog = new Watchdog<>(
+                database.name(),
+                hand,
+                workers,
+                options.queue().lease(),
+                shortestTimeout(handlings),
+                runner::giveUp,
+                completer::release);
+        intake = new Intake<>(
+                answering,
+                hand,
+                completer,
+                runner,
+                watchdog,
+                telemetry,
+                node,
+                options.queue().maxLeaseExpiries());
+        claimer = new Claimer<>(answering, store, hand, heartBeat, lostClaims, intake, completer, options, node);
+        maintenance = new Maintenance<>(
+                answering,
+                store,
+                hand.topics(),
+                telemetry,
+                workers,
+                options.queue().lease(),
+                claimer::wake);
+    }
+
+    private static <M> Duration shortestTimeout(Map<String, Handling<M>> handlings) {
+        return handlings.values().stream()
+                .map(handling -> handling.options().timeout())
+                .min(Duration::compareTo)
+                .orElse(Duration.ofMinutes(1));
+    }
+
+    public void start() {
+        maintenance.start();
+        if (!hand.topics().isEmpty()) {
+            completer.start();
+            lostClaims.start();
+            heartBeat.start();
+            watchdog.start();
+            claimer.start();
+            signals.subscribe(channel, new Signals.Ear() {
+                @Override
+                public void heard(Signal signal) {
+                    Dispatcher.this.heard(signal);
+                }
+
+                @Override
+                public void hears(Signals.Hearing hearing) {
+                    Dispatcher.this.hears(hearing);
+                }
+            });
+        }
+    }
+
+    /** Whether this node would start a message of this topic at once, so that others need not be told of it. */
+    public boolean hasPlace(String topic) {
+        return hand.hasPlace(topic);
+    }
+
+    /** Topics have been paused or resumed by this process. */
+    public void pausesChanged() {
+        claimer.pausesChanged();
+    }
+
+    /** Something in progress is to be cancelled, perhaps here. */
+    public void cancelAsked() {
+        heartBeat.renewAll();
+    }
+
+    /** This process has committed something. */
+    public void committed() {
+        claimer.wake();
+    }
+
+    /** A message of this topic has been committed by this process. */
+    public void committed(String topic) {
+        if (hand.handles(topic)) {
+            claimer.wake();
+        }
+    }
+
+    /**
+     * A message of this topic has been written by this process, and may be committed soon.
+     *
+     * @param announced whether the commit sends a notification, which this process hears too
+     */
+    public void written(String topic, boolean announced) {
+        if (hand.handles(topic) && !(announced && listening)) {
+            claimer.expect();
+        }
+    }
+
+    private void heard(Signal signal) {
+        switch (signal.kind()) {
+            case TOPICS -> claimer.pausesChanged();
+            case CANCEL -> heartBeat.renewAll();
+            case READY -> ready(signal);
+            default -> log.debug("[{}] heard {}", database.name(), signal);
+        }
+    }
+
+    private void ready(Signal signal) {
+        if (signal.isAboutAll()) {
+            claimer.expect();
+            claimer.wake();
+        } else if (hand.handles(signal.subject())) {
+            claimer.wake();
+        }
+    }
+
+    /** While nobody listened, topics may have been paused or resumed. */
+    private void hears(Signals.Hearing hearing) {
+        listening = hearing == Signals.Hearing.ALL;
+        claimer.pausesChanged();
+        Duration longest = options.common().maxPollingInterval();
+        boolean cap = hearing == Signals.Hearing.NOTHING && longest.compareTo(MAX_POLLING_WHEN_DEAF) > 0;
+        claimer.limitPause(cap ? MAX_POLLING_WHEN_DEAF : longest);
+    }
+
+    private OutcomeWriter.Results<M> results(Completer<M> late) {
+        return new OutcomeWriter.Results<>() {
+            @Override
+            public void written(List<Attempt<M>> attempts, boolean anyReady) {
+                settled(attempts, anyReady);
+            }
+
+            @Override
+            public void putOff(List<Ended<M>> ended) {
+                late.putOff(ended);
+            }
+
+            @Override
+            public Set<String> takes(int count) {
+                return hand.takes(count);
+            }
+
+            @Override
+            public long bytesLeft() {
+                return hand.bytesLeft();
+            }
+
+            @Override
+            public void taken(List<Claimed<M>> messages, long leaseUntil) {
+                intake.accept(messages, leaseUntil);
+            }
+        };
+    }
+
+    private void circuitChanged() {
+        completer.release(hand.recall());
+        claimer.wake();
+    }
+
+    private void settled(Collection<Attempt<M>> attempts, boolean anyReady) {
+        runner.hire(hand.settle(attempts));
+        if (attempts.stream().anyMatch(attempt -> attempt.lane.limited)) {
+            announcer.announceSoon(); // what ends here leaves a place that others can take
+        }
+        if (anyReady) {
+            claimer.wake();
+        } else {
+            claimer.roomFreed();
+        }
+    }
+
+    /** Takes nothing more, and returns what has not been started. Waits for nothing. Returns how many those are. */
+    public int askToStop() {
+        List<Attempt<M>> unstarted = hand.close();
+        completer.release(unstarted);
+        runner.close();
+        claimer.close();
+        maintenance.loops().forEach(Loop::askToStop);
+        return unstarted.size();
+    }
+
+    /** Waits for handlers, while their leases are renewed. Returns whether all have ended. */
+    public boolean awaitHandlers(Deadline deadline) throws InterruptedException {
+        return hand.awaitQuiet(deadline.remaining());
+    }
+
+    /** Asks handlers to stop whose time is up. */
+    public void cancelHandlers() {
+        hand.all().forEach(attempt -> attempt.cancel(Attempt.Reason.SHUTDOWN));
+    }
+
+    /** How many handlers are at work. */
+    public int running() {
+        return hand.running();
+    }
+
+    /** Returns the messages of handlers that do not stop to ready, without costing an attempt. */
+    public void giveUpHandlers() {
+        for (Attempt<M> attempt : hand.all()) {
+            boolean timedOut = attempt.isCancelled(Attempt.Reason.TIMED_OUT);
+            runner.giveUp(attempt, timedOut ? attempt.handling.didNotStop() : new Result.Stopped());
+        }
+    }
+
+    /** The topics that this node has handlers for. */
+    public Set<String> topics() {
+        return hand.topics();
+    }
+
+    /**
+     * Writes what handlers left, when they have ended, and gives the connections back.
+     *
+     * @param late when to break off calls that are under way, in order to try again
+     * @param end when to have ended
+     */
+    public void finish(Deadline late, Deadline end) {
+        Loops writing = new Loops(completer.loops());
+        writing.askToStop();
+        loopsBesides().end(late, database);
+        lostClaims.giveBack();
+        if (writing.end(late, database)) {
+            completer.writeRest(end);
+        }
+        watchdog.loop().askToStop();
+        heartBeat.finish();
+        database.end();
+    }
+
+    /** Those that may bring outcomes: what a claim took is given back. */
+    private Loops loopsBesides() {
+        List<Loop> loops = new ArrayList<>(maintenance.loops());
+        loops.add(claimer.loop());
+        loops.add(lostClaims.loop());
+        return new Loops(loops);
+    }
+
+    /** Ends all calls that hang; no other begins. */
+    public void abort() {
+        database.end();
+    }
+
+    /** How many messages are in hand, and so have an outcome that has not been written. */
+    public int inHand() {
+        return hand.all().size();
+    }
+}

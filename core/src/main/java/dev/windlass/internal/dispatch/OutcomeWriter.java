@@ -1,0 +1,302 @@
+package dev.windlass.internal.dispatch;
+
+import dev.windlass.internal.database.Database;
+import dev.windlass.internal.queue.Claimed;
+import dev.windlass.internal.queue.OrderedStore;
+import dev.windlass.internal.queue.WorkStore;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes a batch of outcomes, and keeps each until it has been written, is lost, or has been put off. Not thread-safe.
+ *
+ * <p>What got no answer is written again: the routines are guarded by the owner token, so the second time changes nothing that
+ * the first time did. That it was lost is known only of what was never in doubt.
+ */
+final class OutcomeWriter<M> {
+    private static final Logger log = LoggerFactory.getLogger(OutcomeWriter.class);
+    private static final int MOST_NAMED = 10;
+
+    /** So often in a row a batch, or one outcome after another, may meet what sounds like trouble of the whole database. */
+    private static final int PATIENCE = 3;
+
+    private final Database database;
+    private final WorkStore<M> store;
+    private final Telemetry telemetry;
+    private final Duration lease;
+    private final LostClaims<M> lostClaims;
+    private final Results<M> results;
+    private final List<Ended<M>> batch = new ArrayList<>();
+    private int answeredInVain;
+
+    /** Who hears of what has been written, and takes the next messages of ordering keys if there is room. */
+    interface Results<M> {
+        /** Outcomes have been written, and have left messages ready, now or later, or not. */
+        void written(List<Attempt<M>> attempts, boolean anyReady);
+
+        /** These are to be written later, when it is their time. */
+        void putOff(List<Ended<M>> ended);
+
+        /** The topics of which this many can be taken when messages end. */
+        Set<String> takes(int count);
+
+        /** How much payload there is room for. */
+        long bytesLeft();
+
+        /**
+         * These have been taken.
+         *
+         * @param leaseUntil when their lease runs out, by the monotonic clock
+         */
+        void taken(List<Claimed<M>> messages, long leaseUntil);
+    }
+
+    /** What a call came to, and whether it may have left messages ready. */
+    private record Written(WorkStore.Answer answer, boolean anyReady) {}
+
+    OutcomeWriter(
+            Database database,
+            WorkStore<M> store,
+            Telemetry telemetry,
+            Duration lease,
+            LostClaims<M> lostClaims,
+            Results<M> results) {
+        this.database = database;
+        this.store = store;
+        this.telemetry = telemetry;
+        this.lease = lease;
+        this.lostClaims = lostClaims;
+        this.results = results;
+    }
+
+    int size() {
+        return batch.size();
+    }
+
+    void add(Ended<M> ended) {
+        batch.add(ended);
+    }
+
+    /** A transaction for each kind: rows are locked in the order of their ids only within one call. */
+    void write() throws SQLException {
+        Map<Class<?>, List<Ended<M>>> kinds = new LinkedHashMap<>();
+        batch.forEach(ended -> kinds.computeIfAbsent(ended.outcome.getClass(), kind -> new ArrayList<>())
+                .add(ended));
+        try {
+            for (List<Ended<M>> same : kinds.values()) {
+                write(same);
+            }
+        } finally {
+            batch.clear();
+            kinds.values().forEach(batch::addAll);
+        }
+    }
+
+    /**
+     * Removes what is settled or put off. What sounds like trouble of the whole database may be that of one outcome, as when a
+     * trigger of the user's raises it.
+     */
+    private void write(List<Ended<M>> same) throws SQLException {
+        try {
+            writeAtOnce(same);
+            same.clear();
+            answeredInVain = 0;
+        } catch (SQLException | RuntimeException e) {
+            if (isTransient(e) && !(isAnswer(e) && ++answeredInVain > PATIENCE)) {
+                throw e;
+            }
+            writeOneByOne(same, e);
+        }
+    }
+
+    private boolean isTransient(Exception e) {
+        return e instanceof SQLException sql && database.dialect().isTransient(sql);
+    }
+
+    private boolean isAnswer(Exception e) {
+        return e instanceof SQLException sql && database.dialect().isAnswer(sql);
+    }
+
+    /** One outcome that the database refuses must not hold up the others. */
+    private void writeOneByOne(List<Ended<M>> same, Exception cause) throws SQLException {
+        if (same.size() == 1) {
+            refuse(same.remove(0), cause);
+            return;
+        }
+        int inVain = 0;
+        for (Iterator<Ended<M>> each = same.iterator(); each.hasNext(); ) {
+            List<Ended<M>> one = List.of(each.next());
+            try {
+                writeAtOnce(one);
+                inVain = 0;
+            } catch (SQLException | RuntimeException e) {
+                if (isTransient(e) && (!isAnswer(e) || ++inVain > PATIENCE)) {
+                    throw e;
+                }
+                refuse(one.get(0), e);
+            }
+            each.remove();
+        }
+    }
+
+    private void refuse(Ended<M> ended, Exception e) {
+        boolean first = !ended.isRefused();
+        if (ended.refused(System.nanoTime()) || isTransient(e)) {
+            results.putOff(List.of(ended));
+            if (first) {
+                log.warn(
+                        "[{}] the database refuses the outcome of {} ({}); trying again", name(), name(ended), kind(e));
+            }
+        } else {
+            log.error(
+                    "[{}] the database refuses the outcome of {} ({}); its lease will run out",
+                    name(),
+                    name(ended),
+                    kind(e));
+            results.written(List.of(ended.attempt), false);
+        }
+    }
+
+    private String name() {
+        return database.name();
+    }
+
+    private static String name(Ended<?> ended) {
+        return "message " + ended.attempt.claimed.id() + " of topic " + ended.attempt.claimed.topic();
+    }
+
+    private String kind(Exception e) {
+        return e instanceof SQLException sql
+                ? database.describe(sql)
+                : e.getClass().getName();
+    }
+
+    private void writeAtOnce(List<Ended<M>> same) throws SQLException {
+        try {
+            settle(same, call(same));
+        } catch (Throwable e) {
+            same.forEach(Ended::doubt);
+            throw e;
+        }
+    }
+
+    private Written call(List<Ended<M>> same) throws SQLException {
+        Outcome kind = same.get(0).outcome;
+        if (kind instanceof Outcome.Done) {
+            return ack(same);
+        }
+        boolean ordered = same.stream().anyMatch(ended -> ended.held().ordered());
+        return new Written(database.once(verb(kind, same)), !(kind instanceof Outcome.Fail) || ordered);
+    }
+
+    private Database.Work<WorkStore.Answer> verb(Outcome kind, List<Ended<M>> same) {
+        if (kind instanceof Outcome.Retry) {
+            List<WorkStore.Failure> failures = same.stream()
+                    .map(ended -> ended.failure((Outcome.Retry) ended.outcome))
+                    .toList();
+            return connection -> store.abandon(connection, failures);
+        }
+        if (kind instanceof Outcome.Fail) {
+            List<WorkStore.Ending> endings = same.stream()
+                    .map(ended -> ended.ending((Outcome.Fail) ended.outcome))
+                    .toList();
+            return connection -> store.fail(connection, endings);
+        }
+        List<WorkStore.Held> released = held(same);
+        return connection -> store.release(connection, released);
+    }
+
+    private static <M> List<WorkStore.Held> held(List<Ended<M>> same) {
+        return same.stream().map(Ended::held).toList();
+    }
+
+    /** Nothing is taken with what is in doubt: if that could not be read once, it may not be the second time either. */
+    private Written ack(List<Ended<M>> done) throws SQLException {
+        List<WorkStore.Held> held = held(done);
+        int ordered = (int) held.stream().filter(WorkStore.Held::ordered).count();
+        if (ordered > 0
+                && store instanceof OrderedStore<M> keys
+                && done.stream().noneMatch(Ended::isDoubtful)) {
+            Set<String> topics = results.takes(ordered);
+            if (!topics.isEmpty()) {
+                return ackAndTake(keys, held, topics);
+            }
+        }
+        return new Written(database.once(connection -> store.ack(connection, held)), ordered > 0);
+    }
+
+    private Written ackAndTake(OrderedStore<M> keys, List<WorkStore.Held> held, Set<String> topics)
+            throws SQLException {
+        LostClaims.Claim claim = lostClaims.begin();
+        try {
+            long before = System.nanoTime();
+            OrderedStore.Taker taker = new OrderedStore.Taker(claim.owner, lease, topics, results.bytesLeft());
+            OrderedStore.Acked<M> acked = database.once(connection -> {
+                claim.sent();
+                return keys.ackAndTake(connection, held, taker);
+            });
+            if (!acked.taken().isEmpty()) {
+                results.taken(acked.taken(), before + lease.toNanos());
+            }
+            lostClaims.arrived(claim);
+            return new Written(acked.answer(), acked.anyReady());
+        } catch (Throwable e) {
+            lostClaims.lost(claim, null);
+            throw e;
+        }
+    }
+
+    private void settle(List<Ended<M>> same, Written written) {
+        Set<UUID> locked = written.answer.locked();
+        List<Attempt<M>> settled = new ArrayList<>(same.size());
+        List<Ended<M>> putOff = new ArrayList<>();
+        long now = System.nanoTime();
+        for (Ended<M> ended : same) {
+            if (locked.contains(ended.attempt.claimed.id())) {
+                ended.locked(now);
+                putOff.add(ended);
+            } else {
+                settled.add(ended.attempt);
+            }
+        }
+        results.putOff(putOff);
+        if (!settled.isEmpty()) {
+            telemetry.written(name(), settled.size());
+            results.written(settled, written.anyReady);
+        }
+        report(same, settled.size() - written.answer.changed(), written.answer.lost());
+    }
+
+    private void report(List<Ended<M>> same, int unchanged, Set<UUID> lost) {
+        boolean doubt = same.stream().anyMatch(Ended::isDoubtful);
+        List<Ended<M>> sure = same.stream()
+                .filter(ended -> !ended.isDoubtful() && lost.contains(ended.attempt.claimed.id()))
+                .toList();
+        int count = doubt ? sure.size() : unchanged;
+        if (unchanged > count) {
+            log.debug("[{}] {} outcomes may have been written by an earlier try", name(), unchanged - count);
+        }
+        if (count > 0) {
+            log.warn(
+                    "[{}] {} messages had lost their lease when their outcome was written; another node may handle them"
+                            + " again{}",
+                    name(),
+                    count,
+                    sure.stream()
+                            .limit(MOST_NAMED)
+                            .map(OutcomeWriter::name)
+                            .collect(Collectors.joining(", ", ": ", "")));
+            telemetry.lost(name(), count);
+        }
+    }
+}

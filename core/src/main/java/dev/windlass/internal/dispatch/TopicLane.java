@@ -1,0 +1,255 @@
+package dev.windlass.internal.dispatch;
+
+import dev.windlass.internal.queue.ClaimBound;
+import dev.windlass.internal.queue.Claimed;
+import dev.windlass.internal.queue.Position;
+import dev.windlass.internal.queue.Ranking;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.List;
+
+/**
+ * One topic on this node: its handler, what waits for it, what runs, and up to where it has been claimed. Used under the lock of
+ * the {@link Hand}.
+ */
+final class TopicLane<M> {
+    /** Handler time counts for about this long. */
+    private static final double MEMORY_NANOS = 1e9;
+
+    private static final double RANKED_LOOK_AHEAD_NANOS = 250e6;
+    private static final double LIMITED_LOOK_AHEAD_NANOS = 5e6;
+
+    final String topic;
+    final Handling<M> handling;
+    final List<ClaimBound> bounds;
+    final Breaker breaker;
+    int running;
+    boolean paused;
+    volatile boolean limited;
+    volatile boolean drained;
+    private final ArrayDeque<Attempt<M>> waiting = new ArrayDeque<>();
+    private final ArrayDeque<Attempt<M>> suspects = new ArrayDeque<>();
+    private int held;
+    private long bytes;
+    private long movedAt = System.nanoTime();
+    private double averageNanos = Double.POSITIVE_INFINITY;
+    private double usedNanos;
+    private long usedAt = System.nanoTime();
+
+    private final int concurrency;
+    private final Ranking ranking;
+
+    /**
+     * @param nodeConcurrency how many handlers of all topics the node runs at once
+     */
+    TopicLane(String topic, Handling<M> handling, int nodeConcurrency, Ranking ranking) {
+        this.topic = topic;
+        this.ranking = ranking;
+        this.bounds = ranking.priorities().stream().map(any -> new ClaimBound()).toList();
+        this.handling = handling;
+        this.breaker = new Breaker(handling.options().circuit());
+        this.concurrency = Math.min(nodeConcurrency, handling.options().concurrency());
+    }
+
+    int concurrency() {
+        return concurrency;
+    }
+
+    /** So many more are in the node's hand, or less. */
+    void holds(int more) {
+        held += more;
+    }
+
+    /** How many are in the node's hand, without suspects that wait. */
+    int inHand() {
+        return held - suspects.size();
+    }
+
+    /** How much payload waits or is being handled. */
+    long bytes() {
+        return bytes;
+    }
+
+    /** From now on it waits for its turn. */
+    void enlist(Attempt<M> attempt) {
+        bytes += attempt.claimed.size();
+        if (attempt.isSuspect()) {
+            suspects.add(attempt);
+            return;
+        }
+        if (waiting.isEmpty()) {
+            moved();
+        }
+        enqueue(attempt);
+    }
+
+    /** Behind those of its priority. */
+    private void enqueue(Attempt<M> attempt) {
+        ArrayDeque<Attempt<M>> behind = new ArrayDeque<>(0);
+        for (Attempt<M> last; (last = waiting.peekLast()) != null && last.priority() < attempt.priority(); ) {
+            behind.push(waiting.removeLast());
+        }
+        waiting.add(attempt);
+        waiting.addAll(behind);
+    }
+
+    /** Up to where nothing is left, for each priority. */
+    List<Position> after() {
+        return bounds.stream().map(ClaimBound::position).toList();
+    }
+
+    /**
+     * Takes note of how far a claim has come. What was taken in the turn of its key says nothing of the others.
+     *
+     * @param exhausted whether it saw all that was due
+     */
+    void advance(List<Claimed<M>> claimed, boolean exhausted) {
+        for (int i = 0; i < bounds.size(); i++) {
+            int priority = ranking.priorities().get(i);
+            List<Claimed<M>> mine = bounds.size() == 1
+                    ? claimed
+                    : claimed.stream()
+                            .filter(each -> each.priority() == priority && !each.keyed())
+                            .toList();
+            bounds.get(i).advance(mine, exhausted && !limited);
+        }
+    }
+
+    void resetBounds() {
+        bounds.forEach(ClaimBound::reset);
+    }
+
+    /** The next one starts: the oldest, or the oldest that is no suspect. */
+    Attempt<M> start(boolean suspectMayRun, long now) {
+        charge(now);
+        Attempt<M> attempt = suspectMayRun && suspectIsNext() ? suspects.remove() : waiting.remove();
+        attempt.began = breaker.started();
+        running++;
+        moved();
+        return attempt;
+    }
+
+    private boolean suspectIsNext() {
+        Attempt<M> suspect = suspects.peek();
+        Attempt<M> other = waiting.peek();
+        return suspect != null && (other == null || suspect.claimed.position().compareTo(other.claimed.position()) < 0);
+    }
+
+    /** Its handler runs no more, as far as this lane is concerned. */
+    Breaker.Effect ended(Attempt<M> attempt, Result result, long now) {
+        charge(now);
+        bytes -= attempt.claimed.size();
+        running--;
+        moved();
+        return breaker.ended(attempt.began, result, now);
+    }
+
+    /** A handler has started or ended, or the first message has begun to wait. */
+    private void moved() {
+        movedAt = System.nanoTime();
+    }
+
+    /** Whether nothing has moved for this long. */
+    boolean isStill(long nanos) {
+        return System.nanoTime() - movedAt > nanos;
+    }
+
+    /** How much time its handlers have had lately, all together, also those that still run. */
+    double used(long now) {
+        charge(now);
+        return usedNanos;
+    }
+
+    /** Old time fades, so that nobody saves up a right to the whole node by resting. */
+    private void charge(long now) {
+        double passed = now - usedAt;
+        usedNanos = (usedNanos + running * passed) / (1 + passed / MEMORY_NANOS);
+        usedAt = now;
+    }
+
+    /** How many of those that wait can start, if the node has room. */
+    int startable(boolean suspectMayRun, long now) {
+        int ready = waiting.size() + (suspectMayRun && !suspects.isEmpty() ? 1 : 0);
+        return Math.min(Math.min(ready, concurrency - running), allowance(now));
+    }
+
+    /** How many more may start, if there is room: none while the topic is paused, few while its circuit is open. */
+    private int allowance(long now) {
+        return paused ? 0 : breaker.allowance(now);
+    }
+
+    boolean isFree() {
+        return waiting.isEmpty() && running < concurrency && breaker.isClosed() && !paused && !limited;
+    }
+
+    /** Whether it wants nothing, however much room there is. */
+    boolean rests(long now) {
+        return paused || breaker.restLeft(now) > 0;
+    }
+
+    /** Hands back what waits and may not start; the first stay. */
+    void recall(long now, List<Attempt<M>> back) {
+        while (waiting.size() + suspects.size() > allowance(now)) {
+            giveBack(suspects.isEmpty() ? waiting.removeLast() : suspects.removeLast(), back);
+        }
+    }
+
+    /** Hands back what waits if nothing has moved for this long, and suspects that have waited as long. */
+    void giveBackAfter(long nanos, List<Attempt<M>> back) {
+        while (!waiting.isEmpty() && isStill(nanos)) {
+            giveBack(waiting.remove(), back);
+        }
+        for (Attempt<M> first; (first = suspects.peek()) != null && first.heldFor() > nanos; ) {
+            giveBack(suspects.remove(), back);
+        }
+    }
+
+    /** Hands back all that waits. */
+    void giveBack(List<Attempt<M>> back) {
+        while (!waiting.isEmpty()) {
+            giveBack(waiting.remove(), back);
+        }
+        while (!suspects.isEmpty()) {
+            giveBack(suspects.remove(), back);
+        }
+    }
+
+    private void giveBack(Attempt<M> attempt, List<Attempt<M>> back) {
+        bytes -= attempt.claimed.size();
+        back.add(attempt);
+    }
+
+    /** Moving average: the last few attempts decide. */
+    void took(long nanos) {
+        averageNanos = averageNanos == Double.POSITIVE_INFINITY ? nanos : averageNanos + (nanos - averageNanos) / 8;
+    }
+
+    /** How many messages one worker handles in this time, judging by how long handlers have taken. */
+    int handledIn(double nanos) {
+        return (int) (nanos / Math.max(1, averageNanos));
+    }
+
+    /**
+     * How many more to claim: as many as can start soon, judging by how long handlers have taken, and none while enough are waiting and the claim would be small. Never more than may start. Suspects do not count, unless
+     * they are so many that a topic consists of them.
+     */
+    int places(int batchSize, Duration lease, long now) {
+        int ahead = Math.min(3 * batchSize, handledIn(concurrency() * lookAheadNanos(lease)));
+        int places = concurrency() + ahead - running - waiting.size();
+        int allowed = Math.min(places, allowance(now) - waiting.size() - suspects.size());
+        boolean enough = waiting.size() >= concurrency() && places < batchSize;
+        return enough || suspects.size() >= concurrency() + 3 * batchSize ? 0 : allowed;
+    }
+
+    /**
+     * Within this time what is claimed should have started. What waits here cannot be overtaken by a higher priority on another node;
+     * and of a topic that is limited over all nodes it would take the place of what could run elsewhere.
+     */
+    private double lookAheadNanos(Duration lease) {
+        double quarter = lease.toNanos() / 4.0;
+        if (limited) {
+            return Math.min(quarter, LIMITED_LOOK_AHEAD_NANOS);
+        }
+        return ranking.isRanked() ? Math.min(quarter, RANKED_LOOK_AHEAD_NANOS) : quarter;
+    }
+}

@@ -1,0 +1,7 @@
+/**
+ * Internal: joins.
+ */
+@NullMarked
+package dev.windlass.internal.join;
+
+import org.jspecify.annotations.NullMarked;

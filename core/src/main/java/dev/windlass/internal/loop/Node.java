@@ -1,0 +1,127 @@
+package dev.windlass.internal.loop;
+
+import dev.windlass.base.Deadline;
+import dev.windlass.base.MonotonicClock;
+import dev.windlass.internal.database.Database;
+import java.sql.SQLException;
+import java.time.Duration;
+
+/** What all features of one node share in the background. */
+public final class Node {
+    /** For one who listens to a database that answers. */
+    private static final Duration LAST_SLICE = Duration.ofMillis(500);
+
+    private final Database background;
+    private final Shared shared;
+    private final KeptConnection kept;
+    private final Signals signals;
+    private volatile boolean keeps;
+
+    /** What several nodes of one process share. */
+    public record Shared(Workers workers, Places places, Turnstile turnstile, Attention attention) {
+        /** For a node that shares with nobody. */
+        public static Shared none(Workers workers) {
+            return new Shared(workers, Places.unlimited(), Turnstile.OPEN, Attention.ALWAYS);
+        }
+    }
+
+    /**
+     * @param background gives the connection that is kept
+     * @param wakeUp whether to listen to other processes
+     */
+    public Node(Database background, Shared shared, boolean wakeUp) {
+        this.background = background;
+        this.shared = shared;
+        this.kept = new KeptConnection(background, shared.workers);
+        this.keeps = shared.attention.isOn(this);
+        this.signals = new Signals(background, kept, shared.workers, wakeUp, keeps);
+    }
+
+    public String name() {
+        return background.name();
+    }
+
+    public Workers workers() {
+        return shared.workers;
+    }
+
+    public Places places() {
+        return shared.places;
+    }
+
+    public Turnstile turnstile() {
+        return shared.turnstile;
+    }
+
+    public Signals signals() {
+        return signals;
+    }
+
+    /** From now on the connection is wanted by this one, as far as the node keeps one. */
+    public void use(Object user) {
+        kept.use(user);
+    }
+
+    public void leave(Object user) {
+        kept.leave(user);
+    }
+
+    /** There is work here. */
+    public void busy() {
+        shared.attention.busy(this);
+    }
+
+    /** Whether it keeps a connection; else it borrows one for each call, and hears nothing. */
+    public void keep(boolean keeps) {
+        this.keeps = keeps;
+        if (keeps) {
+            signals.listen();
+        } else {
+            signals.rest();
+            kept.close();
+        }
+    }
+
+    /** Makes sure that what is claimed next can be renewed. */
+    public void open(Duration patience) throws SQLException {
+        if (keeps) {
+            kept.await(patience);
+        }
+    }
+
+    /**
+     * Runs work that is one statement and has to come through: on the connection that is kept, and once more on another one if
+     * that breaks.
+     *
+     * @param time for a connection, and then for an answer
+     */
+    public <T> T call(Duration time, Database.Work<T> work) throws SQLException {
+        if (!keeps) {
+            return background.answeringWithin(time).once(work);
+        }
+        kept.await(time);
+        try {
+            return kept.call(time, work);
+        } catch (SQLException e) {
+            if (kept.isThere()) {
+                throw e;
+            }
+        }
+        kept.await(time);
+        return kept.call(time, work);
+    }
+
+    /** Ends what is left when all features have ended. */
+    public void end(Deadline deadline) {
+        shared.attention.forget(this);
+        signals.askToStop();
+        Deadline soon = Deadline.in(MonotonicClock.system(), LAST_SLICE);
+        signals.awaitEnd(deadline.remaining().compareTo(LAST_SLICE) < 0 ? deadline : soon);
+        kept.stop();
+    }
+
+    /** The connection that is kept, for tests of it. */
+    KeptConnection kept() {
+        return kept;
+    }
+}

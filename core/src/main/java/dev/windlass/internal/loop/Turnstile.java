@@ -1,0 +1,42 @@
+package dev.windlass.internal.loop;
+
+/** Which of several nodes may claim next, and how much. */
+public interface Turnstile {
+    /** For a node that shares with nobody. */
+    Turnstile OPEN = new Turnstile() {
+        @Override
+        public int enter(Visitor visitor) {
+            return Integer.MAX_VALUE;
+        }
+
+        @Override
+        public void leave(Visitor visitor, int claimed) {}
+
+        @Override
+        public void inHand(int change) {}
+
+        @Override
+        public void forget(Visitor visitor) {}
+    };
+
+    /** Somebody who claims. */
+    interface Visitor {
+        /** The store it claims from. */
+        String store();
+
+        /** It is to come again, and may enter. */
+        void yourTurn();
+    }
+
+    /** How much it may claim now. If that is nothing, it is told when it is its turn. */
+    int enter(Visitor visitor);
+
+    /** It has claimed so many messages. */
+    void leave(Visitor visitor, int claimed);
+
+    /** So many messages more, or less, are in hand. */
+    void inHand(int change);
+
+    /** It does not come any more. */
+    void forget(Visitor visitor);
+}

@@ -1,0 +1,409 @@
+package dev.windlass.internal.outbox;
+
+import dev.windlass.base.OwnerToken;
+import dev.windlass.base.PayloadCodec;
+import dev.windlass.base.Topic;
+import dev.windlass.base.WorkStatus;
+import dev.windlass.internal.database.Database;
+import dev.windlass.internal.dispatch.Dispatcher;
+import dev.windlass.internal.loop.Announcer;
+import dev.windlass.internal.queue.ForwardedClaims;
+import dev.windlass.internal.queue.OwnWork;
+import dev.windlass.internal.support.Require;
+import dev.windlass.internal.support.TimeOrderedIds;
+import dev.windlass.join.JoinEntry;
+import dev.windlass.join.JoinIdentifier;
+import dev.windlass.operator.FailedAttempt;
+import dev.windlass.outbox.FailedHead;
+import dev.windlass.outbox.Outbox;
+import dev.windlass.outbox.OutboxEntry;
+import dev.windlass.outbox.OutboxMessage;
+import dev.windlass.outbox.OutboxMessageIdentifier;
+import dev.windlass.outbox.OutboxOperator;
+import dev.windlass.outbox.OutboxWorkItemIdentifier;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** The outbox in the database: checks arguments, calls the store, and wakes whoever waits for the work. */
+final class StoredOutbox extends ForwardedClaims<OutboxMessage, OutboxWorkItemIdentifier> implements Outbox {
+    private final Database database;
+    private final OutboxStore store;
+    private final Dispatcher<OutboxMessage> dispatcher;
+    private final Announcer announcer;
+    private final PayloadCodec codec;
+    private final OwnWork<OutboxMessage, OutboxWorkItemIdentifier> own;
+    private final Function<String, OutboxOperator> operators;
+    private final TimeOrderedIds ids = new TimeOrderedIds();
+    private final EnqueueLog enqueueLog;
+
+    StoredOutbox(
+            Database database,
+            OutboxStore store,
+            Dispatcher<OutboxMessage> dispatcher,
+            Announcer announcer,
+            PayloadCodec codec,
+            OwnWork<OutboxMessage, OutboxWorkItemIdentifier> own,
+            Function<String, OutboxOperator> operators) {
+        super(own);
+        this.own = own;
+        this.operators = operators;
+        this.database = database;
+        this.enqueueLog = new EnqueueLog(database.name());
+        this.store = store;
+        this.dispatcher = dispatcher;
+        this.announcer = announcer;
+        this.codec = codec;
+    }
+
+    @Override
+    public OutboxMessageIdentifier enqueue(OutboxEntry entry) {
+        Require.present("outbox entry", entry);
+        UUID id = ids.next();
+        boolean announce = !dispatcher.hasPlace(entry.topic()) && announcer.announce();
+        return onceOnly(
+                what(entry),
+                id,
+                connection -> store.enqueue(connection, id, entry, announce),
+                connection -> id,
+                stands -> committed(entry, stands),
+                connection -> enqueue(connection, entry));
+    }
+
+    private static String what(OutboxEntry entry) {
+        return "enqueue a message of topic " + entry.topic();
+    }
+
+    private OutboxMessageIdentifier committed(OutboxEntry entry, UUID stands) {
+        enqueueLog.enqueued(entry, stands);
+        dispatcher.committed(entry.topic());
+        return new OutboxMessageIdentifier(stands);
+    }
+
+    @Override
+    public OutboxMessageIdentifier enqueue(Connection connection, OutboxEntry entry) {
+        Require.present("outbox entry", entry);
+        return database.within(connection, what(entry), callers -> {
+            boolean announce = announcer.announce();
+            UUID stands = store.enqueue(callers, ids.next(), entry, announce);
+            enqueueLog.enqueued(entry, stands);
+            signal(callers, entry.topic(), announce);
+            return new OutboxMessageIdentifier(stands);
+        });
+    }
+
+    @Override
+    public List<OutboxMessageIdentifier> enqueueAll(Collection<OutboxEntry> entries) {
+        List<OutboxEntry> all = List.copyOf(Require.elements("outbox entries", entries));
+        if (all.isEmpty()) {
+            return List.of();
+        }
+        List<UUID> made = newIds(all.size());
+        boolean announce = announcer.announce();
+        int plain = firstPlain(all);
+        return onceOnly(
+                what(all),
+                plain < 0 ? null : made.get(plain),
+                connection -> store.enqueueAll(connection, made, all, announce),
+                connection -> recall(connection, made, all),
+                stand -> committed(all, stand),
+                connection -> enqueueAll(connection, all));
+    }
+
+    private static String what(List<OutboxEntry> entries) {
+        return "enqueue " + entries.size() + " messages";
+    }
+
+    private List<OutboxMessageIdentifier> committed(List<OutboxEntry> entries, List<UUID> stand) {
+        enqueueLog.enqueued(entries, stand);
+        topics(entries).forEach(dispatcher::committed);
+        return identifiers(stand);
+    }
+
+    private static List<OutboxMessageIdentifier> identifiers(List<UUID> ids) {
+        return ids.stream().map(OutboxMessageIdentifier::new).toList();
+    }
+
+    @Override
+    public List<OutboxMessageIdentifier> enqueueAll(Connection connection, Collection<OutboxEntry> entries) {
+        Require.present("connection", connection);
+        List<OutboxEntry> all = List.copyOf(Require.elements("outbox entries", entries));
+        if (all.isEmpty()) {
+            return List.of();
+        }
+        return database.within(connection, what(all), callers -> {
+            boolean announce = announcer.announce();
+            List<UUID> stand = store.enqueueAll(callers, newIds(all.size()), all, announce);
+            enqueueLog.enqueued(all, stand);
+            for (String topic : topics(all).toList()) {
+                signal(callers, topic, announce);
+            }
+            return identifiers(stand);
+        });
+    }
+
+    @Override
+    public JoinIdentifier fanOut(JoinEntry join, Collection<OutboxEntry> steps) {
+        FanOut made = fanOutOf(join, steps);
+        boolean announce = announcer.announce();
+        return database.retrying(
+                made.what(),
+                connection -> fanOut(connection, made, announce),
+                stand -> {
+                    topics(made.steps()).forEach(dispatcher::committed);
+                    return made.id();
+                },
+                connection -> fanOut(connection, made));
+    }
+
+    @Override
+    public JoinIdentifier fanOut(Connection connection, JoinEntry join, Collection<OutboxEntry> steps) {
+        Require.present("connection", connection);
+        return fanOut(connection, fanOutOf(join, steps));
+    }
+
+    private JoinIdentifier fanOut(Connection connection, FanOut made) {
+        return database.within(connection, made.what(), callers -> {
+            boolean announce = announcer.announce();
+            fanOut(callers, made, announce);
+            for (String topic : topics(made.steps()).toList()) {
+                signal(callers, topic, announce);
+            }
+            return made.id();
+        });
+    }
+
+    private List<UUID> fanOut(Connection connection, FanOut made, boolean announce) throws SQLException {
+        List<UUID> stand =
+                store.fanOut(connection, made.id(), made.followUpId(), made.join(), made.ids(), made.steps(), announce);
+        if (!stand.isEmpty()) {
+            enqueueLog.enqueued(made.steps(), stand);
+        }
+        return stand;
+    }
+
+    /** A join to be started and its steps, with the ids that they keep when the call is repeated. */
+    private record FanOut(JoinIdentifier id, UUID followUpId, JoinEntry join, List<UUID> ids, List<OutboxEntry> steps) {
+        String what() {
+            return "fan out to " + steps.size() + " messages";
+        }
+    }
+
+    private FanOut fanOutOf(JoinEntry join, Collection<OutboxEntry> steps) {
+        Require.present("join entry", join);
+        List<OutboxEntry> members = List.copyOf(Require.elements("steps", steps));
+        if (members.size() > join.expectedSteps()) {
+            throw new IllegalArgumentException("expected at most the " + join.expectedSteps()
+                    + " steps of the join, got " + members.size() + "; let it expect as many");
+        }
+        members.stream()
+                .map(OutboxEntry::join)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .ifPresent(other -> {
+                    throw new IllegalArgumentException("expected steps that are of no join yet, got one of join "
+                            + other + "; attach it to the other one afterwards");
+                });
+        return new FanOut(new JoinIdentifier(ids.next()), ids.next(), join, newIds(members.size()), members);
+    }
+
+    @Override
+    public int attach(JoinIdentifier join, Collection<OutboxMessageIdentifier> messages) {
+        Require.present("join identifier", join);
+        List<UUID> members = values(messages);
+        int attached = database.retrying(
+                "attach " + members.size() + " messages to join " + join,
+                connection -> store.attach(connection, join, members));
+        dispatcher.committed();
+        return attached;
+    }
+
+    @Override
+    public int attach(Connection connection, JoinIdentifier join, Collection<OutboxMessageIdentifier> messages) {
+        Require.present("join identifier", join);
+        List<UUID> members = values(messages);
+        return database.within(
+                connection,
+                "attach " + members.size() + " messages to join " + join,
+                callers -> store.attach(callers, join, members));
+    }
+
+    private static List<UUID> values(Collection<OutboxMessageIdentifier> messages) {
+        return Require.elements("message identifiers", messages).stream()
+                .map(OutboxMessageIdentifier::value)
+                .distinct()
+                .toList();
+    }
+
+    /** Where the first entry without a deduplication key is; those with one are not written twice in any case. */
+    private static int firstPlain(List<OutboxEntry> entries) {
+        for (int i = 0; i < entries.size(); i++) {
+            if (entries.get(i).deduplication() == null) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    /** The ids that stand, of entries that have all been written: under a deduplication key it may be another. */
+    private List<UUID> recall(Connection connection, List<UUID> made, List<OutboxEntry> entries) throws SQLException {
+        List<UUID> stand = new ArrayList<>(made);
+        for (int i = 0; i < made.size(); i++) {
+            if (entries.get(i).deduplication() != null) {
+                stand.set(i, store.enqueue(connection, made.get(i), entries.get(i), false));
+            }
+        }
+        return stand;
+    }
+
+    private List<UUID> newIds(int count) {
+        return Stream.generate(ids::next).limit(count).toList();
+    }
+
+    private static Stream<String> topics(List<OutboxEntry> entries) {
+        return entries.stream().map(OutboxEntry::topic).distinct();
+    }
+
+    /**
+     * A try whose answer was lost may have been committed; the id tells, if there is one. Then {@code recall} finds out what
+     * the answer was. In a transaction that this thread is in, {@code joined} does all of it.
+     */
+    private <T, R> R onceOnly(
+            String what,
+            @Nullable UUID id,
+            Database.Work<T> write,
+            Database.Work<T> recall,
+            Function<T, R> committed,
+            Database.Work<R> joined) {
+        boolean[] tried = {false};
+        return database.retrying(
+                what,
+                connection -> {
+                    boolean again = id != null && tried[0] && store.exists(connection, id);
+                    tried[0] = true;
+                    return again ? recall.run(connection) : write.run(connection);
+                },
+                committed,
+                joined);
+    }
+
+    private void signal(Connection connection, String topic, boolean announced) throws SQLException {
+        if (connection.getAutoCommit()) {
+            dispatcher.committed(topic);
+        } else {
+            dispatcher.written(topic, announced);
+        }
+    }
+
+    @Override
+    public <T> OutboxMessageIdentifier enqueue(Topic<T> topic, T payload) {
+        return enqueue(entry(topic, payload));
+    }
+
+    @Override
+    public <T> OutboxMessageIdentifier enqueue(Connection connection, Topic<T> topic, T payload) {
+        return enqueue(connection, entry(topic, payload));
+    }
+
+    @Override
+    public <T> OutboxEntry entry(Topic<T> topic, T payload) {
+        return entry(Require.present("topic", topic).name(), payload);
+    }
+
+    @Override
+    public OutboxEntry entry(String topic, Object payload) {
+        return OutboxEntry.of(topic, codec.encode(Require.present("payload", payload)));
+    }
+
+    @Override
+    public Optional<OutboxMessage> find(OutboxMessageIdentifier id) {
+        Require.present("message identifier", id);
+        return database.retrying("read message " + id.value(), connection -> store.find(connection, id.value()));
+    }
+
+    @Override
+    public List<FailedAttempt> failures(OutboxMessageIdentifier id) {
+        Require.present("message identifier", id);
+        return database.retrying(
+                "read the failures of " + id.value(), connection -> store.failures(connection, id.value()));
+    }
+
+    @Override
+    public boolean cancel(OutboxMessageIdentifier id) {
+        Require.present("message identifier", id);
+        boolean[] tried = {false};
+        return changed(database.retrying("cancel message " + id.value(), connection -> {
+            boolean again = tried[0];
+            tried[0] = true;
+            return store.cancel(connection, id.value()) || (again && isCancelled(connection, id.value()));
+        }));
+    }
+
+    /** By an earlier try, perhaps, whose answer was lost. */
+    private boolean isCancelled(Connection connection, UUID id) throws SQLException {
+        return store.find(connection, id)
+                .filter(message -> message.status() == WorkStatus.CANCELLED)
+                .isPresent();
+    }
+
+    @Override
+    public boolean cancel(Connection connection, OutboxMessageIdentifier id) {
+        Require.present("message identifier", id);
+        return database.within(
+                connection, "cancel message " + id.value(), callers -> store.cancel(callers, id.value()));
+    }
+
+    @Override
+    public boolean reschedule(OutboxMessageIdentifier id, Instant dueTime) {
+        Require.present("message identifier", id);
+        Require.instant("due time", dueTime);
+        return changed(database.retrying(
+                "reschedule message " + id.value(),
+                connection -> store.reschedule(connection, id.value(), dueTime, null, true)));
+    }
+
+    @Override
+    public boolean reschedule(Connection connection, OutboxMessageIdentifier id, Instant dueTime) {
+        Require.present("message identifier", id);
+        Require.instant("due time", dueTime);
+        return database.within(
+                connection,
+                "reschedule message " + id.value(),
+                callers -> store.reschedule(callers, id.value(), dueTime, null, true));
+    }
+
+    /** Its successor under a key, or it itself, may be due now. */
+    private boolean changed(boolean changed) {
+        if (changed) {
+            dispatcher.committed();
+        }
+        return changed;
+    }
+
+    @Override
+    public OutboxOperator operator(String name) {
+        return operators.apply(Require.text("name of the operator", name, 255));
+    }
+
+    @Override
+    public int fail(OwnerToken owner, Collection<OutboxWorkItemIdentifier> ids, String error, FailedHead head) {
+        Require.present("choice for failed heads", head);
+        return own.fail(owner, ids, error, (connection, endings) -> store.fail(connection, endings, head));
+    }
+
+    @Override
+    public int reapExpired() {
+        int reaped = super.reapExpired();
+        changed(reaped > 0);
+        return reaped;
+    }
+}

@@ -1,0 +1,64 @@
+package dev.windlass.internal.queue;
+
+import dev.windlass.internal.database.Proof;
+import java.util.Objects;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A message that a claim took.
+ *
+ * @param owner the token of that claim
+ * @param crashes how often its lease ran out after its handler had been started
+ * @param requeues how often an operator made it ready again
+ * @param ordered whether it has an ordering key: others may wait for its end
+ * @param priority that of the message
+ * @param keyed whether it was claimed in the turn of its key, and not in that of its position
+ * @param size of its payload, in characters
+ * @param position where it stood among the ready
+ * @param proof what the claim tells of earlier ones
+ * @param message null if it cannot be read
+ * @param problem why it cannot be read, without any of its content
+ */
+public record Claimed<M>(
+        UUID id,
+        UUID owner,
+        String topic,
+        int retryCount,
+        int leaseExpiries,
+        int crashes,
+        int requeues,
+        boolean ordered,
+        int priority,
+        boolean keyed,
+        int size,
+        Position position,
+        Proof proof,
+        @Nullable M message,
+        @Nullable String problem) {
+
+    /** The message of one that can be read. */
+    public M readable() {
+        return Objects.requireNonNull(message);
+    }
+
+    /** The same without what is in the message, which may be large. */
+    public Claimed<M> withoutContent() {
+        return new Claimed<>(
+                id,
+                owner,
+                topic,
+                retryCount,
+                leaseExpiries,
+                crashes,
+                requeues,
+                ordered,
+                priority,
+                keyed,
+                size,
+                position,
+                proof,
+                null,
+                problem);
+    }
+}

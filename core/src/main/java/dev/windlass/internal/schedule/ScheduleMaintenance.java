@@ -1,0 +1,87 @@
+package dev.windlass.internal.schedule;
+
+import dev.windlass.internal.database.Database;
+import dev.windlass.internal.loop.Chore;
+import dev.windlass.internal.loop.Loop;
+import dev.windlass.internal.loop.Workers;
+import dev.windlass.internal.queue.OwnWork;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Reaps timers and runs whose lease ran out, ends runs that nobody else will end, and deletes those that were kept long enough. */
+final class ScheduleMaintenance {
+    private static final Logger log = LoggerFactory.getLogger(ScheduleMaintenance.class);
+    private static final Duration EVERY = Duration.ofSeconds(30);
+    private static final long SETTLE_EVERY = Duration.ofMinutes(10).toNanos();
+
+    private final Database database;
+    private final JobRunStore runs;
+    private final List<Chore> chores;
+    private final Loop loop;
+    private final Duration reapEvery;
+    private long lastSettled = System.nanoTime() - SETTLE_EVERY;
+    private boolean settling;
+
+    ScheduleMaintenance(
+            Database database,
+            OwnWork<?, ?> timers,
+            OwnWork<?, ?> ownRuns,
+            JobRunStore runs,
+            Duration lease,
+            Workers workers) {
+        this.database = database;
+        this.runs = runs;
+        reapEvery = lease.dividedBy(3);
+        String name = "[" + database.name() + "] ";
+        chores = List.of(
+                new Chore(name + "reaping timers", timers::reap, timers::reaped),
+                new Chore(name + "reaping runs", ownRuns::reap, ownRuns::reaped),
+                new Chore(name + "ending runs", this::settle, this::settled),
+                new Chore(name + "cleaning runs", this::clean, this::cleaned));
+        loop = new Loop(name + "maintenance", workers, this::maintain);
+    }
+
+    void start() {
+        loop.start();
+    }
+
+    Loop loop() {
+        return loop;
+    }
+
+    /** A batch of each; what is left goes on at once, and leases come first again. */
+    private Duration maintain() {
+        return chores.stream().filter(Chore::run).toList().isEmpty() ? pause() : Duration.ZERO;
+    }
+
+    private Duration pause() {
+        return EVERY.compareTo(reapEvery) < 0 ? EVERY : reapEvery;
+    }
+
+    /** Looks at every run that has not ended, and finds something only after somebody deleted by hand. */
+    private int settle(int batch) throws SQLException {
+        if (!settling && System.nanoTime() - lastSettled < SETTLE_EVERY) {
+            return 0;
+        }
+        settling = false;
+        lastSettled = System.nanoTime();
+        int settled = database.once(connection -> runs.endLost(connection, batch));
+        settling = settled > 0;
+        return settled;
+    }
+
+    private void settled(int count) {
+        log.info("[{}] ended {} runs whose message is gone", database.name(), count);
+    }
+
+    private int clean(int batch) throws SQLException {
+        return database.once(connection -> runs.clean(connection, batch));
+    }
+
+    private void cleaned(int count) {
+        log.debug("[{}] deleted {} runs that had ended", database.name(), count);
+    }
+}

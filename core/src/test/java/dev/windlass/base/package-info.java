@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.base;
+
+import org.jspecify.annotations.NullMarked;

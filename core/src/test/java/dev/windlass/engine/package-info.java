@@ -1,4 +1,0 @@
-@NullMarked
-package dev.windlass.engine;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,4 +1,0 @@
-@NullMarked
-package dev.windlass.inbox;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,74 @@
+package dev.windlass.internal.dispatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.windlass.internal.queue.Position;
+import dev.windlass.internal.queue.WorkStore;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+final class SweepsTest {
+    private static final Position BOUND = new Position(Instant.EPOCH, UUID.randomUUID());
+    private static final long SECOND = Duration.ofSeconds(1).toNanos();
+
+    private final Sweeps sweeps = new Sweeps();
+
+    private static List<WorkStore.Demand> demands(String... topics) {
+        return Stream.of(topics)
+                .map(topic -> new WorkStore.Demand(topic, 1, BOUND))
+                .toList();
+    }
+
+    /** The topics that a claim at this time looks for from the start. */
+    private List<String> swept(long at, String... topics) {
+        return sweeps.in(demands(topics), at).stream()
+                .filter(demand -> demand.isFromStart())
+                .map(WorkStore.Demand::topic)
+                .toList();
+    }
+
+    private void claim(long began, long ended, String... topics) {
+        sweeps.tried(sweeps.in(demands(topics), began), began, ended);
+    }
+
+    @Test
+    void eachTopicIsSweptAtFirstAndThenEveryTenSeconds() {
+        assertThat(swept(0, "a", "b")).containsExactly("a", "b");
+        claim(0, 1, "a", "b");
+        assertThat(swept(9 * SECOND, "a", "b")).isEmpty();
+        claim(9 * SECOND, 9 * SECOND, "a", "b");
+        assertThat(swept(11 * SECOND, "a", "b")).containsExactly("a", "b");
+    }
+
+    @Test
+    void aTopicThatWasNotAskedForStaysDue() {
+        claim(0, 1, "a");
+        assertThat(swept(SECOND, "a", "b")).containsExactly("b");
+    }
+
+    @Test
+    void aSweepThatTookLongIsNotRepeatedSoon() {
+        claim(0, 60 * SECOND, "a");
+        assertThat(swept(61 * SECOND, "a")).isEmpty();
+        assertThat(swept(359 * SECOND, "a")).isEmpty();
+        assertThat(swept(361 * SECOND, "a")).containsExactly("a");
+    }
+
+    @Test
+    void aClaimFromTheBoundThatTookLongPutsOffNothing() {
+        claim(0, 1, "a");
+        claim(SECOND, 61 * SECOND, "a");
+        assertThat(swept(61 * SECOND, "a")).containsExactly("a");
+    }
+
+    @Test
+    void afterAnOutageAllAreDueAtOnce() {
+        claim(0, 1, "a", "b");
+        sweeps.allDue();
+        assertThat(swept(SECOND, "a", "b")).containsExactly("a", "b");
+    }
+}

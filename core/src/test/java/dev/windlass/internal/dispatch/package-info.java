@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.internal.dispatch;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.internal.engine;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.internal.inbox;
+
+import org.jspecify.annotations.NullMarked;

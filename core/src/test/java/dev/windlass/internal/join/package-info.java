@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.internal.join;
+
+import org.jspecify.annotations.NullMarked;

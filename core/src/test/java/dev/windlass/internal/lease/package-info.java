@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.internal.lease;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,146 @@
+package dev.windlass.internal.loop;
+
+import static dev.windlass.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.windlass.TestDatabase;
+import dev.windlass.base.Deadline;
+import dev.windlass.internal.database.Database;
+import dev.windlass.internal.engine.PostgresDialect;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** One connection, on which signals arrive and on which others make calls. */
+final class KeptConnectionTest {
+    @RegisterExtension
+    static final TestDatabase database = new TestDatabase();
+
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    private final Workers workers = new Workers();
+    private final Database background =
+            new Database(database.unpooled(), new PostgresDialect(), database.schema(), "kept");
+    private final Node node = new Node(background, Node.Shared.none(workers), true);
+    private final Queue<String> heard = new ConcurrentLinkedQueue<>();
+
+    @AfterEach
+    void end() {
+        node.end(Deadline.in(System::nanoTime, Duration.ofSeconds(10)));
+        workers.close();
+    }
+
+    private int backend() throws SQLException {
+        node.kept().await(PATIENCE);
+        return node.kept().call(PATIENCE, connection -> {
+            try (var statement = connection.createStatement();
+                    var rows = statement.executeQuery("select pg_backend_pid()")) {
+                rows.next();
+                return rows.getInt(1);
+            }
+        });
+    }
+
+    private void say(String channel, String text) {
+        database.value(String.class, "select pg_notify(?, ?)::text", channel, text);
+    }
+
+    private void listen(String channel) {
+        node.signals().subscribe(channel, signal -> heard.add(channel + ": " + signal.text()));
+        eventually().until(() -> heard.contains(channel + ": ready"));
+    }
+
+    @Test
+    void signalsArriveWhileOthersMakeCallsOnTheSameConnection() throws SQLException {
+        listen("kept_a");
+        int backend = backend();
+        for (int i = 0; i < 20; i++) {
+            assertThat(backend()).isEqualTo(backend);
+            String text = "ready " + i;
+            say("kept_a", text);
+            eventually().until(() -> heard.contains("kept_a: " + text));
+        }
+    }
+
+    @Test
+    void eachHearsItsOwnChannelAlsoOneThatCameLater() {
+        listen("kept_a");
+        listen("kept_b");
+        heard.clear();
+
+        say("kept_a", "topics");
+        say("kept_b", "cancel");
+
+        eventually().until(() -> heard.size() == 2);
+        assertThat(heard).containsExactlyInAnyOrder("kept_a: topics", "kept_b: cancel");
+    }
+
+    @Test
+    void afterABreakThereIsAnotherConnectionOnWhichSignalsArriveAgain() throws SQLException {
+        listen("kept_a");
+        int first = backend();
+        heard.clear();
+
+        database.value(Boolean.class, "select pg_terminate_backend(?)", first);
+
+        eventually().until(() -> heard.contains("kept_a: ready")); // some may have been missed
+        say("kept_a", "ready again");
+        eventually().until(() -> heard.contains("kept_a: ready again"));
+        assertThat(backend()).isNotEqualTo(first);
+    }
+
+    @Test
+    void aCallThatFailsLeavesTheConnectionToTheOthersOrGetsThemANewOne() throws SQLException {
+        listen("kept_a");
+
+        assertThatThrownBy(() -> node.kept().call(PATIENCE, connection -> {
+                    try (var statement = connection.createStatement()) {
+                        return statement.execute("select 1 / 0");
+                    }
+                }))
+                .isInstanceOf(SQLException.class);
+
+        backend();
+        heard.clear();
+        eventually().until(() -> {
+            say("kept_a", "ready x");
+            return heard.contains("kept_a: ready x");
+        });
+    }
+
+    @Test
+    void itIsGivenBackWhenNobodyUsesItAnyMore() throws SQLException {
+        Object first = new Object();
+        Object second = new Object();
+        node.kept().use(first);
+        node.kept().use(second);
+        int backend = backend();
+
+        node.kept().leave(first);
+        assertThat(backend()).isEqualTo(backend);
+        node.kept().leave(second);
+
+        eventually()
+                .until(() -> database.value(Long.class, "select count(*) from pg_stat_activity where pid = ?", backend)
+                        == 0);
+    }
+
+    @Test
+    void textsThatNobodyKnowsAreNoSignalsOfSomethingElse() {
+        assertThat(List.of("ready a b", "ready", "topics", "cancel").stream().map(Signal::of))
+                .containsExactly(
+                        new Signal(Signal.Kind.READY, "a b"),
+                        Signal.READY,
+                        new Signal(Signal.Kind.TOPICS, ""),
+                        new Signal(Signal.Kind.CANCEL, ""));
+        assertThat(Signal.of("readyx").kind()).isEqualTo(Signal.Kind.UNKNOWN);
+        assertThat(Signal.of("").kind()).isEqualTo(Signal.Kind.UNKNOWN);
+        assertThat(Signal.of("ready a b").text()).isEqualTo("ready a b");
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.internal.loop;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,106 @@
+package dev.windlass.internal.outbox;
+
+import dev.windlass.EngineDatabase;
+import java.io.PrintWriter;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.logging.Logger;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** Loses the answers of a number of queries: the database has done and committed what was asked, and nobody learns of it. */
+public final class LosingDataSource implements DataSource {
+    private final EngineDatabase real;
+    private final AtomicInteger toLose = new AtomicInteger();
+
+    public LosingDataSource(EngineDatabase real) {
+        this.real = real;
+    }
+
+    public void loseAnswers(int count) {
+        toLose.set(count);
+    }
+
+    /** How many of them are still to be lost. */
+    public int left() {
+        return toLose.get();
+    }
+
+    @Override
+    public Connection getConnection() throws SQLException {
+        return wrap(
+                Connection.class,
+                real.connect(),
+                result -> result instanceof PreparedStatement statement
+                        ? wrap(PreparedStatement.class, statement, this::lose)
+                        : result);
+    }
+
+    private @Nullable Object lose(@Nullable Object result) throws SQLException {
+        if (result instanceof ResultSet && toLose.getAndUpdate(n -> Math.max(0, n - 1)) > 0) {
+            throw new SQLException("an I/O error occurred while sending to the backend", "08006");
+        }
+        return result;
+    }
+
+    private interface Change {
+        @Nullable
+        Object apply(@Nullable Object result) throws SQLException;
+    }
+
+    private static <T> T wrap(Class<T> type, T target, Change change) {
+        return type.cast(Proxy.newProxyInstance(
+                type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
+                    try {
+                        return change.apply(method.invoke(target, arguments));
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                }));
+    }
+
+    @Override
+    public Connection getConnection(String user, String password) throws SQLException {
+        return getConnection();
+    }
+
+    @Override
+    public PrintWriter getLogWriter() {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void setLogWriter(PrintWriter out) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void setLoginTimeout(int seconds) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public int getLoginTimeout() {
+        return 0;
+    }
+
+    @Override
+    public Logger getParentLogger() {
+        return Logger.getLogger("losing");
+    }
+
+    @Override
+    public <T> T unwrap(Class<T> type) throws SQLException {
+        throw new SQLException("nothing to unwrap");
+    }
+
+    @Override
+    public boolean isWrapperFor(Class<?> type) {
+        return false;
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.internal.outbox;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.internal.queue;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.internal.schedule;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.internal.schema;
+
+import org.jspecify.annotations.NullMarked;

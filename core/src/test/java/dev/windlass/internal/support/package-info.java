@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.internal.support;
+
+import org.jspecify.annotations.NullMarked;

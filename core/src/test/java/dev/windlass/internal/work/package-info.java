@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.internal.work;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,4 +1,0 @@
-@NullMarked
-package dev.windlass.join;
-
-import org.jspecify.annotations.NullMarked;

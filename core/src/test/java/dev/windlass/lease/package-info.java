@@ -1,4 +1,0 @@
-@NullMarked
-package dev.windlass.lease;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.node;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,4 +1,0 @@
-@NullMarked
-package dev.windlass.outbox;
-
-import org.jspecify.annotations.NullMarked;

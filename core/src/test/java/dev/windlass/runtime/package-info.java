@@ -1,4 +1,0 @@
-@NullMarked
-package dev.windlass.runtime;
-
-import org.jspecify.annotations.NullMarked;

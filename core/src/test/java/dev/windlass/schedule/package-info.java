@@ -1,4 +1,0 @@
-@NullMarked
-package dev.windlass.schedule;
-
-import org.jspecify.annotations.NullMarked;

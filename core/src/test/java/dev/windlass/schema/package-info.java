@@ -1,4 +1,0 @@
-@NullMarked
-package dev.windlass.schema;
-
-import org.jspecify.annotations.NullMarked;

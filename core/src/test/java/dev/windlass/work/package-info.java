@@ -1,4 +1,0 @@
-@NullMarked
-package dev.windlass.work;
-
-import org.jspecify.annotations.NullMarked;
