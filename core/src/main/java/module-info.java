@@ -20,5 +20,6 @@ module dev.windlass {
     exports dev.windlass.outbox;
     exports dev.windlass.schedule;
     exports dev.windlass.schema;
+    exports dev.windlass.store;
     exports dev.windlass.work;
 }

@@ -1,0 +1,401 @@
+package dev.windlass;
+
+import dev.windlass.base.WindlassException;
+import dev.windlass.inbox.Inbox;
+import dev.windlass.internal.database.Dialect;
+import dev.windlass.internal.fleet.FairTurnstile;
+import dev.windlass.internal.fleet.OpenedSource;
+import dev.windlass.internal.fleet.Parallel;
+import dev.windlass.internal.fleet.RecentAttention;
+import dev.windlass.internal.fleet.StoreSet;
+import dev.windlass.internal.loop.Loop;
+import dev.windlass.internal.loop.Node;
+import dev.windlass.internal.loop.Places;
+import dev.windlass.internal.loop.Workers;
+import dev.windlass.internal.support.InWords;
+import dev.windlass.internal.support.Require;
+import dev.windlass.join.Joins;
+import dev.windlass.lease.Leases;
+import dev.windlass.outbox.Outbox;
+import dev.windlass.schedule.Jobs;
+import dev.windlass.schedule.Timers;
+import dev.windlass.store.DatabaseDiscovery;
+import dev.windlass.store.FleetOptions;
+import dev.windlass.store.Router;
+import dev.windlass.store.Store;
+import dev.windlass.store.StoreMigration;
+import dev.windlass.store.StoreState;
+import dev.windlass.store.UnknownStoreException;
+import dev.windlass.work.WorkQueue;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A {@link Windlass} for each of many stores, with threads, places for handlers and a few kept connections that they share.
+ *
+ * <pre>{@code
+ * var fleet = Fleet.discovering(tenants::all)
+ *         .each((store, windlass) -> windlass
+ *                 .outboxHandler("order.created", message -> mailer.send(store.id(), message.payload())))
+ *         .start();
+ * fleet.at("tenant-42").outbox().enqueue(connection, OutboxEntry.of("order.created", json));
+ * }</pre>
+ *
+ * <p>Each store is an island: its messages are in its own database, its errors are its own, and no transaction spans two of them. What
+ * is slow or broken in one does not hold up the others.
+ *
+ * <p>Thread-safe. Close it when the program ends; all stores are closed together.
+ */
+public final class Fleet implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Fleet.class);
+    /** For a store that is being opened. */
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    private static final Duration DISCOVERY_AGAIN = Duration.ofSeconds(30);
+
+    private final Workers workers = new Workers();
+    private final StoreSet<Windlass> stores;
+    private final @Nullable DatabaseDiscovery discovery;
+    private final List<Store> listed;
+    private final FleetOptions options;
+    private final UnaryOperator<String> routing;
+    private final Loop refreshing;
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private final Thread hook = new Thread(this::close, "windlass-shutdown");
+    private final Object refresh = new Object();
+    private volatile boolean known;
+    private boolean troubled;
+
+    private Fleet(Builder builder) {
+        options = builder.options;
+        discovery = builder.discovery;
+        listed = builder.stores;
+        routing = builder.routing;
+        Node.Shared shared = new Node.Shared(
+                workers,
+                new Places(options.concurrency(), options.concurrency() / 2),
+                new FairTurnstile(options, workers),
+                new RecentAttention(options.keptConnections(), workers));
+        stores = new StoreSet<>(
+                (store, source) ->
+                        builder.windlass(store, source).sharing(shared).start(),
+                Windlass::close,
+                Builder::inWords,
+                new Parallel(workers, options.parallelism()),
+                workers);
+        refreshing = new Loop("discovering stores", workers, this::refreshByItself);
+    }
+
+    /** Begins to describe a fleet of these stores. */
+    public static Builder over(Collection<Store> stores) {
+        List<Store> all = List.copyOf(Require.elements("stores", stores));
+        if (all.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "expected one or more stores, got none; where there may be none yet, use Fleet.discovering");
+        }
+        if (all.stream().map(Store::id).distinct().count() < all.size()) {
+            throw new IllegalArgumentException("expected stores with different identifiers, got two with the same: "
+                    + all.stream().map(Store::id).sorted().toList());
+        }
+        return new Builder(all, null);
+    }
+
+    /** Begins to describe a fleet of those stores that this finds, now and later. */
+    public static Builder discovering(DatabaseDiscovery discovery) {
+        return new Builder(List.of(), Require.present("discovery", discovery));
+    }
+
+    /**
+     * The Windlass of the store that belongs to a key; the key is the identifier of the store, unless a routing was given. If nobody
+     * has asked which stores there are, that is done first.
+     *
+     * @throws UnknownStoreException if there is no such store
+     * @throws WindlassException if it could not be opened yet
+     */
+    public Windlass at(String key) {
+        Require.present("key", key);
+        if (!known) {
+            refresh();
+        }
+        String id = routing.apply(key);
+        return stores.find(id, PATIENCE).orElseThrow(() -> noStore(key, id));
+    }
+
+    /** The same for a key that is a UUID, in its usual form of small hexadecimal digits. */
+    public Windlass at(UUID key) {
+        return at(Require.present("key", key).toString());
+    }
+
+    private WindlassException noStore(String key, String id) {
+        String name = key.equals(id) ? "\"" + key + "\"" : "\"" + key + "\", which belongs to store \"" + id + "\"";
+        if (closed.get()) {
+            return new WindlassException("expected a fleet that is open, got one that was closed, for key " + name);
+        }
+        return stores.problem(id)
+                .map(problem -> new WindlassException("the store for key " + name + " is not open yet: " + problem))
+                .orElseGet(() ->
+                        new UnknownStoreException("expected the key of a store, got " + name + "; " + stores.size()
+                                + " stores are known" + (discovery == null ? "" : ", refresh() looks for new ones")));
+    }
+
+    public Router<Outbox> outboxes() {
+        return key -> at(key).outbox();
+    }
+
+    public Router<Inbox> inboxes() {
+        return key -> at(key).inbox();
+    }
+
+    public Router<WorkQueue> workQueues() {
+        return key -> at(key).workQueue();
+    }
+
+    public Router<Timers> timers() {
+        return key -> at(key).timers();
+    }
+
+    public Router<Jobs> jobs() {
+        return key -> at(key).jobs();
+    }
+
+    public Router<Leases> leases() {
+        return key -> at(key).leases();
+    }
+
+    public Router<Joins> joins() {
+        return key -> at(key).joins();
+    }
+
+    /** How each store is doing, by identifier. */
+    public List<StoreState> stores() {
+        return stores.states();
+    }
+
+    /**
+     * Asks which stores there are now, and returns when each new one has been tried.
+     *
+     * @throws WindlassException if that cannot be told; then all stays as it is
+     */
+    public void refresh() {
+        synchronized (refresh) {
+            if (closed.get()) {
+                return;
+            }
+            stores.set(discovery == null ? listed : discovered(discovery));
+            known = true;
+        }
+    }
+
+    private static Collection<Store> discovered(DatabaseDiscovery discovery) {
+        try {
+            return Require.elements("stores", discovery.discover());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new WindlassException("interrupted while discovering stores", e);
+        } catch (Exception e) {
+            throw new WindlassException("could not discover stores: " + Builder.inWords(e));
+        }
+    }
+
+    private Duration refreshByItself() {
+        try {
+            refresh();
+            if (troubled) {
+                log.info("stores can be discovered again");
+            }
+            troubled = false;
+            return options.refreshEvery();
+        } catch (RuntimeException e) {
+            if (!troubled) {
+                log.warn("{}; going on with the {} stores that are known", e.getMessage(), stores.size());
+            }
+            troubled = true;
+            return options.refreshEvery().compareTo(DISCOVERY_AGAIN) < 0 ? options.refreshEvery() : DISCOVERY_AGAIN;
+        }
+    }
+
+    /** All have been tried when it returns; those that failed are tried again. */
+    private Fleet start() {
+        Duration next = refreshByItself();
+        if (discovery != null) {
+            refreshing.start(next);
+        }
+        log.info("a fleet of {} stores has started", stores.size());
+        return this;
+    }
+
+    /** Lets all stores finish together: none claims any more, and each has its grace period. */
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            refreshing.askToStop();
+            stores.close(Windlass::stopClaiming);
+            workers.close();
+            removeHook();
+            log.info("the fleet has stopped");
+        }
+    }
+
+    private void removeHook() {
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException e) {
+            log.debug("the process is ending");
+        }
+    }
+
+    /** Describes a fleet. */
+    public static final class Builder {
+        private static final Dialect DIALECT = Windlass.Builder.engine();
+
+        private final List<Store> stores;
+        private final @Nullable DatabaseDiscovery discovery;
+        private BiConsumer<Store, Windlass.Builder> description = (store, windlass) -> {};
+        private FleetOptions options = FleetOptions.defaults();
+        private UnaryOperator<String> routing = key -> key;
+        private boolean ensureSchema;
+        private boolean closeOnShutdown;
+
+        private Builder(List<Store> stores, @Nullable DatabaseDiscovery discovery) {
+            this.stores = stores;
+            this.discovery = discovery;
+        }
+
+        /** Describes the Windlass of each store: its handlers, jobs and options. Called again each time that one is opened. */
+        public Builder each(BiConsumer<Store, Windlass.Builder> description) {
+            this.description = this.description.andThen(Require.present("description", description));
+            return this;
+        }
+
+        /** The same where it does not matter which store it is. */
+        public Builder each(Consumer<Windlass.Builder> description) {
+            Require.present("description", description);
+            return each((store, windlass) -> description.accept(windlass));
+        }
+
+        public Builder options(FleetOptions options) {
+            this.options = Require.present("set of options", options);
+            return this;
+        }
+
+        /** Which store belongs to a key: {@link dev.windlass.store.Shards}, say. Without this, the key is its identifier. */
+        public Builder routing(UnaryOperator<String> routing) {
+            this.routing = Require.present("routing", routing);
+            return this;
+        }
+
+        /** Closes it when the process is told to end (SIGTERM, Ctrl-C, {@code System.exit}), as {@link Windlass.Builder} can. */
+        public Builder closeOnShutdown() {
+            closeOnShutdown = true;
+            return this;
+        }
+
+        /** Creates or upgrades the schema of each store when it is opened. */
+        public Builder ensureSchema() {
+            ensureSchema = true;
+            return this;
+        }
+
+        private Windlass.Builder windlass(Store store, DataSource source) {
+            Windlass.Builder windlass = Windlass.on(source);
+            description.accept(store, windlass);
+            windlass.name(store.id());
+            store.schema().ifPresent(windlass::schema);
+            return ensureSchema ? windlass.ensureSchema() : windlass;
+        }
+
+        /** Without what a database or a driver may quote. */
+        private static String inWords(Exception e) {
+            if (e instanceof WindlassException || e instanceof IllegalArgumentException) {
+                return String.valueOf(e.getMessage());
+            }
+            Throwable cause = e;
+            for (int depth = 0; cause != null && depth < 10; depth++, cause = cause.getCause()) {
+                if (cause instanceof SQLException sql) {
+                    return DIALECT.describe(sql);
+                }
+            }
+            return e.getClass().getName();
+        }
+
+        /**
+         * Brings the schemas of all stores up to date, several at once, without starting anything. One that fails keeps no other
+         * from it.
+         *
+         * @param progress told of each as it ends
+         * @return what became of each
+         */
+        public List<StoreMigration> migrate(Consumer<StoreMigration> progress) {
+            Require.present("progress", progress);
+            Collection<Store> all = discovery == null ? stores : discovered(discovery);
+            List<StoreMigration> done = Collections.synchronizedList(new ArrayList<>());
+            try (Workers workers = new Workers()) {
+                new Parallel(workers, options.parallelism())
+                        .all(all.stream()
+                                .map(store -> (Runnable) () -> migrate(store, all.size(), done, progress))
+                                .toList());
+            }
+            return List.copyOf(done);
+        }
+
+        private void migrate(Store store, int of, List<StoreMigration> done, Consumer<StoreMigration> progress) {
+            long start = System.nanoTime();
+            Optional<String> problem = problem(store);
+            Duration took = Duration.ofNanos(System.nanoTime() - start);
+            StoreMigration ended;
+            synchronized (done) {
+                ended = new StoreMigration(store.id(), done.size() + 1, of, took, problem);
+                done.add(ended);
+            }
+            if (problem.isPresent()) {
+                log.warn("[{}] its schema could not be brought up to date: {}", store.id(), problem.get());
+            } else {
+                log.debug("[{}] its schema is up to date after {}", store.id(), InWords.of(took));
+            }
+            progress.accept(ended);
+        }
+
+        private Optional<String> problem(Store store) {
+            try {
+                OpenedSource source = OpenedSource.of(store);
+                try {
+                    windlass(store, source.dataSource()).migrator().migrate();
+                    return Optional.empty();
+                } finally {
+                    source.close();
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return Optional.of("interrupted");
+            } catch (Exception e) {
+                return Optional.of(inWords(e));
+            }
+        }
+
+        /**
+         * Opens the stores, and begins to work. Returns when each has been tried; those that cannot be opened are tried again, and
+         * {@link Fleet#stores} tells of them.
+         */
+        public Fleet start() {
+            Fleet fleet = new Fleet(this).start();
+            if (closeOnShutdown) {
+                Runtime.getRuntime().addShutdownHook(fleet.hook);
+            }
+            return fleet;
+        }
+    }
+}

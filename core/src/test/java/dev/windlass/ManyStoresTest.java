@@ -1,0 +1,143 @@
+package dev.windlass;
+
+import static dev.windlass.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.windlass.base.WindlassOptions;
+import dev.windlass.node.Link;
+import dev.windlass.outbox.OutboxEntry;
+import dev.windlass.store.FleetOptions;
+import dev.windlass.store.Store;
+import dev.windlass.store.StoreState;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Databases that hang, are away, come and go, beside others. */
+final class ManyStoresTest {
+    private static final int STORES = 20;
+    private static final int BUSY = 3;
+    private static final int MANY = 1_000;
+    private static final int CONCURRENCY = 32;
+    private static final int KEPT = 8;
+
+    @RegisterExtension
+    static final TestStores databases = new TestStores("many", STORES);
+
+    private static final FleetOptions OPTIONS = FleetOptions.defaults()
+            .withConcurrency(CONCURRENCY)
+            .withInHand(1_000)
+            .withKeptConnections(KEPT);
+
+    private final Map<String, Integer> handled = new ConcurrentHashMap<>();
+    private final AtomicInteger running = new AtomicInteger();
+    private final AtomicInteger most = new AtomicInteger();
+
+    @BeforeEach
+    void clear() throws SQLException {
+        databases.clear();
+    }
+
+    private Fleet.Builder handling(Fleet.Builder builder) {
+        return builder.options(OPTIONS)
+                .each((store, windlass) -> windlass.options(WindlassOptions.defaults()
+                                .withMaxPollingInterval(Duration.ofSeconds(2))
+                                .withShutdownGrace(Duration.ofSeconds(5)))
+                        .outboxHandler("a", message -> {
+                            most.accumulateAndGet(running.incrementAndGet(), Math::max);
+                            Thread.sleep(1);
+                            handled.merge(store.id(), 1, Integer::sum);
+                            running.decrementAndGet();
+                        }));
+    }
+
+    private static List<OutboxEntry> entries(int count) {
+        return Collections.nCopies(count, OutboxEntry.of("a", "x"));
+    }
+
+    private int handled(int store) {
+        return handled.getOrDefault(databases.id(store), 0);
+    }
+
+    /** A few have much to do; the others get their message through beside them, with few connections, places and threads. */
+    @Test
+    void unevenLoadStarvesNobodyAndConnectionsAndThreadsAreBounded() throws Exception {
+        try (Fleet fleet = handling(Fleet.over(databases.all())).start()) {
+            assertThat(fleet.stores()).allMatch(store -> store.status() == StoreState.Status.OPEN);
+            for (int i = 0; i < BUSY; i++) {
+                fleet.at(databases.id(i)).outbox().enqueueAll(entries(MANY));
+            }
+            for (int i = BUSY; i < STORES; i++) {
+                fleet.at(databases.id(i)).outbox().enqueue(OutboxEntry.of("a", "x"));
+            }
+            eventually().until(() -> IntStream.range(BUSY, STORES).allMatch(i -> handled(i) == 1));
+            assertThat(IntStream.range(0, BUSY).map(this::handled).sum())
+                    .as("the others did not have to wait until the busy ones were done")
+                    .isLessThan(BUSY * MANY);
+            int threads = (int) Thread.getAllStackTraces().keySet().stream()
+                    .filter(thread -> thread.getName().startsWith("windlass"))
+                    .count();
+            assertThat(threads).isLessThan(2 * CONCURRENCY + 50);
+            assertThat(databases.sessions("query like 'listen%' or query like '%heartbeat%'"))
+                    .isLessThanOrEqualTo(KEPT);
+            eventually().until(() -> IntStream.range(0, BUSY).allMatch(i -> handled(i) == MANY));
+            assertThat(most.get()).isLessThanOrEqualTo(CONCURRENCY);
+        }
+        for (int i = 0; i < STORES; i++) {
+            assertThat(databases.count(i, "outbox where status <> 2")).isZero();
+        }
+    }
+
+    /** One accepts connections and never answers, one is away: the others do not notice. */
+    @Test
+    void whatHangsOrIsAwayHarmsNoOther() throws Exception {
+        try (Link link = new Link(databases.port())) {
+            List<Store> stores = new ArrayList<>(
+                    IntStream.range(2, 20).mapToObj(databases::store).toList());
+            stores.add(databases.store(0, link.port()));
+            stores.add(Store.opening("away", "away", () -> TestStores.pool(databases.source("x", 1))));
+            try (Fleet fleet = handling(Fleet.over(stores)).start()) {
+                fleet.at(databases.id(0)).outbox().enqueueAll(entries(10));
+                eventually().until(() -> handled(0) == 10);
+                fleet.at(databases.id(0)).outbox().enqueueAll(entries(500));
+                link.freeze();
+                for (int i = 2; i < 20; i++) {
+                    fleet.at(databases.id(i)).outbox().enqueueAll(entries(100));
+                }
+                eventually().until(() -> IntStream.range(2, 20).allMatch(i -> handled(i) == 100));
+            }
+        }
+    }
+
+    @Test
+    void databasesComeAndGoUnderLoadAndNothingIsLost() throws Exception {
+        List<Store> now = Collections.synchronizedList(new ArrayList<>(
+                IntStream.range(0, 10).mapToObj(databases::store).toList()));
+        try (Fleet fleet = handling(Fleet.discovering(() -> List.copyOf(now))).start()) {
+            for (int i = 0; i < 10; i++) {
+                fleet.at(databases.id(i)).outbox().enqueueAll(entries(200));
+            }
+            for (int i = 10; i < 20; i++) {
+                now.remove(0);
+                now.add(databases.store(i));
+                fleet.refresh();
+                fleet.at(databases.id(i)).outbox().enqueueAll(entries(200));
+            }
+            now.addAll(IntStream.range(0, 10).mapToObj(databases::store).toList());
+            fleet.refresh();
+            eventually().until(() -> IntStream.range(0, 20).allMatch(i -> handled(i) >= 200));
+        }
+        for (int i = 0; i < 20; i++) {
+            assertThat(databases.count(i, "outbox where status <> 2")).isZero();
+        }
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.internal.fleet;
+
+import org.jspecify.annotations.NullMarked;
