@@ -166,6 +166,7 @@ final class Closing {
         node.end(end);
         abort(parts);
         report();
+        dispatchers.forEach(Dispatcher::abandon);
     }
 
     private static Deadline earlier(Deadline one, Deadline other) {

@@ -2,7 +2,6 @@ package dev.windlass;
 
 import dev.windlass.base.WindlassException;
 import dev.windlass.inbox.Inbox;
-import dev.windlass.internal.database.Dialect;
 import dev.windlass.internal.fleet.FairTurnstile;
 import dev.windlass.internal.fleet.OpenedSource;
 import dev.windlass.internal.fleet.Parallel;
@@ -121,7 +120,8 @@ public final class Fleet implements AutoCloseable {
 
     /**
      * The Windlass of the store that belongs to a key; the key is the identifier of the store, unless a routing was given. If nobody
-     * has asked which stores there are, that is done first.
+     * has asked which stores there are, that is done first; one that is just being opened is waited for, a few seconds. It belongs to
+     * the fleet, which closes it.
      *
      * @throws UnknownStoreException if there is no such store
      * @throws WindlassException if it could not be opened yet
@@ -129,7 +129,7 @@ public final class Fleet implements AutoCloseable {
     public Windlass at(String key) {
         Require.present("key", key);
         if (!known) {
-            refresh();
+            discoverFirst();
         }
         String id = routing.apply(key);
         return stores.find(id, PATIENCE).orElseThrow(() -> noStore(key, id));
@@ -138,6 +138,14 @@ public final class Fleet implements AutoCloseable {
     /** The same for a key that is a UUID, in its usual form of small hexadecimal digits. */
     public Windlass at(UUID key) {
         return at(Require.present("key", key).toString());
+    }
+
+    private void discoverFirst() {
+        synchronized (refresh) {
+            if (!known) {
+                refresh();
+            }
+        }
     }
 
     private WindlassException noStore(String key, String id) {
@@ -186,7 +194,7 @@ public final class Fleet implements AutoCloseable {
     }
 
     /**
-     * Asks which stores there are now, and returns when each new one has been tried.
+     * Asks which stores there are now, and returns when each new one has been tried; one that does not answer is not waited for.
      *
      * @throws WindlassException if that cannot be told; then all stays as it is
      */
@@ -242,11 +250,15 @@ public final class Fleet implements AutoCloseable {
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
+            boolean interrupted = Thread.interrupted();
             refreshing.askToStop();
             stores.close(Windlass::stopClaiming);
             workers.close();
             removeHook();
             log.info("the fleet has stopped");
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 
@@ -260,7 +272,7 @@ public final class Fleet implements AutoCloseable {
 
     /** Describes a fleet. */
     public static final class Builder {
-        private static final Dialect DIALECT = Windlass.Builder.engine();
+        private static final Duration MIGRATING = Duration.ofDays(1);
 
         private final List<Store> stores;
         private final @Nullable DatabaseDiscovery discovery;
@@ -318,18 +330,14 @@ public final class Fleet implements AutoCloseable {
             return ensureSchema ? windlass.ensureSchema() : windlass;
         }
 
-        /** Without what a database or a driver may quote. */
+        /** The text of other exceptions may hold a URL with a password. */
         private static String inWords(Exception e) {
-            if (e instanceof WindlassException || e instanceof IllegalArgumentException) {
+            if (e instanceof WindlassException) {
                 return String.valueOf(e.getMessage());
             }
-            Throwable cause = e;
-            for (int depth = 0; cause != null && depth < 10; depth++, cause = cause.getCause()) {
-                if (cause instanceof SQLException sql) {
-                    return DIALECT.describe(sql);
-                }
-            }
-            return e.getClass().getName();
+            return e instanceof SQLException sql
+                    ? e.getClass().getName() + " (SQLSTATE " + sql.getSQLState() + ")"
+                    : e.getClass().getName();
         }
 
         /**
@@ -345,9 +353,11 @@ public final class Fleet implements AutoCloseable {
             List<StoreMigration> done = Collections.synchronizedList(new ArrayList<>());
             try (Workers workers = new Workers()) {
                 new Parallel(workers, options.parallelism())
-                        .all(all.stream()
-                                .map(store -> (Runnable) () -> migrate(store, all.size(), done, progress))
-                                .toList());
+                        .all(
+                                all.stream()
+                                        .map(store -> (Runnable) () -> migrate(store, all.size(), done, progress))
+                                        .toList(),
+                                MIGRATING);
             }
             return List.copyOf(done);
         }

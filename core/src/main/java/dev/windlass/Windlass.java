@@ -12,7 +12,6 @@ import dev.windlass.inbox.Inbox;
 import dev.windlass.inbox.InboxHandler;
 import dev.windlass.inbox.InboxOptions;
 import dev.windlass.internal.database.Database;
-import dev.windlass.internal.database.Dialect;
 import dev.windlass.internal.database.PoolSize;
 import dev.windlass.internal.database.PoolTimeout;
 import dev.windlass.internal.database.Transactions;
@@ -789,12 +788,8 @@ public final class Windlass implements AutoCloseable {
             return (item, context) -> handler.handle(codec.decode(item.payload(), type.type()), item, context);
         }
 
-        static Dialect engine() {
-            return new PostgresDialect();
-        }
-
         private Database database(DataSource source) {
-            return new Database(source, engine(), options.schemaName(), name)
+            return new Database(source, new PostgresDialect(), options.schemaName(), name)
                     .allowingAutoCommit(options.autoCommitAllowed())
                     .retryingBy(options.callRetries());
         }

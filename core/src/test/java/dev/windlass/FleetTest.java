@@ -306,6 +306,68 @@ final class FleetTest {
     }
 
     @Test
+    void closingOnAnInterruptedThreadClosesEveryStore() {
+        Fleet fleet = handling(Fleet.over(databases.all())).start();
+        List<Windlass> all = List.of(fleet.at(id(0)), fleet.at(id(1)), fleet.at(id(2)));
+        Thread.currentThread().interrupt();
+        fleet.close();
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(all).noneMatch(Windlass::isRunning);
+    }
+
+    /** One that hangs is opened when it answers; start and refresh do not wait for it. */
+    @Test
+    void aStoreThatDoesNotAnswerKeepsNoOtherFromBeingOpened() throws Exception {
+        CountDownLatch goOn = new CountDownLatch(1);
+        AtomicInteger opened = new AtomicInteger();
+        Store hangs = Store.opening(id(1), "hangs", () -> {
+            opened.incrementAndGet();
+            goOn.await();
+            return TestStores.pool(databases.source(id(1)));
+        });
+        List<Store> now = Collections.synchronizedList(new ArrayList<>(List.of(hangs)));
+        try (Fleet fleet = handling(Fleet.discovering(() -> List.copyOf(now))).start()) {
+            now.add(databases.store(0));
+            fleet.refresh();
+            fleet.at(id(0)).outbox().enqueue(OutboxEntry.of("a", "beside it"));
+            eventually().until(() -> handled.contains(id(0) + " beside it"));
+            goOn.countDown();
+            eventually().until(() -> fleet.stores().get(1).status() == StoreState.Status.OPEN);
+            assertThat(opened).hasValue(1);
+        }
+    }
+
+    @Test
+    void storesAreOpenedOnceAlsoWhileAnotherFails() {
+        AtomicInteger opened = new AtomicInteger();
+        List<Store> stores = new ArrayList<>();
+        stores.add(Store.opening("bad", "bad", () -> {
+            throw new IllegalArgumentException("jdbc:nothing?password=secret");
+        }));
+        List<Store> now = Collections.synchronizedList(stores);
+        try (Logs logs = Logs.collect(Level.INFO);
+                Fleet fleet = Fleet.discovering(() -> List.copyOf(now))
+                        .options(FleetOptions.defaults().withParallelism(1))
+                        .start()) {
+            for (int i = 0; i < 20; i++) {
+                now.add(Store.opening("s" + i, "s" + i, () -> {
+                            opened.incrementAndGet();
+                            Thread.sleep(50);
+                            return databases.source(id(0));
+                        })
+                        .withSchema("windlass"));
+            }
+            fleet.refresh();
+            assertThat(fleet.stores())
+                    .filteredOn(state -> state.status() == StoreState.Status.OPEN)
+                    .hasSize(20);
+            assertThat(opened).hasValue(20);
+            assertThat(fleet.stores().get(0).problem()).contains("java.lang.IllegalArgumentException");
+            assertThat(logs.lines()).noneMatch(line -> line.text().contains("secret"));
+        }
+    }
+
+    @Test
     void severalSchemasOfOneDatabaseAreStoresToo() {
         try (var pool = TestStores.pool(databases.source(id(0)))) {
             List<Store> schemas = List.of(

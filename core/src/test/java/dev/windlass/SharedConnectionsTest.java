@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.windlass.store.SharedConnections;
+import dev.windlass.store.Store;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -67,6 +68,17 @@ final class SharedConnectionsTest {
             }
         }
         assertThat(connections.open()).isEqualTo(MOST);
+    }
+
+    @Test
+    void aStoreOfTheSameDatabaseIsTheSameStore() {
+        DataSource source = databases.source(databases.id(0));
+        assertThat(Store.of("a", connections.to(source))).isEqualTo(Store.of("a", connections.to(source)));
+        assertThat(Store.of("a", connections.to(source))).isNotEqualTo(Store.of("a", sources.get(1)));
+        assertThat(connections.to(source))
+                .isNotEqualTo(SharedConnections.atMost(1).to(source));
+        assertThat(connections.to(source).hashCode())
+                .isEqualTo(connections.to(source).hashCode());
     }
 
     @Test

@@ -11,9 +11,10 @@ import java.util.UUID;
 @FunctionalInterface
 public interface Router<T> {
     /**
-     * What belongs to this key.
+     * What belongs to this key. One that is just being opened is waited for, a few seconds.
      *
      * @throws UnknownStoreException if no store does
+     * @throws dev.windlass.base.WindlassException if its store could not be opened yet
      */
     T get(String key);
 

@@ -80,17 +80,45 @@ public final class SharedConnections implements AutoCloseable {
     public DataSource to(DataSource source) {
         Require.present("data source", source);
         return (DataSource) Proxy.newProxyInstance(
-                SharedConnections.class.getClassLoader(),
-                new Class<?>[] {DataSource.class},
-                (proxy, method, arguments) -> {
-                    if (!method.getName().equals("getConnection")) {
-                        return call(source, method, arguments);
-                    }
+                SharedConnections.class.getClassLoader(), new Class<?>[] {DataSource.class}, new Pooled(source));
+    }
+
+    /** Two of this pool with the same source are equal, so that a store described anew is the same. */
+    private final class Pooled implements InvocationHandler {
+        private final DataSource source;
+
+        Pooled(DataSource source) {
+            this.source = source;
+        }
+
+        @Override
+        public @Nullable Object invoke(Object proxy, Method method, Object @Nullable [] arguments) throws Throwable {
+            switch (method.getName()) {
+                case "getConnection" -> {
                     if (arguments != null) {
                         throw new SQLFeatureNotSupportedException("give the user and the password to the data source");
                     }
                     return borrow(source);
-                });
+                }
+                case "equals" -> {
+                    return arguments != null && arguments[0] != null && isSame(arguments[0]);
+                }
+                default -> {
+                    return call(source, method, arguments);
+                }
+            }
+        }
+
+        private boolean isSame(Object other) {
+            return Proxy.isProxyClass(other.getClass())
+                    && Proxy.getInvocationHandler(other) instanceof Pooled pooled
+                    && pooled.isOf(SharedConnections.this)
+                    && pooled.source.equals(source);
+        }
+
+        private boolean isOf(SharedConnections pool) {
+            return SharedConnections.this == pool;
+        }
     }
 
     private static @Nullable Object call(Object target, Method method, Object @Nullable [] arguments) throws Throwable {
@@ -150,6 +178,7 @@ public final class SharedConnections implements AutoCloseable {
         }
     }
 
+    @SuppressWarnings("WaitNotInLoop") // whoever calls it looks again
     private void await(long until) throws SQLException {
         long left = Duration.ofNanos(until - System.nanoTime()).toMillis();
         if (left <= 0) {

@@ -212,7 +212,7 @@ public final class Database {
     }
 
     /** An error that somebody met on a connection from here. */
-    void note(SQLException e) {
+    public void note(SQLException e) {
         if (dialect.isOutage(e)) {
             sight.lost(describe(e));
         }

@@ -134,6 +134,11 @@ final class Claimer<M> {
         }
 
         @Override
+        public int batchSize() {
+            return options.queue().batchSize();
+        }
+
+        @Override
         public void yourTurn() {
             loop.wake();
         }
@@ -146,10 +151,13 @@ final class Claimer<M> {
             return Loop.PARKED;
         }
         taken = 0;
+        boolean again = false;
         try {
-            return claim();
+            Duration pause = claim();
+            again = pause.isZero();
+            return pause;
         } finally {
-            turnstile.leave(visitor, taken);
+            turnstile.leave(visitor, taken, again);
         }
     }
 

@@ -63,7 +63,7 @@ public final class Dispatcher<M> {
                 options.queue().lease(),
                 options.maxBytesInHand(),
                 store.ranking(),
-                node.turnstile()::inHand);
+                change -> node.turnstile().inHand(node.name(), change));
         lostClaims = new LostClaims<>(answering, store, options.queue().lease(), workers);
         completer = new Completer<>(
                 database.name(),
@@ -319,6 +319,11 @@ public final class Dispatcher<M> {
     /** Ends all calls that hang; no other begins. */
     public void abort() {
         database.end();
+    }
+
+    /** What is left in hand is not counted any more. */
+    public void abandon() {
+        hand.abandon();
     }
 
     /** How many messages are in hand, and so have an outcome that has not been written. */

@@ -422,6 +422,17 @@ final class Hand<M> {
         turns.settled(attempt);
     }
 
+    /** Nothing of what is left matters to others any more: the node has ended. */
+    void abandon() {
+        lock.lock();
+        try {
+            changes.accept(-inHand.size());
+            inHand.clear();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** All that is in hand, for whoever renews and watches. */
     List<Attempt<M>> all() {
         lock.lock();

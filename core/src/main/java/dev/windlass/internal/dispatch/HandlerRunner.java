@@ -55,7 +55,14 @@ final class HandlerRunner<M> {
     /** Starts as many workers, each of which runs one handler after the other, as soon as there are places for them. */
     void hire(int count) {
         for (int i = 0; i < count; i++) {
-            places.take(this, this::startWorker);
+            takePlace();
+        }
+    }
+
+    private void takePlace() {
+        places.take(this, this::startWorker);
+        if (closed) {
+            hand.dismiss(places.forget(this));
         }
     }
 
@@ -85,7 +92,7 @@ final class HandlerRunner<M> {
                 letGo(attempt, e);
             }
             if (places.areWanted() && !closed) {
-                places.take(this, this::startWorker);
+                takePlace();
                 break;
             }
         }
@@ -186,9 +193,9 @@ final class HandlerRunner<M> {
     /** Goes on without a handler that does not return, unless too many have been given up. */
     void giveUp(Attempt<M> attempt, Result result) {
         hand.detach(attempt, result).ifPresent(effect -> {
+            conclude(attempt, attempt.handling.outcome(result, attempt.claimed.retryCount(), effect), effect);
             places.giveBack(this);
             handlerLog.givenUp(attempt, result, effect);
-            conclude(attempt, attempt.handling.outcome(result, attempt.claimed.retryCount(), effect), effect);
         });
     }
 

@@ -56,7 +56,7 @@ final class HeartBeat<M> {
     }
 
     void start() {
-        node.use(this);
+        node.use(this, answer);
         loop.start();
     }
 
@@ -83,6 +83,7 @@ final class HeartBeat<M> {
 
     /** Returns whether something is known of each. */
     private boolean renew(List<Attempt<M>> due, long before) throws SQLException {
+        node.busy();
         List<WorkStore.Held> held = due.stream().map(Attempt::held).toList();
         WorkStore.Answer answered = node.call(answer, connection -> store.heartbeat(connection, held, lease));
         List<Attempt<M>> lost = new ArrayList<>();

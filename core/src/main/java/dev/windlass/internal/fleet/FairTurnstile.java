@@ -6,12 +6,14 @@ import dev.windlass.store.FleetOptions;
 import dev.windlass.store.StoreSelection;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,10 +29,11 @@ public final class FairTurnstile implements Turnstile {
     private static final Logger log = LoggerFactory.getLogger(FairTurnstile.class);
     private static final Duration SLOW = Duration.ofMillis(250);
 
-    /** A claim gets no less than this part of what may be in hand, or they would become ever smaller; and no more than that one. */
+    /** A claim gets no less than this part of what may be in hand, or they would become ever smaller. */
     private static final int SMALLEST_PART = 8;
 
-    private static final int LARGEST_PART = 4;
+    /** So much of it a store gets that has nothing in hand, whatever the others have. */
+    private static final int LITTLE_PART = 64;
 
     private final int mostAtOnce;
     private final int mostInHand;
@@ -38,6 +41,7 @@ public final class FairTurnstile implements Turnstile {
     private final Workers workers;
     private final Map<Visitor, Turn> turns = new LinkedHashMap<>();
     private final Set<Visitor> waiting = new LinkedHashSet<>();
+    private final Map<String, Integer> inHandOf = new HashMap<>();
     private int inHand;
     private Optional<String> last = Optional.empty();
     private int lastCount;
@@ -82,10 +86,13 @@ public final class FairTurnstile implements Turnstile {
     }
 
     @Override
-    public void leave(Visitor visitor, int claimed) {
+    public void leave(Visitor visitor, int claimed, boolean again) {
         List<Visitor> invited;
         synchronized (this) {
             turns.remove(visitor);
+            if (again) {
+                waiting.add(visitor);
+            }
             last = Optional.of(visitor.store());
             lastCount = claimed;
             invited = invite();
@@ -94,10 +101,11 @@ public final class FairTurnstile implements Turnstile {
     }
 
     @Override
-    public void inHand(int change) {
+    public void inHand(String store, int change) {
         List<Visitor> invited;
         synchronized (this) {
             inHand += change;
+            inHandOf.merge(store, change, (before, more) -> before + more == 0 ? null : before + more);
             invited = change < 0 ? invite() : List.of();
         }
         invited.forEach(Visitor::yourTurn);
@@ -121,10 +129,18 @@ public final class FairTurnstile implements Turnstile {
         List<Visitor> invited = new ArrayList<>();
         long now = System.nanoTime();
         turns.values().removeIf(turn -> !turn.inside && !turn.counts(now));
-        for (int most = mayClaim(now); most > 0 && !waiting.isEmpty(); most = mayClaim(now)) {
-            Visitor next = next();
+        while (!waiting.isEmpty()
+                && turns.values().stream().filter(turn -> turn.counts(now)).count() < mostAtOnce) {
+            int left = left(now);
+            boolean enough = left >= Math.max(1, mostInHand / SMALLEST_PART);
+            List<Visitor> candidates = enough ? List.copyOf(waiting) : withNothing();
+            if (candidates.isEmpty()) {
+                break;
+            }
+            Visitor next = next(candidates);
             waiting.remove(next);
-            turns.put(next, new Turn(now, most, false));
+            int most = enough ? left : Math.max(1, mostInHand / LITTLE_PART);
+            turns.put(next, new Turn(now, Math.min(most, next.batchSize()), false));
             invited.add(next);
         }
         if (!waiting.isEmpty() && !turns.isEmpty() && !looksAgain) {
@@ -134,15 +150,22 @@ public final class FairTurnstile implements Turnstile {
         return invited;
     }
 
-    private int mayClaim(long now) {
-        int counted = 0;
-        int left = mostInHand - inHand;
-        for (Turn turn : turns.values()) {
-            counted += turn.counts(now) ? 1 : 0;
-            left -= turn.counts(now) ? turn.most : 0;
-        }
-        boolean enough = left >= Math.max(1, mostInHand / SMALLEST_PART);
-        return counted < mostAtOnce && enough ? Math.min(left, Math.max(1, mostInHand / LARGEST_PART)) : 0;
+    /** What a slow claim may bring is not reserved any more, as it does not count. */
+    private int left(long now) {
+        return mostInHand
+                - inHand
+                - turns.values().stream()
+                        .filter(turn -> turn.counts(now))
+                        .mapToInt(Turn::most)
+                        .sum();
+    }
+
+    /** Stores whose messages cannot be completed keep what they have in hand; others must get through beside them. */
+    private List<Visitor> withNothing() {
+        Set<String> claiming = turns.keySet().stream().map(Visitor::store).collect(Collectors.toSet());
+        return waiting.stream()
+                .filter(visitor -> !inHandOf.containsKey(visitor.store()) && !claiming.contains(visitor.store()))
+                .toList();
     }
 
     private void lookAgain() {
@@ -154,10 +177,10 @@ public final class FairTurnstile implements Turnstile {
         invited.forEach(Visitor::yourTurn);
     }
 
-    private Visitor next() {
-        List<String> stores = waiting.stream().map(Visitor::store).distinct().toList();
+    private Visitor next(List<Visitor> candidates) {
+        List<String> stores = candidates.stream().map(Visitor::store).distinct().toList();
         String chosen = chosen(stores);
-        return waiting.stream()
+        return candidates.stream()
                 .filter(visitor -> visitor.store().equals(chosen))
                 .findFirst()
                 .orElseThrow();
@@ -171,13 +194,13 @@ public final class FairTurnstile implements Turnstile {
                 return chosen;
             }
             tellOfSelection("chose a store that does not wait", null);
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             tellOfSelection("failed", e);
         }
         return stores.get(0);
     }
 
-    private void tellOfSelection(String what, @Nullable RuntimeException e) {
+    private void tellOfSelection(String what, @Nullable Throwable e) {
         if (!toldOfSelection) {
             toldOfSelection = true;
             log.warn("the selection of stores {}; the one that has waited longest is taken", what, e);

@@ -23,34 +23,53 @@ public final class Parallel {
         this.places = new Semaphore(most, true);
     }
 
-    /** Runs all, and waits for all of them. An interrupt ends the waiting, not what runs. */
-    public void all(List<Runnable> tasks) {
+    /**
+     * Runs all, and waits for them, so long at most after the last has been started. An interrupt is kept for the caller, and skips
+     * none of them.
+     */
+    public void all(List<Runnable> tasks, Duration patience) {
         CountDownLatch left = new CountDownLatch(tasks.size());
-        try {
-            for (Runnable task : tasks) {
-                boolean place = places.tryAcquire(LONG.toNanos(), TimeUnit.NANOSECONDS);
-                workers.runLoop(() -> {
-                    try {
-                        task.run();
-                    } finally {
-                        if (place) {
-                            places.release();
-                        }
-                        left.countDown();
-                    }
-                });
+        boolean interrupted = false;
+        for (Runnable task : tasks) {
+            boolean place = false;
+            try {
+                place = places.tryAcquire(LONG.toNanos(), TimeUnit.NANOSECONDS);
+            } catch (InterruptedException e) {
+                interrupted = true;
             }
-            left.await();
-        } catch (InterruptedException e) {
+            start(task, place, left);
+        }
+        long until = System.nanoTime() + patience.toNanos();
+        for (boolean done = false; !done; ) {
+            try {
+                done = left.await(until - System.nanoTime(), TimeUnit.NANOSECONDS) || until - System.nanoTime() <= 0;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    private void start(Runnable task, boolean place, CountDownLatch left) {
+        later(() -> {
+            try {
+                task.run();
+            } finally {
+                if (place) {
+                    places.release();
+                }
+                left.countDown();
+            }
+        });
     }
 
     /** Runs it, and does not wait for it; unless there is no thread for it any more. */
     public void later(Runnable task) {
         try {
             workers.runLoop(task);
-        } catch (RejectedExecutionException e) {
+        } catch (RejectedExecutionException | OutOfMemoryError e) {
             task.run();
         }
     }

@@ -6,6 +6,7 @@ import dev.windlass.internal.loop.Workers;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.RejectedExecutionException;
 
 /**
  * Lets a limited number of nodes keep a connection: those that had work most recently. One that has had none for a while makes room
@@ -60,11 +61,15 @@ public final class RecentAttention implements Attention {
 
     /** On another thread: to give a connection back may take as long as a call on it. */
     private void update(Node node) {
-        workers.runLoop(() -> {
-            synchronized (node) {
-                node.keep(isKeeping(node));
-            }
-        });
+        try {
+            workers.runLoop(() -> {
+                synchronized (node) {
+                    node.keep(isKeeping(node));
+                }
+            });
+        } catch (RejectedExecutionException | OutOfMemoryError e) {
+            keeping.remove(node); // it works without, too
+        }
     }
 
     private synchronized boolean isKeeping(Node node) {

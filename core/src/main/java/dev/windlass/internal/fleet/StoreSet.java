@@ -33,12 +33,20 @@ import org.slf4j.LoggerFactory;
 public final class StoreSet<T> {
     private static final Logger log = LoggerFactory.getLogger(StoreSet.class);
     private static final Duration FIRST_RETRY = Duration.ofSeconds(1);
+    /** For stores that do not answer; they are opened when they do. */
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    /** Each has a grace period of its own. */
+    private static final Duration CLOSING = Duration.ofHours(1);
+
+    private static final int CLOSINGS_AT_ONCE = 64;
     private static final Duration LONGEST_RETRY = Duration.ofMinutes(1);
 
     private final Opener<T> opener;
     private final Consumer<T> closer;
     private final Function<Exception, String> inWords;
     private final Parallel parallel;
+    private final Parallel closings;
     private final Map<String, Entry<T>> entries = new ConcurrentHashMap<>();
     private final Set<String> closing = ConcurrentHashMap.newKeySet();
     private final Loop retrying;
@@ -90,6 +98,7 @@ public final class StoreSet<T> {
             Function<Exception, String> inWords,
             Parallel parallel,
             Workers workers) {
+        this.closings = new Parallel(workers, CLOSINGS_AT_ONCE);
         this.closer = closer;
         this.opener = opener;
         this.inWords = inWords;
@@ -173,10 +182,12 @@ public final class StoreSet<T> {
     /** Returns when to look again. */
     private Duration openDue() {
         long now = System.nanoTime();
-        parallel.all(entries.values().stream()
-                .filter(entry -> entry.isToOpen(now))
-                .map(entry -> (Runnable) () -> open(entry))
-                .toList());
+        parallel.all(
+                entries.values().stream()
+                        .filter(entry -> entry.isToOpen(now))
+                        .map(entry -> (Runnable) () -> open(entry))
+                        .toList(),
+                PATIENCE);
         return entries.values().stream()
                 .map(StoreSet::untilRetry)
                 .flatMap(Optional::stream)
@@ -198,7 +209,8 @@ public final class StoreSet<T> {
     private void open(Entry<T> entry) {
         Store store;
         synchronized (entry) {
-            if (entry.opening) {
+            boolean isOpen = entry.opened != null && entry.opened.store().equals(entry.wanted);
+            if (entry.opening || isOpen) {
                 return;
             }
             entry.opening = true;
@@ -209,7 +221,9 @@ public final class StoreSet<T> {
         try {
             opened = open(store);
         } catch (Exception | LinkageError e) {
-            problem = e instanceof Exception known ? inWords.apply(known) : e.toString();
+            problem = e instanceof Exception known
+                    ? inWords.apply(known)
+                    : e.getClass().getName();
         } finally {
             settle(entry, store, opened, problem == null ? "it could not be opened" : problem);
         }
@@ -314,6 +328,14 @@ public final class StoreSet<T> {
         }
     }
 
+    private void begin(Consumer<T> first, Opened<T> opened) {
+        try {
+            first.accept(opened.value);
+        } catch (RuntimeException e) {
+            log.warn("[{}] could not be told to stop ({})", opened.store().id(), inWords.apply(e));
+        }
+    }
+
     /** Closes all of them, and waits for that. */
     public void close(Consumer<T> first) {
         List<Opened<T>> all = new ArrayList<>();
@@ -330,7 +352,7 @@ public final class StoreSet<T> {
             entries.clear();
         }
         retrying.askToStop();
-        all.forEach(opened -> first.accept(opened.value));
-        parallel.all(all.stream().map(opened -> (Runnable) () -> close(opened)).toList());
+        all.forEach(opened -> begin(first, opened));
+        closings.all(all.stream().map(opened -> (Runnable) () -> close(opened)).toList(), CLOSING);
     }
 }

@@ -57,7 +57,7 @@ final class Renewals {
         Term term = new Term(attempt, System.nanoTime());
         if (!atMost.isZero()) {
             terms.add(term);
-            node.use(this);
+            node.use(this, answer);
             node.busy();
             loop.start();
             loop.wakeWithin(period);
@@ -73,6 +73,7 @@ final class Renewals {
         if (!going.isEmpty()) {
             List<InboxAttempt> attempts =
                     going.stream().map(term -> term.attempt).toList();
+            node.busy();
             List<GuardStore.Renewal> answers =
                     node.call(answer, connection -> store.renew(connection, attempts, lease));
             for (int i = 0; i < going.size(); i++) {
@@ -81,6 +82,9 @@ final class Renewals {
         }
         if (terms.isEmpty()) {
             node.leave(this);
+            if (!terms.isEmpty()) {
+                node.use(this, answer);
+            }
         }
         return untilNext();
     }

@@ -96,7 +96,7 @@ final class LeaseRunner {
     HeldLease keep(LeaseClaim claim, AcquireAnswer answer, TrustWindow window) {
         HeldLease lease = new HeldLease(claim, this, answer, window);
         held.add(lease);
-        node.use(this);
+        node.use(this, callBound());
         node.busy();
         renewing.start();
         watching.start();
@@ -119,6 +119,9 @@ final class LeaseRunner {
         }
         if (held.isEmpty()) {
             node.leave(this);
+            if (!held.isEmpty()) {
+                node.use(this, callBound());
+            }
         }
         Set<HeldLease> tried = Set.copyOf(due);
         return held.stream()
@@ -158,6 +161,7 @@ final class LeaseRunner {
     }
 
     private Map<UUID, Renewal> ask(List<LeaseClaim> claims) throws SQLException {
+        node.busy();
         return node.call(callBound().dividedBy(2), open -> store.renew(open, claims));
     }
 

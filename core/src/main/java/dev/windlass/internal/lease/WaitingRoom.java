@@ -63,6 +63,9 @@ final class WaitingRoom {
         @Override
         public void hears(Signals.Hearing hearing) {
             listening = hearing == Signals.Hearing.ALL;
+            if (!listening) {
+                freed(""); // who sleeps long looks again, and then more often
+            }
         }
     }
 

@@ -6,7 +6,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.time.Duration;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -33,11 +33,15 @@ public final class KeptConnection {
     /** It may be given back because it does not answer. */
     private static final int LAST_ANSWER_MILLIS = 250;
 
+    private static final int SHORTEST_ANSWER_MILLIS = 250;
+
     private final Database database;
     private final Workers workers;
     private final ReentrantLock lock = new ReentrantLock(true);
     private final Condition changed = lock.newCondition();
-    private final Set<Object> users = ConcurrentHashMap.newKeySet();
+    /** With the longest answer that each can afford to wait for: nobody holds it for longer. */
+    private final Map<Object, Duration> users = new ConcurrentHashMap<>();
+
     private volatile @Nullable Connection connection;
     private volatile boolean stopped;
     private boolean asked;
@@ -50,13 +54,17 @@ public final class KeptConnection {
         this.workers = workers;
     }
 
-    /** Keeps it open until this user leaves. */
-    public void use(Object user) {
-        users.add(user);
+    /**
+     * Keeps it open until this user leaves.
+     *
+     * @param answer how long the call of another may take, at most
+     */
+    public void use(Object user, Duration answer) {
+        users.put(user, answer);
     }
 
     public void leave(Object user) {
-        if (users.remove(user) && users.isEmpty()) {
+        if (users.remove(user) != null && users.isEmpty()) {
             close();
         }
     }
@@ -158,7 +166,7 @@ public final class KeptConnection {
             autoCommitBefore = opened.getAutoCommit();
             opened.setAutoCommit(true);
             return opened;
-        } catch (SQLException e) {
+        } catch (SQLException | RuntimeException e) {
             opened.close();
             throw e;
         }
@@ -170,7 +178,7 @@ public final class KeptConnection {
             connection = opened;
             refusal = why;
             asked = false;
-            if (stopped) {
+            if (stopped || users.isEmpty()) {
                 discard();
             }
             changed.signalAll();
@@ -182,25 +190,42 @@ public final class KeptConnection {
     /**
      * Runs work that is one statement on it, if it is there, as {@link #await} tells.
      *
-     * @param answer after which time without an answer it is given up
+     * @param answer after which time without an answer it is given up; sooner, if another user cannot wait for so long
      */
     public <T> T call(Duration answer, Database.Work<T> work) throws SQLException {
+        return hold(answer, open -> database.transact(open, work));
+    }
+
+    /** The same for what proves nothing about the database, as to wait for signals. */
+    <T> T hold(Duration answer, Database.Work<T> work) throws SQLException {
         lock(answer);
         try {
             Connection open = connection;
             if (open == null) {
                 throw new SQLException("there is no kept connection", "08003");
             }
-            open.setNetworkTimeout(Runnable::run, (int) Math.max(1, answer.toMillis()));
-            return database.transact(open, work);
+            open.setNetworkTimeout(Runnable::run, answerMillis(answer));
+            return work.run(open);
         } catch (SQLException e) {
+            database.note(e);
             if (database.dialect().isOutage(e) || !database.dialect().isTransient(e)) {
                 discard(); // a deadlock costs the call, not the connection, which the pool may be unable to replace
             }
-            throw e;
+            throw database.safe(e);
         } finally {
+            if (stopped) {
+                discard();
+            }
             lock.unlock();
         }
+    }
+
+    private int answerMillis(Duration answer) {
+        long millis = answer.toMillis();
+        for (Duration each : users.values()) {
+            millis = Math.min(millis, each.toMillis());
+        }
+        return (int) Math.max(SHORTEST_ANSWER_MILLIS, millis);
     }
 
     private void discard() {
@@ -210,12 +235,22 @@ public final class KeptConnection {
             return;
         }
         try (open) {
+            clean(open);
+        } catch (SQLException e) {
+            log.debug("[{}] giving back the kept connection failed", database.name(), e);
+        }
+    }
+
+    /** One that cannot be cleaned must not be used by others, who would find it listening. */
+    private void clean(Connection open) {
+        try {
             open.setNetworkTimeout(Runnable::run, LAST_ANSWER_MILLIS);
             database.dialect().endListening(open);
             open.setAutoCommit(autoCommitBefore);
             open.setNetworkTimeout(Runnable::run, timeoutBefore); // not every pool resets it
         } catch (SQLException e) {
-            log.debug("[{}] giving back the kept connection failed", database.name(), e);
+            log.debug("[{}] the kept connection could not be cleaned", database.name(), e);
+            Database.abort(open);
         }
     }
 

@@ -57,9 +57,13 @@ public final class Node {
         return signals;
     }
 
-    /** From now on the connection is wanted by this one, as far as the node keeps one. */
-    public void use(Object user) {
-        kept.use(user);
+    /**
+     * From now on the connection is wanted by this one, as far as the node keeps one.
+     *
+     * @param answer how long the call of another may take, at most
+     */
+    public void use(Object user, Duration answer) {
+        kept.use(user, answer);
     }
 
     public void leave(Object user) {
@@ -103,7 +107,7 @@ public final class Node {
         try {
             return kept.call(time, work);
         } catch (SQLException e) {
-            if (kept.isThere()) {
+            if (kept.isThere() || !keeps) {
                 throw e;
             }
         }

@@ -102,7 +102,7 @@ public final class Signals {
     }
 
     private void begin() {
-        kept.use(this);
+        kept.use(this, ANSWER);
         loop.start();
         loop.wake();
     }
@@ -129,9 +129,10 @@ public final class Signals {
             return Loop.PARKED;
         }
         try {
+            kept.use(this, ANSWER);
             kept.await(PATIENCE);
             List<Heard> heard = new ArrayList<>();
-            List<String> added = kept.call(ANSWER, connection -> listen(connection, heard));
+            List<String> added = kept.hold(ANSWER, connection -> listen(connection, heard));
             Subscribed now = subscribed;
             if (now != null && !now.proved) {
                 return prove(now, heard);
@@ -211,6 +212,7 @@ public final class Signals {
             database.dialect().endListening(connection);
             return true;
         });
+        kept.leave(this);
         return RETRY_DEAF;
     }
 
@@ -218,7 +220,7 @@ public final class Signals {
     private static void check(Subscribed now) throws SQLException {
         if (System.nanoTime() - now.lastCheck >= CHECK_NANOS) {
             now.lastCheck = System.nanoTime();
-            if (!now.connection.isValid((int) ANSWER.toSeconds())) {
+            if (!now.connection.isValid(1)) {
                 throw new SQLException("the connection for notifications is gone", "08006");
             }
         }

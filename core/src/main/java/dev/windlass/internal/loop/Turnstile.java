@@ -10,10 +10,10 @@ public interface Turnstile {
         }
 
         @Override
-        public void leave(Visitor visitor, int claimed) {}
+        public void leave(Visitor visitor, int claimed, boolean again) {}
 
         @Override
-        public void inHand(int change) {}
+        public void inHand(String store, int change) {}
 
         @Override
         public void forget(Visitor visitor) {}
@@ -24,6 +24,9 @@ public interface Turnstile {
         /** The store it claims from. */
         String store();
 
+        /** How many it claims at once, at most. */
+        int batchSize();
+
         /** It is to come again, and may enter. */
         void yourTurn();
     }
@@ -31,11 +34,15 @@ public interface Turnstile {
     /** How much it may claim now. If that is nothing, it is told when it is its turn. */
     int enter(Visitor visitor);
 
-    /** It has claimed so many messages. */
-    void leave(Visitor visitor, int claimed);
+    /**
+     * It has claimed so many messages.
+     *
+     * @param again whether it would like to claim more at once
+     */
+    void leave(Visitor visitor, int claimed, boolean again);
 
-    /** So many messages more, or less, are in hand. */
-    void inHand(int change);
+    /** So many messages of this store more, or less, are in hand. */
+    void inHand(String store, int change);
 
     /** It does not come any more. */
     void forget(Visitor visitor);

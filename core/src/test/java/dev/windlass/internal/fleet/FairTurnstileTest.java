@@ -21,6 +21,8 @@ final class FairTurnstileTest {
     private static final FleetOptions ONE_AT_ONCE =
             FleetOptions.defaults().withClaimsAtOnce(1).withInHand(1000);
 
+    private static final int BATCH = 250;
+
     private final Workers workers = new Workers();
     private final List<String> called = new ArrayList<>();
 
@@ -39,6 +41,11 @@ final class FairTurnstileTest {
         @Override
         public String store() {
             return store;
+        }
+
+        @Override
+        public int batchSize() {
+            return BATCH;
         }
 
         @Override
@@ -64,14 +71,14 @@ final class FairTurnstileTest {
         assertThat(turnstile.enter(a)).isPositive();
         assertThat(turnstile.enter(b)).isZero();
         assertThat(turnstile.enter(c)).isZero();
-        turnstile.leave(a, 50);
+        turnstile.leave(a, 50, false);
         assertThat(called).containsExactly("b");
         assertThat(turnstile.enter(a)).as("there are others before it").isZero();
         assertThat(turnstile.enter(b)).isPositive();
-        turnstile.leave(b, 50);
+        turnstile.leave(b, 50, false);
         assertThat(called).containsExactly("b", "c");
         assertThat(turnstile.enter(c)).isPositive();
-        turnstile.leave(c, 0);
+        turnstile.leave(c, 0, false);
         assertThat(called).containsExactly("b", "c", "a");
     }
 
@@ -79,15 +86,15 @@ final class FairTurnstileTest {
     @Shows({"OBX-067", "OBX-069"})
     void aStoreIsDrainedBeforeTheNextIfThatIsWanted() {
         Turnstile turnstile = turnstile(StoreSelection.drainFirst());
-        Node again = new Node("a"); // its other queue, which waits already
         assertThat(turnstile.enter(a)).isPositive();
         assertThat(turnstile.enter(b)).isZero();
-        assertThat(turnstile.enter(again)).isZero();
-        turnstile.leave(a, 50);
+        turnstile.leave(a, 50, true);
         assertThat(called).containsExactly("a");
-        assertThat(turnstile.enter(again)).isPositive();
-        turnstile.leave(again, 0);
-        assertThat(called).containsExactly("a", "b");
+        assertThat(turnstile.enter(a)).isPositive();
+        turnstile.leave(a, 50, true);
+        assertThat(turnstile.enter(a)).isPositive();
+        turnstile.leave(a, 0, false);
+        assertThat(called).containsExactly("a", "a", "b");
     }
 
     @Test
@@ -107,7 +114,7 @@ final class FairTurnstileTest {
         assertThat(turnstile.enter(a)).isPositive();
         assertThat(turnstile.enter(b)).isZero();
         assertThat(turnstile.enter(c)).isZero();
-        turnstile.leave(a, 1);
+        turnstile.leave(a, 1, false);
         assertThat(called).containsExactly("c");
 
         called.clear();
@@ -121,7 +128,7 @@ final class FairTurnstileTest {
             assertThat(odd.enter(a)).isPositive();
             assertThat(odd.enter(b)).isZero();
             assertThat(odd.enter(c)).isZero();
-            odd.leave(a, 1);
+            odd.leave(a, 1, false);
             assertThat(called).containsExactly("b");
             assertThat(logs.count(Level.WARN, "the selection of stores")).isEqualTo(1);
         }
@@ -130,16 +137,34 @@ final class FairTurnstileTest {
     @Test
     void asMuchIsInHandAsMayBeAndClaimsDoNotBecomeSmall() {
         Turnstile turnstile = turnstile(StoreSelection.roundRobin());
-        int first = turnstile.enter(a);
-        assertThat(first).isEqualTo(250);
-        turnstile.inHand(1000);
-        turnstile.leave(a, first);
+        assertThat(turnstile.enter(a)).isEqualTo(BATCH);
+        turnstile.inHand("a", 900);
+        turnstile.inHand("b", 100);
+        turnstile.leave(a, BATCH, false);
         assertThat(turnstile.enter(b)).isZero();
-        turnstile.inHand(-124);
+        turnstile.inHand("a", -124);
         assertThat(called).isEmpty();
-        turnstile.inHand(-1);
+        turnstile.inHand("a", -1);
         assertThat(called).containsExactly("b");
         assertThat(turnstile.enter(b)).isEqualTo(125);
+    }
+
+    /** As when the database of another is away, and its outcomes cannot be written. */
+    @Test
+    void aStoreThatHasNothingGetsALittleWhateverTheOthersHave() {
+        Turnstile turnstile = turnstile(StoreSelection.roundRobin());
+        turnstile.inHand("a", 1000);
+        assertThat(turnstile.enter(a)).isZero();
+        assertThat(turnstile.enter(b)).isEqualTo(15);
+        turnstile.inHand("b", 15);
+        turnstile.leave(b, 15, true);
+        assertThat(turnstile.enter(b)).isZero();
+        turnstile.inHand("b", -15);
+        assertThat(called).containsExactly("b");
+        turnstile.inHand("a", -1000);
+        assertThat(turnstile.enter(b)).isEqualTo(15);
+        turnstile.leave(b, 0, false);
+        assertThat(turnstile.enter(a)).isEqualTo(BATCH);
     }
 
     /** A database that accepts connections and never answers. */
@@ -154,8 +179,8 @@ final class FairTurnstileTest {
             }
         });
         assertThat(turnstile.enter(b)).isPositive();
-        turnstile.leave(b, 1);
-        turnstile.leave(a, 0);
+        turnstile.leave(b, 1, false);
+        turnstile.leave(a, 0, false);
     }
 
     @Test

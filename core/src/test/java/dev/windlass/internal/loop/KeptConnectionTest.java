@@ -118,8 +118,8 @@ final class KeptConnectionTest {
     void itIsGivenBackWhenNobodyUsesItAnyMore() throws SQLException {
         Object first = new Object();
         Object second = new Object();
-        node.kept().use(first);
-        node.kept().use(second);
+        node.kept().use(first, PATIENCE);
+        node.kept().use(second, PATIENCE);
         int backend = backend();
 
         node.kept().leave(first);
