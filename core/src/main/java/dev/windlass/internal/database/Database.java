@@ -211,9 +211,9 @@ public final class Database {
         return timeout;
     }
 
-    /** An error that somebody met on a connection from here. */
+    /** An error that somebody met on a connection from here. What meets the end of a node tells nothing of the database. */
     public void note(SQLException e) {
-        if (dialect.isOutage(e)) {
+        if (dialect.isOutage(e) && !calls.haveEnded()) {
             sight.lost(describe(e));
         }
     }

@@ -23,6 +23,10 @@ final class OpenCalls {
         underWay.add(connection);
     }
 
+    synchronized boolean haveEnded() {
+        return ended;
+    }
+
     synchronized void ended(Connection connection) {
         underWay.remove(connection);
     }

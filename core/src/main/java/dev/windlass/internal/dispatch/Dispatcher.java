@@ -142,7 +142,7 @@ public final class Dispatcher<M> {
 
     /** Whether this node would start a message of this topic at once, so that others need not be told of it. */
     public boolean hasPlace(String topic) {
-        return hand.hasPlace(topic);
+        return hand.hasPlace(topic) && runner.hasPlace();
     }
 
     /** Topics have been paused or resumed by this process. */

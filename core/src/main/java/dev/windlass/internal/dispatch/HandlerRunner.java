@@ -76,6 +76,11 @@ final class HandlerRunner<M> {
         }
     }
 
+    /** Whether a handler that is to start finds a place. */
+    boolean hasPlace() {
+        return places.hasFree(this);
+    }
+
     /** Those who still wait for a place start nothing any more. */
     void close() {
         closed = true;

@@ -53,6 +53,11 @@ public final class Places {
         return wanted;
     }
 
+    /** Whether this owner would have one at once. */
+    public synchronized boolean hasFree(Object owner) {
+        return line.isEmpty() && mayTake(owner);
+    }
+
     private boolean mayTake(Object owner) {
         return free > (taken.containsKey(owner) ? kept : 0);
     }
