@@ -201,9 +201,20 @@ public final class KeptConnection {
         lock(answer);
         try {
             Connection open = connection;
-            if (open == null) {
+            if (open == null) { // given back meanwhile, which tells nothing of the database
                 throw new SQLException("there is no kept connection", "08003");
             }
+            return run(open, answer, work);
+        } finally {
+            if (stopped) {
+                discard();
+            }
+            lock.unlock();
+        }
+    }
+
+    private <T> T run(Connection open, Duration answer, Database.Work<T> work) throws SQLException {
+        try {
             open.setNetworkTimeout(Runnable::run, answerMillis(answer));
             return work.run(open);
         } catch (SQLException e) {
@@ -212,11 +223,6 @@ public final class KeptConnection {
                 discard(); // a deadlock costs the call, not the connection, which the pool may be unable to replace
             }
             throw database.safe(e);
-        } finally {
-            if (stopped) {
-                discard();
-            }
-            lock.unlock();
         }
     }
 

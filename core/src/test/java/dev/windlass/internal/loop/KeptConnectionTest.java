@@ -4,6 +4,8 @@ import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Level;
+import dev.windlass.Logs;
 import dev.windlass.TestDatabase;
 import dev.windlass.base.Deadline;
 import dev.windlass.internal.database.Database;
@@ -129,6 +131,15 @@ final class KeptConnectionTest {
         eventually()
                 .until(() -> database.value(Long.class, "select count(*) from pg_stat_activity where pid = ?", backend)
                         == 0);
+    }
+
+    @Test
+    void oneThatWasGivenBackIsNotTakenForADatabaseThatIsAway() {
+        try (Logs logs = Logs.collect(Level.WARN)) {
+            assertThatThrownBy(() -> node.kept().call(PATIENCE, connection -> true))
+                    .hasMessageContaining("there is no kept connection");
+            assertThat(logs.lines()).isEmpty();
+        }
     }
 
     @Test
