@@ -89,6 +89,16 @@ create domain "windlass".windlass_hash as bytea
 -- owner does not hold.
 create type "windlass".windlass_answer as (changed integer, locked uuid[], lost uuid[]);
 
+-- What there is to do in a queue: see look.
+create type "windlass".windlass_look as (
+    due_in       bigint,                               -- milliseconds until a message is due, at most a day; null if there is none
+    expires_in   bigint,                               -- the same for the next one that expires
+    leased       boolean,                              -- something is in progress, and its lease may run out
+    others       text[],                               -- topics with ready messages that were not asked for
+    claim_number bigint,                               -- what proves which transactions had ended, where that matters
+    snapshot_xmin bigint
+);
+
 -- Records what an operator did; with p_action, as a part of what is recorded there. Returns the number of the record.
 create or replace function "windlass".windlass_record(
     p_queue    text,
@@ -1451,6 +1461,39 @@ begin
         return least(v_due, 250);
     end if;
     return v_due;
+end
+$sql$;
+
+-- What there is to do in this queue, for whoever has nothing to do and would rather not ask one question after the other. It changes
+-- nothing and waits for nobody, so that one statement can ask it of all queues. Without p_topics it does not look for due messages;
+-- with p_others it also names the topics besides these that have ready ones.
+create or replace function "windlass"."outbox_look"(p_topics text[] default null, p_others boolean default false)
+    returns "windlass".windlass_look
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now  timestamptz := clock_timestamp();
+    v_look "windlass".windlass_look;
+begin
+    if p_topics is not null then
+        v_look.due_in := "windlass"."outbox_next_due"(
+            p_topics, array_fill('-infinity'::timestamptz, array[cardinality(p_topics) * cardinality(array[4])]),
+            array_fill('00000000-0000-0000-0000-000000000000'::uuid, array[cardinality(p_topics) * cardinality(array[4])]));
+    end if;
+    v_look.expires_in := (select ceil(extract(epoch from least(m.expires_at, v_now + interval '1 day') - v_now) * 1000)
+                            from "windlass"."outbox" m
+                           where m.status in (0, 4) and m.expires_at is not null
+                           order by m.expires_at
+                           limit 1);
+    v_look.leased := exists (select from "windlass"."outbox" m where m.status = 1 and m.locked_until is not null);
+    if p_others and p_topics is not null then
+        v_look.others := array(select t.topic from "windlass"."outbox_ready_topics"() as t (topic) where t.topic <> all (p_topics));
+    end if;
+    return v_look;
 end
 $sql$;
 
@@ -4103,6 +4146,49 @@ begin
 end
 $sql$;
 
+-- What there is to do in this queue, for whoever has nothing to do and would rather not ask one question after the other. It changes
+-- nothing and waits for nobody, so that one statement can ask it of all queues. Without p_topics it does not look for due messages;
+-- with p_others it also names the topics besides these that have ready ones.
+create or replace function "windlass"."outbox_timer_look"(p_topics text[] default null, p_others boolean default false)
+    returns "windlass".windlass_look
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now  timestamptz := clock_timestamp();
+    v_look "windlass".windlass_look;
+begin
+    if p_topics is not null then
+        v_look.due_in := "windlass"."outbox_timer_next_due"(
+            p_topics, array_fill('-infinity'::timestamptz, array[cardinality(p_topics) * cardinality(array[4])]),
+            array_fill('00000000-0000-0000-0000-000000000000'::uuid, array[cardinality(p_topics) * cardinality(array[4])]));
+    end if;
+    v_look.expires_in := (select ceil(extract(epoch from least(m.expires_at, v_now + interval '1 day') - v_now) * 1000)
+                            from "windlass"."outbox_timer" m
+                           where m.status in (0, 4) and m.expires_at is not null
+                           order by m.expires_at
+                           limit 1);
+    v_look.leased := exists (select from "windlass"."outbox_timer" m where m.status = 1 and m.locked_until is not null);
+    if p_others and p_topics is not null then
+        v_look.others := array(select t.topic from "windlass"."outbox_timer_ready_topics"() as t (topic) where t.topic <> all (p_topics));
+    end if;
+-- of this transaction, who looks again learns what has been open since.
+    if p_others then
+        v_look.due_in := (select ceil(extract(epoch from least(t.next_attempt_at, v_now + interval '1 day') - v_now) * 1000)
+                            from "windlass"."outbox_timer" t
+                           where t.status = 0
+                           order by t.next_attempt_at, t.id
+                           limit 1);
+        v_look.claim_number := pg_current_xact_id()::text::bigint;
+        v_look.snapshot_xmin := pg_snapshot_xmin(pg_current_snapshot())::text::bigint;
+    end if;
+    return v_look;
+end
+$sql$;
+
 -- Ends messages whose expiry has passed as failed, ready ones and such that wait for their turn. Returns how many.
 create or replace function "windlass"."outbox_timer_expire"(p_limit integer default 1000) returns integer
     language plpgsql
@@ -5566,6 +5652,46 @@ begin
                                     from "windlass".windlass_topic t
                                    where t.queue = 'outbox_job_run' and t.paused_at is not null));
     return v_due;
+end
+$sql$;
+
+-- What there is to do in this queue, for whoever has nothing to do and would rather not ask one question after the other. It changes
+-- nothing and waits for nobody, so that one statement can ask it of all queues. Without p_topics it does not look for due messages;
+-- with p_others it also names the topics besides these that have ready ones.
+create or replace function "windlass"."outbox_job_run_look"(p_topics text[] default null, p_others boolean default false)
+    returns "windlass".windlass_look
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now  timestamptz := clock_timestamp();
+    v_look "windlass".windlass_look;
+begin
+    if p_topics is not null then
+        v_look.due_in := "windlass"."outbox_job_run_next_due"(
+            p_topics, array_fill('-infinity'::timestamptz, array[cardinality(p_topics) * cardinality(array[4])]),
+            array_fill('00000000-0000-0000-0000-000000000000'::uuid, array[cardinality(p_topics) * cardinality(array[4])]));
+    end if;
+    v_look.expires_in := (select ceil(extract(epoch from least(m.expires_at, v_now + interval '1 day') - v_now) * 1000)
+                            from "windlass"."outbox_job_run" m
+                           where m.status in (0, 4) and m.expires_at is not null
+                           order by m.expires_at
+                           limit 1);
+    v_look.leased := exists (select from "windlass"."outbox_job_run" m where m.status = 1 and m.locked_until is not null);
+    if p_others and p_topics is not null then
+        v_look.others := array(select t.topic from "windlass"."outbox_job_run_ready_topics"() as t (topic) where t.topic <> all (p_topics));
+    end if;
+    if p_topics is not null then
+        v_look.due_in := (
+            select ceil(extract(epoch from least(next.at, v_now + interval '1 day') - v_now) * 1000)
+              from (values (least((select min(j.fires_at) from "windlass"."outbox_job" j where j.fires_at is not null),
+                                  case when p_others then "windlass"."outbox_job_run_next"() end))) as next (at)
+             where next.at is not null);
+    end if;
+    return v_look;
 end
 $sql$;
 
@@ -7367,6 +7493,27 @@ begin
 end
 $sql$;
 
+-- When the next ready run is due; null if there is none.
+create or replace function "windlass"."outbox_job_run_next"() returns timestamptz
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    return (select min(f.next_attempt_at)
+              from "windlass"."outbox_job_run_ready_topics"() as t (topic)
+             cross join lateral (
+                   select r.next_attempt_at
+                     from "windlass"."outbox_job_run" r
+                    where r.status = 0 and not r.keyed and r.topic = t.topic and r.priority = 4
+                    order by r.next_attempt_at, r.id
+                    limit 1) f);
+end
+$sql$;
+
 -- Jobs that fire now, the first of them first, at most p_limit; and, in every row, also if there is no job in it, the clock,
 -- whether a run is ready, and how many microseconds remain until the next job fires or run is ready, null if there is none.
 create or replace function "windlass"."outbox_job_due"(p_limit integer default 100)
@@ -7398,14 +7545,7 @@ declare
     v_run  timestamptz;
     v_next timestamptz;
 begin
-    v_run := (select min(f.next_attempt_at)
-                from "windlass"."outbox_job_run_ready_topics"() as t (topic)
-               cross join lateral (
-                     select r.next_attempt_at
-                       from "windlass"."outbox_job_run" r
-                      where r.status = 0 and not r.keyed and r.topic = t.topic and r.priority = 4
-                      order by r.next_attempt_at, r.id
-                      limit 1) f);
+    v_run := "windlass"."outbox_job_run_next"();
     v_next := (select j.fires_at from "windlass"."outbox_job" j where j.fires_at > v_now order by j.fires_at limit 1);
     v_next := least(v_next, case when v_run > v_now then v_run end, v_now + interval '1 day');
     return query
@@ -8416,6 +8556,40 @@ begin
                                     from "windlass".windlass_topic t
                                    where t.queue = 'inbox' and t.paused_at is not null));
     return v_due;
+end
+$sql$;
+
+-- What there is to do in this queue, for whoever has nothing to do and would rather not ask one question after the other. It changes
+-- nothing and waits for nobody, so that one statement can ask it of all queues. Without p_topics it does not look for due messages;
+-- with p_others it also names the topics besides these that have ready ones.
+create or replace function "windlass"."inbox_look"(p_topics text[] default null, p_others boolean default false)
+    returns "windlass".windlass_look
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now  timestamptz := clock_timestamp();
+    v_look "windlass".windlass_look;
+begin
+    if p_topics is not null then
+        v_look.due_in := "windlass"."inbox_next_due"(
+            p_topics, array_fill('-infinity'::timestamptz, array[cardinality(p_topics) * cardinality(array[4])]),
+            array_fill('00000000-0000-0000-0000-000000000000'::uuid, array[cardinality(p_topics) * cardinality(array[4])]));
+    end if;
+    v_look.expires_in := (select ceil(extract(epoch from least(m.expires_at, v_now + interval '1 day') - v_now) * 1000)
+                            from "windlass"."inbox" m
+                           where m.status in (0, 4) and m.expires_at is not null
+                           order by m.expires_at
+                           limit 1);
+    v_look.leased := exists (select from "windlass"."inbox" m where m.status = 1 and m.locked_until is not null);
+    if p_others and p_topics is not null then
+        v_look.others := array(select t.topic from "windlass"."inbox_ready_topics"() as t (topic) where t.topic <> all (p_topics));
+    end if;
+    v_look.leased := v_look.leased or exists (select from "windlass"."inbox" m where m.status = 4);
+    return v_look;
 end
 $sql$;
 
@@ -11290,6 +11464,39 @@ begin
                                     from "windlass".windlass_topic t
                                    where t.queue = 'work' and t.paused_at is not null)));
     return v_due;
+end
+$sql$;
+
+-- What there is to do in this queue, for whoever has nothing to do and would rather not ask one question after the other. It changes
+-- nothing and waits for nobody, so that one statement can ask it of all queues. Without p_topics it does not look for due messages;
+-- with p_others it also names the topics besides these that have ready ones.
+create or replace function "windlass"."work_look"(p_topics text[] default null, p_others boolean default false)
+    returns "windlass".windlass_look
+    language plpgsql
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_now  timestamptz := clock_timestamp();
+    v_look "windlass".windlass_look;
+begin
+    if p_topics is not null then
+        v_look.due_in := "windlass"."work_next_due"(
+            p_topics, array_fill('-infinity'::timestamptz, array[cardinality(p_topics) * cardinality(array[9, 8, 7, 6, 5, 4, 3, 2, 1, 0])]),
+            array_fill('00000000-0000-0000-0000-000000000000'::uuid, array[cardinality(p_topics) * cardinality(array[9, 8, 7, 6, 5, 4, 3, 2, 1, 0])]));
+    end if;
+    v_look.expires_in := (select ceil(extract(epoch from least(m.expires_at, v_now + interval '1 day') - v_now) * 1000)
+                            from "windlass"."work" m
+                           where m.status in (0, 4) and m.expires_at is not null
+                           order by m.expires_at
+                           limit 1);
+    v_look.leased := exists (select from "windlass"."work" m where m.status = 1 and m.locked_until is not null);
+    if p_others and p_topics is not null then
+        v_look.others := array(select t.topic from "windlass"."work_ready_topics"() as t (topic) where t.topic <> all (p_topics));
+    end if;
+    return v_look;
 end
 $sql$;
 

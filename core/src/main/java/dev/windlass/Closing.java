@@ -77,6 +77,7 @@ final class Closing {
     /** An interrupt ends the grace period, not the orderly end. Returns whether there was one. */
     boolean run(Duration graceTime) {
         starter.askToStop();
+        node.lookout().askToStop();
         schedule.askToStop();
         leases.askLeadersToStop();
         unstarted = dispatchers.stream().mapToInt(Dispatcher::askToStop).sum();

@@ -122,7 +122,7 @@ public final class Windlass implements AutoCloseable {
         sharesWorkers = builder.shared != null;
         Node.Shared shared = builder.shared == null ? Node.Shared.none(new Workers()) : builder.shared;
         workers = shared.workers();
-        node = new Node(background, shared, options.wakeUp());
+        node = new Node(database, background, shared, options.wakeUp(), options.maxPollingInterval());
         outbox = new OutboxNode(
                 database,
                 node,
@@ -402,6 +402,7 @@ public final class Windlass implements AutoCloseable {
             if (features.contains(Feature.SCHEDULE)) {
                 schedule.start();
             }
+            node.lookout().start();
         }
         running = true;
         return true;
@@ -442,6 +443,7 @@ public final class Windlass implements AutoCloseable {
 
     /** Takes nothing more. Waits for nothing; {@link #close} does. */
     void stopClaiming() {
+        node.lookout().askToStop();
         schedule.askToStop();
         dispatchers().forEach(Dispatcher::askToStop);
     }

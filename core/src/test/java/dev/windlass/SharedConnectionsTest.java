@@ -19,6 +19,7 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.postgresql.ds.PGSimpleDataSource;
 
 /** Three connections for four databases. */
 final class SharedConnectionsTest {
@@ -52,6 +53,19 @@ final class SharedConnectionsTest {
 
     private static final String WHERE = "select current_database()";
     private static final String WHO = "select pg_backend_pid()::text";
+
+    @Test
+    void whoComesNextFindsTheNetworkTimeOutOfTheDataSource() throws SQLException {
+        PGSimpleDataSource patient = (PGSimpleDataSource) databases.source(databases.id(0));
+        patient.setSocketTimeout(7);
+        DataSource source = connections.to(patient);
+        for (int i = 0; i < 2; i++) {
+            try (Connection connection = source.getConnection()) {
+                assertThat(connection.getNetworkTimeout()).isEqualTo(7000);
+                connection.setNetworkTimeout(Runnable::run, 1000);
+            }
+        }
+    }
 
     @Test
     void aConnectionIsUsedAgainForItsOwnDatabaseAndMakesRoomForAnother() throws SQLException {

@@ -57,7 +57,10 @@ public final class SharedConnections implements AutoCloseable {
     private int open;
     private boolean closed;
 
-    private record Idle(DataSource source, Connection connection, long since) {}
+    /**
+     * @param timeout the network time-out that its data source gave it
+     */
+    private record Idle(DataSource source, Connection connection, int timeout, long since) {}
 
     private SharedConnections(int most) {
         this.most = most;
@@ -138,7 +141,7 @@ public final class SharedConnections implements AutoCloseable {
         long until = System.nanoTime() + PATIENCE.toNanos();
         for (Idle found; (found = take(source, until)) != null; ) {
             if (found.source == source && isAlive(found)) {
-                return lent(source, found.connection);
+                return lent(source, found.connection, found.timeout);
             }
             closeQuietly(found.connection);
             if (found.source != source) {
@@ -147,7 +150,8 @@ public final class SharedConnections implements AutoCloseable {
             forget();
         }
         try {
-            return lent(source, source.getConnection());
+            Connection opened = source.getConnection();
+            return lent(source, opened, opened.getNetworkTimeout());
         } catch (SQLException | RuntimeException | Error e) {
             forget();
             throw e;
@@ -206,14 +210,14 @@ public final class SharedConnections implements AutoCloseable {
         notifyAll();
     }
 
-    private void giveBack(DataSource source, Connection connection, boolean reusable) {
+    private void giveBack(DataSource source, Connection connection, int timeout, boolean reusable) {
         List<Connection> old = new ArrayList<>();
         boolean kept = false;
-        if (reusable && isClean(connection)) {
+        if (reusable && isClean(connection, timeout)) {
             synchronized (this) {
                 if (!closed) {
                     long now = System.nanoTime();
-                    idle.addLast(new Idle(source, connection, now));
+                    idle.addLast(new Idle(source, connection, timeout, now));
                     kept = true;
                     while (now - idle.getFirst().since > IDLE_NANOS) {
                         old.add(idle.removeFirst().connection);
@@ -230,7 +234,7 @@ public final class SharedConnections implements AutoCloseable {
         old.forEach(SharedConnections::closeQuietly);
     }
 
-    private static boolean isClean(Connection connection) {
+    private static boolean isClean(Connection connection, int timeout) {
         try {
             if (connection.isClosed()) {
                 return false;
@@ -240,7 +244,7 @@ public final class SharedConnections implements AutoCloseable {
                 connection.setAutoCommit(true);
             }
             connection.clearWarnings();
-            connection.setNetworkTimeout(Runnable::run, 0);
+            connection.setNetworkTimeout(Runnable::run, timeout);
             return true;
         } catch (SQLException e) {
             return false;
@@ -269,23 +273,25 @@ public final class SharedConnections implements AutoCloseable {
         all.forEach(each -> closeQuietly(each.connection));
     }
 
-    private Connection lent(DataSource source, Connection connection) {
+    private Connection lent(DataSource source, Connection connection, int timeout) {
         return (Connection) Proxy.newProxyInstance(
                 SharedConnections.class.getClassLoader(),
                 new Class<?>[] {Connection.class},
-                new Lent(source, connection));
+                new Lent(source, connection, timeout));
     }
 
     /** A connection until it is given back. */
     private final class Lent implements InvocationHandler {
         private final DataSource source;
         private final Connection connection;
+        private final int timeout;
         private boolean reusable = true;
         private boolean returned;
 
-        Lent(DataSource source, Connection connection) {
+        Lent(DataSource source, Connection connection, int timeout) {
             this.source = source;
             this.connection = connection;
+            this.timeout = timeout;
         }
 
         @Override
@@ -334,7 +340,7 @@ public final class SharedConnections implements AutoCloseable {
                 returned = true;
                 clean = reusable;
             }
-            giveBack(source, connection, clean);
+            giveBack(source, connection, timeout, clean);
         }
     }
 }

@@ -1,5 +1,7 @@
 package dev.windlass.internal.database;
 
+import static dev.windlass.internal.database.Columns.each;
+
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -93,27 +95,41 @@ public final class Call {
         return this;
     }
 
-    /** OpenCalls the routine and maps every row of its result. */
+    /** Calls the routine and maps every row of its result. */
     public <T> List<T> list(RowMapper<T> mapper) throws SQLException {
         return run(dialect.call(schema, routine, types), mapper);
     }
 
-    /** OpenCalls a claim: its rows also tell what proves how far it has come. */
+    /** Makes several calls in one statement, each of a routine that answers with one row of the same columns, and maps these rows. */
+    public static <T> List<T> together(List<Call> calls, RowMappers<T> mappers) throws SQLException {
+        Call first = calls.get(0);
+        Call all = new Call(first.dialect, first.connection, first.schema, "");
+        for (Call call : calls) {
+            all.types.addAll(call.types);
+            all.values.addAll(call.values);
+        }
+        return all.read(
+                first.dialect.callTogether(
+                        first.schema, each(calls, call -> call.routine), each(calls, call -> call.types)),
+                mappers);
+    }
+
+    /** Calls a claim: its rows also tell what proves how far it has come. */
     public <T> List<T> claimed(RowMappers<T> mappers) throws SQLException {
         return read(dialect.callOfClaim(schema, routine, types), mappers);
     }
 
-    /** OpenCalls the routine, and looks up the columns of its result once. */
+    /** Calls the routine, and looks up the columns of its result once. */
     public <T> List<T> rows(RowMappers<T> mappers) throws SQLException {
         return read(dialect.call(schema, routine, types), mappers);
     }
 
-    /** OpenCalls a routine that answers with one value. */
+    /** Calls a routine that answers with one value. */
     public <T> T value(RowMapper<T> mapper) throws SQLException {
         return run(dialect.callForValue(schema, routine, types), mapper).get(0);
     }
 
-    /** OpenCalls a routine that answers with one number. */
+    /** Calls a routine that answers with one number. */
     public int count() throws SQLException {
         return value(row -> row.getInt(1));
     }

@@ -31,6 +31,9 @@ public interface Dialect {
     /** The text of a call of a routine that answers with rows. */
     String call(String schema, String routine, List<SqlType> types);
 
+    /** The text of calls of several routines that answer with one row each, of the same columns: those of the first come first. */
+    String callTogether(String schema, List<String> routines, List<List<SqlType>> types);
+
     /** The text of a call of a claim, whose rows also tell what it proves; see {@link #proofs}. */
     String callOfClaim(String schema, String routine, List<SqlType> types);
 

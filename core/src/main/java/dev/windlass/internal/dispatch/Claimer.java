@@ -61,6 +61,7 @@ final class Claimer<M> {
     private long lastLearnt = System.nanoTime();
     private volatile boolean wantsRoom;
     private volatile boolean pausesChanged = true;
+    private volatile boolean missed;
 
     Claimer(
             Database database,
@@ -78,8 +79,7 @@ final class Claimer<M> {
         this.heartBeat = heartBeat;
         this.lostClaims = lostClaims;
         this.options = options;
-        this.pace = new PollingPace(
-                options.queue().pollingInterval(), options.common().maxPollingInterval());
+        this.pace = new PollingPace(options.queue().pollingInterval(), node.lookout()::soon);
         this.intake = intake;
         this.completer = completer;
         this.loop = new Loop("[" + database.name() + "] claiming", node.workers(), this::takeTurn);
@@ -87,8 +87,24 @@ final class Claimer<M> {
         this.visitor = new Visitor(node.name());
     }
 
+    /** The first look is that of all. */
     void start() {
-        loop.start();
+        loop.start(Loop.PARKED);
+    }
+
+    /** Whether it has nothing to do, and does not look by itself. */
+    boolean isResting() {
+        return pace.isResting();
+    }
+
+    /** A look at all features has found that something is due after this time. What is due now, claims may have missed. */
+    void due(Duration time) {
+        if (time.compareTo(Duration.ZERO) > 0) {
+            loop.wakeWithin(time);
+        } else {
+            missed = true;
+            pausesChanged();
+        }
     }
 
     /** Work has been committed. */
@@ -113,12 +129,6 @@ final class Claimer<M> {
         if (wantsRoom) {
             loop.wake();
         }
-    }
-
-    /** The longest pause between two looks from now on; one that has already begun may be too long, and ends. */
-    void limitPause(Duration longest) {
-        pace.limit(longest);
-        loop.wake();
     }
 
     private final class Visitor implements Turnstile.Visitor {
@@ -166,10 +176,13 @@ final class Claimer<M> {
         lostClaims.giveBack();
         wantsRoom = true;
         learnPauses();
+        if (missed) {
+            missed = false;
+            sweeps.allDue();
+        }
         OptionalLong restEnds = hand.restEnds(); // before the demands: a rest that ends between is not overslept
         List<WorkStore.Demand> demands = sweeps.in(hand.demands(false), System.nanoTime());
-        Duration pause = notBeyondRest(restEnds, demands.isEmpty() ? Loop.PARKED : claim(demands));
-        return hand.isPaused() && pause.compareTo(LEARN_EVERY) > 0 ? LEARN_EVERY : pause;
+        return notBeyondRest(restEnds, demands.isEmpty() ? pace.rest() : claim(demands));
     }
 
     /** A change of pauses is announced; who does not hear it finds out with time. */

@@ -1,8 +1,10 @@
 package dev.windlass.internal.dispatch;
 
 import dev.windlass.base.Deadline;
+import dev.windlass.internal.database.Call;
 import dev.windlass.internal.database.Database;
 import dev.windlass.internal.loop.Announcer;
+import dev.windlass.internal.loop.Lookout;
 import dev.windlass.internal.loop.Loop;
 import dev.windlass.internal.loop.Loops;
 import dev.windlass.internal.loop.Node;
@@ -11,6 +13,7 @@ import dev.windlass.internal.loop.Signals;
 import dev.windlass.internal.loop.Workers;
 import dev.windlass.internal.queue.Claimed;
 import dev.windlass.internal.queue.WorkStore;
+import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -24,10 +27,11 @@ import org.slf4j.LoggerFactory;
 public final class Dispatcher<M> {
     private static final Logger log = LoggerFactory.getLogger(Dispatcher.class);
     private static final Duration LONGEST_CALL = Duration.ofMinutes(1);
-    private static final Duration MAX_POLLING_WHEN_DEAF = Duration.ofSeconds(1);
+    private static final long ASK_FOR_OTHERS_NANOS = Duration.ofMinutes(1).toNanos();
 
     private final Database database;
-    private final DispatcherOptions options;
+    private final WorkStore<M> store;
+    private final Lookout lookout;
     private final Signals signals;
     private final String channel;
     private final Hand<M> hand;
@@ -40,7 +44,7 @@ public final class Dispatcher<M> {
     private final Claimer<M> claimer;
     private final Maintenance<M> maintenance;
     private final Announcer announcer;
-    private volatile boolean listening;
+    private long askedForOthers = System.nanoTime() - ASK_FOR_OTHERS_NANOS;
 
     public Dispatcher(
             Database database,
@@ -52,7 +56,8 @@ public final class Dispatcher<M> {
             Telemetry telemetry) {
         Database answering = database.answeringWithin(LONGEST_CALL);
         this.database = answering;
-        this.options = options;
+        this.store = store;
+        this.lookout = node.lookout();
         Workers workers = node.workers();
         this.signals = node.signals();
         this.channel = channel;
@@ -97,18 +102,13 @@ public final class Dispatcher<M> {
                 completer,
                 runner,
                 watchdog,
+                heartBeat,
                 telemetry,
                 node,
                 options.queue().maxLeaseExpiries());
         claimer = new Claimer<>(answering, store, hand, heartBeat, lostClaims, intake, completer, options, node);
         maintenance = new Maintenance<>(
-                answering,
-                store,
-                hand.topics(),
-                telemetry,
-                workers,
-                options.queue().lease(),
-                claimer::wake);
+                answering, store, telemetry, workers, options.queue().lease(), claimer::wake);
     }
 
     private static <M> Duration shortestTimeout(Map<String, Handling<M>> handlings) {
@@ -126,17 +126,33 @@ public final class Dispatcher<M> {
             heartBeat.start();
             watchdog.start();
             claimer.start();
-            signals.subscribe(channel, new Signals.Ear() {
-                @Override
-                public void heard(Signal signal) {
-                    Dispatcher.this.heard(signal);
-                }
+            signals.subscribe(channel, this::heard);
+        }
+        lookout.add(new Watcher());
+    }
 
-                @Override
-                public void hears(Signals.Hearing hearing) {
-                    Dispatcher.this.hears(hearing);
-                }
-            });
+    /** What a look at all features asks of this queue, and what follows from it. */
+    private final class Watcher implements Lookout.Watcher {
+        @Override
+        public Duration period() {
+            return maintenance.period();
+        }
+
+        @Override
+        public Call asks(Connection connection) {
+            boolean others = System.nanoTime() - askedForOthers >= ASK_FOR_OTHERS_NANOS;
+            if (others) {
+                askedForOthers = System.nanoTime();
+            }
+            return store.look(connection, others || claimer.isResting() ? List.copyOf(hand.topics()) : null, others);
+        }
+
+        @Override
+        public Duration sees(Lookout.Seen seen) {
+            if (claimer.isResting()) {
+                seen.dueIn().ifPresent(claimer::due);
+            }
+            return maintenance.sees(seen);
         }
     }
 
@@ -173,7 +189,7 @@ public final class Dispatcher<M> {
      * @param announced whether the commit sends a notification, which this process hears too
      */
     public void written(String topic, boolean announced) {
-        if (hand.handles(topic) && !(announced && listening)) {
+        if (hand.handles(topic) && !(announced && signals.areHeard())) {
             claimer.expect();
         }
     }
@@ -194,15 +210,6 @@ public final class Dispatcher<M> {
         } else if (hand.handles(signal.subject())) {
             claimer.wake();
         }
-    }
-
-    /** While nobody listened, topics may have been paused or resumed. */
-    private void hears(Signals.Hearing hearing) {
-        listening = hearing == Signals.Hearing.ALL;
-        claimer.pausesChanged();
-        Duration longest = options.common().maxPollingInterval();
-        boolean cap = hearing == Signals.Hearing.NOTHING && longest.compareTo(MAX_POLLING_WHEN_DEAF) > 0;
-        claimer.limitPause(cap ? MAX_POLLING_WHEN_DEAF : longest);
     }
 
     private OutcomeWriter.Results<M> results(Completer<M> late) {

@@ -48,7 +48,11 @@ final class HeartBeat<M> {
                 "[" + database.name() + "] renewing leases",
                 node.workers(),
                 this::renew,
-                max(SHORTEST_PAUSE, lease.dividedBy(12)));
+                min(Loop.MAX_PAUSE, max(SHORTEST_PAUSE, lease.dividedBy(12))));
+    }
+
+    private static Duration min(Duration a, Duration b) {
+        return a.compareTo(b) <= 0 ? a : b;
     }
 
     private static Duration max(Duration a, Duration b) {
@@ -57,7 +61,12 @@ final class HeartBeat<M> {
 
     void start() {
         node.use(this, answer);
-        loop.start();
+        loop.start(Loop.PARKED);
+    }
+
+    /** There is something to renew again. */
+    void begin() {
+        loop.wakeWithin(period);
     }
 
     /** Makes sure that what is claimed next can be renewed. */
@@ -75,6 +84,9 @@ final class HeartBeat<M> {
         long before = System.nanoTime();
         long young = all ? Long.MAX_VALUE : lease.toNanos() - period.toNanos() / 2;
         all = false;
+        if (hand.isEmpty()) {
+            return Loop.PARKED;
+        }
         List<Attempt<M>> due = hand.all().stream()
                 .filter(attempt -> attempt.keepsLease() && attempt.leaseLeft(before) < young)
                 .toList();

@@ -27,6 +27,7 @@ final class Intake<M> {
     private final Completer<M> completer;
     private final HandlerRunner<M> runner;
     private final Watchdog<M> watchdog;
+    private final HeartBeat<M> heartBeat;
     private final Telemetry telemetry;
     private final Node node;
     private final int maxLeaseExpiries;
@@ -41,6 +42,7 @@ final class Intake<M> {
             Completer<M> completer,
             HandlerRunner<M> runner,
             Watchdog<M> watchdog,
+            HeartBeat<M> heartBeat,
             Telemetry telemetry,
             Node node,
             int maxLeaseExpiries) {
@@ -49,6 +51,7 @@ final class Intake<M> {
         this.completer = completer;
         this.runner = runner;
         this.watchdog = watchdog;
+        this.heartBeat = heartBeat;
         this.telemetry = telemetry;
         this.node = node;
         this.maxLeaseExpiries = maxLeaseExpiries;
@@ -92,6 +95,7 @@ final class Intake<M> {
         Hand.Taken<M> taken = hand.take(all, toStart);
         completer.release(taken.back());
         runner.hire(taken.workers());
+        heartBeat.begin();
         watchdog.wake();
         decisions.forEach(completer::add);
     }

@@ -2,6 +2,8 @@ package dev.windlass.internal.dispatch;
 
 import dev.windlass.internal.database.Database;
 import dev.windlass.internal.loop.Chore;
+import dev.windlass.internal.loop.Chores;
+import dev.windlass.internal.loop.Lookout;
 import dev.windlass.internal.loop.Loop;
 import dev.windlass.internal.loop.Workers;
 import dev.windlass.internal.queue.WorkStore;
@@ -11,7 +13,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,83 +20,77 @@ import org.slf4j.LoggerFactory;
  * Reaps leases that ran out, ends what has expired, deletes what was kept long enough, and warns of topics without handler.
  *
  * <p>Two loops, since to delete may take long, and reaping must not wait for it: from that the database learns, too, that this
- * node lives. Each round does a batch of what there is, and the next one follows at once if something is left.
+ * node lives. What has to do with leases is done when a look at the queue has found some.
  */
 final class Maintenance<M> {
     private static final Logger log = LoggerFactory.getLogger(Maintenance.class);
     private static final Duration CLEAN_EVERY = Duration.ofMinutes(1);
-    private static final Duration RETRY = Duration.ofSeconds(5);
+    private static final Duration CLEAN_AT_LEAST_EVERY = Duration.ofMinutes(16);
+    private static final Duration SHORTEST_LOOK = Duration.ofSeconds(1);
     private static final long WARN_EVERY = Duration.ofMinutes(10).toNanos();
 
     private final Database database;
     private final WorkStore<M> store;
-    private final Set<String> topics;
     private final Telemetry telemetry;
     private final Duration lease;
     private final Runnable foundWork;
-    private final List<Chore> leases;
-    private final List<Chore> leftovers;
-    private final Loop reaping;
-    private final Loop cleaning;
+    private final Chores leases;
+    private final Chores leftovers;
     private final Map<String, Long> warned = new HashMap<>();
-    private List<Chore> unfinished;
 
     Maintenance(
             Database database,
             WorkStore<M> store,
-            Set<String> topics,
             Telemetry telemetry,
             Workers workers,
             Duration lease,
             Runnable foundWork) {
         this.database = database;
         this.store = store;
-        this.topics = topics;
         this.telemetry = telemetry;
         this.lease = lease;
         this.foundWork = foundWork;
         String name = "[" + database.name() + "] ";
-        leases = List.of(
-                new Chore(name + "reaping", this::reap, this::reaped),
-                new Chore(name + "expiring", this::expire, this::expired));
-        leftovers = new ArrayList<>();
-        leftovers.add(new Chore(name + "cleaning", this::clean, this::cleaned));
-        store.upkeep().forEach((what, work) -> leftovers.add(upkeep(name + what, work)));
-        leftovers.add(
-                new Chore(name + "looking for topics without handler", batch -> warnOfUnknownTopics(), warnings -> {}));
-        unfinished = leftovers;
-        reaping = new Loop(name + "maintenance of leases", workers, this::lookAfterLeases);
-        cleaning = new Loop(name + "maintenance", workers, this::cleanUp);
+        leases = Chores.onDemand(
+                name + "maintenance of leases",
+                workers,
+                List.of(
+                        new Chore(name + "reaping", this::reap, this::reaped),
+                        new Chore(name + "expiring", this::expire, this::expired)));
+        List<Chore> cleaning = new ArrayList<>();
+        cleaning.add(new Chore(name + "cleaning", this::clean, this::cleaned));
+        store.upkeep().forEach((what, work) -> cleaning.add(upkeep(name + what, work)));
+        leftovers = Chores.nowAndThen(name + "maintenance", workers, cleaning, CLEAN_EVERY, CLEAN_AT_LEAST_EVERY);
     }
 
     void start() {
-        loops().forEach(Loop::start);
+        leases.start();
+        leftovers.start();
     }
 
     List<Loop> loops() {
-        return List.of(reaping, cleaning);
+        return List.of(leases.loop(), leftovers.loop());
     }
 
-    private Duration lookAfterLeases() {
-        if (!afterABatchOf(leases).isEmpty()) {
-            return Duration.ZERO;
+    /** How often to look at leases. */
+    Duration period() {
+        return lease.dividedBy(3);
+    }
+
+    /** A look has found this. Returns when to look again. */
+    Duration sees(Lookout.Seen seen) {
+        boolean expired = seen.expiresIn()
+                .filter(time -> time.compareTo(Duration.ZERO) <= 0)
+                .isPresent();
+        if (seen.leased() || expired) {
+            leases.wake();
         }
-        Duration period = lease.dividedBy(3);
-        boolean failed = leases.stream().anyMatch(Chore::hasFailed);
-        return failed && RETRY.compareTo(period) < 0 ? RETRY : period;
-    }
-
-    private Duration cleanUp() {
-        unfinished = afterABatchOf(unfinished);
-        if (!unfinished.isEmpty()) {
-            return Duration.ZERO;
-        }
-        unfinished = leftovers;
-        return CLEAN_EVERY;
-    }
-
-    private static List<Chore> afterABatchOf(List<Chore> chores) {
-        return chores.stream().filter(Chore::run).toList();
+        warnOf(seen.others());
+        Duration next = seen.leased() ? period() : Loop.PARKED;
+        return seen.expiresIn()
+                .map(time -> time.compareTo(SHORTEST_LOOK) < 0 ? SHORTEST_LOOK : time)
+                .filter(time -> time.compareTo(next) < 0)
+                .orElse(next);
     }
 
     private int reap(int batch) throws SQLException {
@@ -133,11 +128,11 @@ final class Maintenance<M> {
         return new Chore(name, batch -> database.once(connection -> work.run(connection, batch)), done -> {});
     }
 
-    private int warnOfUnknownTopics() throws SQLException {
+    private void warnOf(List<String> topicsWithoutHandler) {
         long now = System.nanoTime();
-        for (String topic : database.once(store::readyTopics)) {
+        for (String topic : topicsWithoutHandler) {
             Long last = warned.get(topic);
-            if (!topics.contains(topic) && (last == null || now - last >= WARN_EVERY)) {
+            if (last == null || now - last >= WARN_EVERY) {
                 warned.put(topic, now);
                 log.warn(
                         "[{}] messages of topic {} are waiting, and this node has no handler for it; they stay ready"
@@ -146,6 +141,5 @@ final class Maintenance<M> {
                         topic);
             }
         }
-        return 0;
     }
 }

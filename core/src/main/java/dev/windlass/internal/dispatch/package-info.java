@@ -34,7 +34,7 @@
  * that reaps knows since when nodes have been able to renew, and lets live owners come first.
  *
  * <p>A node that ends tells all its loops to stop, then waits for them together, against one deadline: the grace period and about
- * two seconds. OpenCalls that hang are broken off at the end of the grace period, and what they were to write is tried once more on
+ * two seconds. Calls that hang are broken off at the end of the grace period, and what they were to write is tried once more on
  * other connections.
  *
  * <p>A message may be what ended its process, and most that were in hand then are innocent. So the first expiry is never held

@@ -26,6 +26,7 @@ import java.time.temporal.ChronoField;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.StringJoiner;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.core.BaseConnection;
 import org.postgresql.core.TransactionState;
@@ -93,6 +94,15 @@ public final class PostgresDialect implements Dialect {
     @Override
     public String call(String schema, String routine, List<SqlType> types) {
         return "select * from " + invocation(schema, routine, types);
+    }
+
+    @Override
+    public String callTogether(String schema, List<String> routines, List<List<SqlType>> types) {
+        StringJoiner all = new StringJoiner(" union all ", "", " order by 1");
+        for (int i = 0; i < routines.size(); i++) {
+            all.add("select " + i + " as place, c.* from " + invocation(schema, routines.get(i), types.get(i)) + " c");
+        }
+        return all.toString();
     }
 
     /**

@@ -25,7 +25,6 @@ final class WaitingRoom {
     private final String channel;
     private final Duration longest;
     private final AtomicBoolean started = new AtomicBoolean();
-    private volatile boolean listening;
 
     WaitingRoom(Signals signals, String channel, Duration longest) {
         this.signals = signals;
@@ -41,7 +40,7 @@ final class WaitingRoom {
             return all;
         });
         if (started.compareAndSet(false, true)) {
-            signals.subscribe(channel, new Ear());
+            signals.subscribe(channel, this::heard);
         }
     }
 
@@ -52,20 +51,9 @@ final class WaitingRoom {
         });
     }
 
-    private final class Ear implements Signals.Ear {
-        @Override
-        public void heard(Signal signal) {
-            if (signal.kind() == Signal.Kind.READY) {
-                freed(signal.subject());
-            }
-        }
-
-        @Override
-        public void hears(Signals.Hearing hearing) {
-            listening = hearing == Signals.Hearing.ALL;
-            if (!listening) {
-                freed(""); // who sleeps long looks again, and then more often
-            }
+    private void heard(Signal signal) {
+        if (signal.kind() == Signal.Kind.READY) {
+            freed(signal.subject());
         }
     }
 
@@ -88,7 +76,7 @@ final class WaitingRoom {
      */
     Duration pause(AcquireAnswer refusal, Looks looks) {
         looks.count(refusal);
-        Duration most = listening ? longest : min(longest, doubled(looks.all()));
+        Duration most = signals.areHeard() ? longest : min(longest, doubled(looks.all()));
         Duration expiry = refusal.isUnsettled() ? doubled(looks.unsettled() - 1) : refusal.untilExpiry();
         return min(expiry, most)
                 .plus(SHORTEST)

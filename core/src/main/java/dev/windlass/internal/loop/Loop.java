@@ -28,7 +28,9 @@ public final class Loop {
     private static final Logger log = LoggerFactory.getLogger(Loop.class);
     private static final Duration NO_THREAD_PAUSE = Duration.ofSeconds(1);
     private static final long MIN_PAUSE_MILLIS = 50;
-    private static final Duration MAX_PAUSE = Duration.ofSeconds(5);
+    /** The longest pause after failures, unless said otherwise. */
+    public static final Duration MAX_PAUSE = Duration.ofSeconds(5);
+
     private static final long NO_MEMORY_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final int NO_MEMORY_TRIES = 20;
 
@@ -59,7 +61,7 @@ public final class Loop {
         this.trouble = new Trouble(name);
         this.workers = workers;
         this.step = step;
-        this.maxPause = maxPause.compareTo(MAX_PAUSE) < 0 ? maxPause : MAX_PAUSE;
+        this.maxPause = maxPause;
     }
 
     public void start() {
@@ -74,13 +76,13 @@ public final class Loop {
         }
     }
 
-    /** The same, with the first step after this time. */
+    /** The same, with the first step after this time, or when it is woken. */
     public void start(Duration pause) {
         lock.lock();
         try {
             if (!started && !stopped) {
                 started = true;
-                rest(pause);
+                restFor(pause);
             }
         } finally {
             lock.unlock();
@@ -205,8 +207,8 @@ public final class Loop {
             if (again && !stopped) {
                 return false;
             }
-            if (!stopped && !pause.equals(PARKED)) {
-                rest(pause);
+            if (!stopped) {
+                restFor(pause);
             }
             busy = false;
             runner = null;
@@ -215,6 +217,12 @@ public final class Loop {
             return true;
         } finally {
             lock.unlock();
+        }
+    }
+
+    private void restFor(Duration pause) {
+        if (!pause.equals(PARKED)) {
+            rest(pause);
         }
     }
 

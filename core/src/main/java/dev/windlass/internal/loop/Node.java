@@ -15,6 +15,7 @@ public final class Node {
     private final Shared shared;
     private final KeptConnection kept;
     private final Signals signals;
+    private final Lookout lookout;
     private volatile boolean keeps;
 
     /** What several nodes of one process share. */
@@ -26,15 +27,18 @@ public final class Node {
     }
 
     /**
+     * @param database what is looked at
      * @param background gives the connection that is kept
      * @param wakeUp whether to listen to other processes
+     * @param longestPause between two looks at an idle database
      */
-    public Node(Database background, Shared shared, boolean wakeUp) {
+    public Node(Database database, Database background, Shared shared, boolean wakeUp, Duration longestPause) {
         this.background = background;
         this.shared = shared;
         this.kept = new KeptConnection(background, shared.workers);
         this.keeps = shared.attention.isOn(this);
-        this.signals = new Signals(background, kept, shared.workers, wakeUp, keeps);
+        this.lookout = new Lookout(database, shared.workers, longestPause, keeps ? Loop.MAX_PAUSE : longestPause);
+        this.signals = new Signals(background, kept, shared.workers, wakeUp, keeps, lookout::hears);
     }
 
     public String name() {
@@ -57,6 +61,10 @@ public final class Node {
         return signals;
     }
 
+    public Lookout lookout() {
+        return lookout;
+    }
+
     /**
      * From now on the connection is wanted by this one, as far as the node keeps one.
      *
@@ -73,6 +81,7 @@ public final class Node {
     /** There is work here. */
     public void busy() {
         shared.attention.busy(this);
+        lookout.busy();
     }
 
     /** Whether it keeps a connection; else it borrows one for each call, and hears nothing. */
@@ -119,8 +128,11 @@ public final class Node {
     public void end(Deadline deadline) {
         shared.attention.forget(this);
         signals.askToStop();
-        Deadline soon = Deadline.in(MonotonicClock.system(), LAST_SLICE);
-        signals.awaitEnd(deadline.remaining().compareTo(LAST_SLICE) < 0 ? deadline : soon);
+        Deadline soon = deadline.remaining().compareTo(LAST_SLICE) < 0
+                ? deadline
+                : Deadline.in(MonotonicClock.system(), LAST_SLICE);
+        signals.awaitEnd(soon);
+        lookout.end(soon);
         kept.stop();
     }
 

@@ -3,25 +3,32 @@ package dev.windlass.internal.loop;
 import java.time.Duration;
 
 /**
- * How long to wait before the next look for work.
+ * How long to wait before the next look for work by oneself; after some that found nothing, the {@link Lookout} looks for all.
  *
- * <p>Nothing found: the wait doubles, from the polling interval to its maximum. Told that work may be coming (somebody wrote it
- * in a transaction that is not committed yet, or one notification spoke for several): looks follow in quick succession first,
- * and stay at the polling interval for some seconds.
+ * <p>Nothing found: the wait doubles, from the polling interval on. Told that work may be coming (somebody wrote it in a
+ * transaction that is not committed yet, or one notification spoke for several): looks follow in quick succession first, and
+ * stay at the polling interval for some seconds.
  */
 public final class PollingPace {
     public static final Duration QUICK = Duration.ofMillis(5);
     private static final Duration RESTLESS = Duration.ofSeconds(5);
 
+    /** Who would wait as long as this leaves it to the lookout. */
+    private static final Duration LONGEST = Duration.ofSeconds(1);
+
     private final Duration shortest;
-    private volatile Duration longest;
+    private final Runnable rests;
     private Duration next;
     private long restlessUntil = System.nanoTime();
     private volatile boolean expecting;
+    private volatile boolean resting = true;
 
-    public PollingPace(Duration shortest, Duration longest) {
+    /**
+     * @param rests told when it is left to the lookout
+     */
+    public PollingPace(Duration shortest, Runnable rests) {
         this.shortest = shortest;
-        this.longest = longest;
+        this.rests = rests;
         this.next = shortest;
     }
 
@@ -30,8 +37,9 @@ public final class PollingPace {
         expecting = true;
     }
 
-    public void limit(Duration longest) {
-        this.longest = longest;
+    /** Whether it is left to the lookout to find work. */
+    public boolean isResting() {
+        return resting;
     }
 
     public Duration afterWork() {
@@ -39,17 +47,31 @@ public final class PollingPace {
         return afterNothing();
     }
 
+    /** Also returns {@link Loop#PARKED}: then the lookout looks. */
     public Duration afterNothing() {
         if (expecting) {
             expecting = false;
             restlessUntil = System.nanoTime() + RESTLESS.toNanos();
             next = min(QUICK, shortest);
         }
-        Duration now = min(next, longest);
-        Duration doubled = now.multipliedBy(2);
+        Duration now = next;
         boolean restless = System.nanoTime() - restlessUntil < 0;
-        next = restless && doubled.compareTo(shortest) > 0 ? max(now, shortest) : min(doubled, longest);
+        if (now.compareTo(LONGEST) >= 0 && !restless) {
+            return rest();
+        }
+        resting = false;
+        Duration doubled = now.multipliedBy(2);
+        next = restless && doubled.compareTo(shortest) > 0 ? max(now, shortest) : doubled;
         return now;
+    }
+
+    /** Leaves it to the lookout. */
+    public Duration rest() {
+        if (!resting) {
+            resting = true;
+            rests.run();
+        }
+        return Loop.PARKED;
     }
 
     private static Duration min(Duration a, Duration b) {

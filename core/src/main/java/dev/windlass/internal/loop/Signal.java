@@ -12,6 +12,8 @@ public record Signal(Kind kind, String subject) {
     /** Several have become ready, or will soon: some may not be committed yet. */
     public static final Signal READY = new Signal(Kind.READY, "");
 
+    public static final Signal TOPICS = new Signal(Kind.TOPICS, "");
+
     public enum Kind {
         /** Something of this topic, or of this name, is ready. */
         READY,

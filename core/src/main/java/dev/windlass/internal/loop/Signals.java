@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,6 +37,8 @@ public final class Signals {
     private final Database database;
     private final KeptConnection kept;
     private final boolean enabled;
+    private final Consumer<Hearing> hears;
+    private volatile Hearing hearing = Hearing.RESTS;
     private volatile boolean awake;
     private volatile boolean stopped;
     private final Map<String, Ear> ears = new ConcurrentHashMap<>();
@@ -44,12 +47,10 @@ public final class Signals {
     private @Nullable Subscribed subscribed;
     private boolean deaf;
 
-    /** Who wants to know what is said on a channel. */
+    /** Who wants to know what is said on a channel. After a time in which some may have been missed, it is told of all kinds. */
+    @FunctionalInterface
     public interface Ear {
         void heard(Signal signal);
-
-        /** What arrives from now on. Some may have been missed before. */
-        default void hears(Hearing hearing) {}
     }
 
     /** What of the signals arrives. */
@@ -82,8 +83,16 @@ public final class Signals {
     /**
      * @param enabled whether to listen at all
      * @param awake whether from the beginning on
+     * @param hears told when something else arrives than before
      */
-    Signals(Database database, KeptConnection kept, Workers workers, boolean enabled, boolean awake) {
+    Signals(
+            Database database,
+            KeptConnection kept,
+            Workers workers,
+            boolean enabled,
+            boolean awake,
+            Consumer<Hearing> hears) {
+        this.hears = hears;
         this.awake = awake;
         this.database = database;
         this.kept = kept;
@@ -94,23 +103,30 @@ public final class Signals {
     /** From now on this one hears what is said on the channel. */
     public void subscribe(String channel, Ear ear) {
         ears.put(channel, ear);
-        if (!enabled) {
-            ear.hears(Hearing.NOTHING);
-        } else if (awake) {
+        if (awake) {
             begin();
         }
     }
 
+    /** Whether what is sent arrives. */
+    public boolean areHeard() {
+        return hearing == Hearing.ALL;
+    }
+
     private void begin() {
-        kept.use(this, ANSWER);
-        loop.start();
-        loop.wake();
+        if (enabled) {
+            kept.use(this, ANSWER);
+            loop.start();
+            loop.wake();
+        } else {
+            changeTo(Hearing.NOTHING);
+        }
     }
 
     /** Listens from now on. */
     void listen() {
         awake = true;
-        if (enabled && !ears.isEmpty()) {
+        if (!ears.isEmpty()) {
             begin();
         }
     }
@@ -119,12 +135,15 @@ public final class Signals {
     void rest() {
         awake = false;
         loop.wake();
+        if (!enabled) {
+            changeTo(Hearing.RESTS);
+        }
     }
 
     private Duration hear() throws SQLException {
         if (!awake) {
             subscribed = null;
-            tell(Hearing.RESTS);
+            changeTo(Hearing.RESTS);
             kept.leave(this);
             return Loop.PARKED;
         }
@@ -137,7 +156,7 @@ public final class Signals {
             if (now != null && !now.proved) {
                 return prove(now, heard);
             }
-            added.forEach(channel -> begins(ear(channel)));
+            added.forEach(channel -> tellAll(ear(channel)));
             heard.forEach(each -> ear(each.channel).heard(each.signal));
             return Duration.ZERO;
         } catch (SQLException | RuntimeException | LinkageError e) {
@@ -145,7 +164,7 @@ public final class Signals {
             if (stopped) {
                 return Loop.PARKED;
             }
-            tell(Hearing.NOTHING);
+            changeTo(Hearing.NOTHING);
             throw e;
         }
     }
@@ -154,13 +173,20 @@ public final class Signals {
         return ears.getOrDefault(channel, signal -> {});
     }
 
-    private void tell(Hearing hearing) {
-        ears.values().forEach(ear -> ear.hears(hearing));
+    /** Whoever waits for a signal is told, too: it may have been missed, or come no more. */
+    private void changeTo(Hearing next) {
+        boolean changes = hearing != next;
+        if (changes) {
+            hearing = next;
+            hears.accept(next);
+        }
+        if (changes || next == Hearing.ALL) {
+            ears.values().forEach(Signals::tellAll);
+        }
     }
 
-    /** Some may have been missed before. */
-    private static void begins(Ear ear) {
-        ear.hears(Hearing.ALL);
+    private static void tellAll(Ear ear) {
+        ear.heard(Signal.TOPICS);
         ear.heard(Signal.READY);
     }
 
@@ -193,7 +219,7 @@ public final class Signals {
         if (now.proved) {
             deaf = false;
             log.debug("[{}] listening on {}", database.name(), now.channels);
-            now.channels.forEach(channel -> begins(ear(channel)));
+            changeTo(Hearing.ALL);
             return Duration.ZERO;
         }
         if (System.nanoTime() - now.since < PROOF_NANOS) {
@@ -207,7 +233,7 @@ public final class Signals {
         }
         deaf = true;
         subscribed = null;
-        tell(Hearing.NOTHING);
+        changeTo(Hearing.NOTHING);
         kept.call(ANSWER, connection -> {
             database.dialect().endListening(connection);
             return true;

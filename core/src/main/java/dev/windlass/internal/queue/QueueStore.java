@@ -330,8 +330,8 @@ public abstract class QueueStore<M> implements WorkStore<M> {
     }
 
     @Override
-    public Set<String> readyTopics(Connection connection) throws SQLException {
-        return new HashSet<>(call(connection, "ready_topics").list(row -> row.getString(1)));
+    public Call look(Connection connection, @Nullable List<String> topics, boolean others) {
+        return call(connection, "look").texts(topics).bool(others);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.windlass.internal.queue;
 
+import dev.windlass.internal.database.Call;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -163,6 +164,14 @@ public interface WorkStore<M> {
 
     Optional<Duration> nextDue(Connection connection, List<Demand> demands) throws SQLException;
 
+    /**
+     * The look that tells what there is to do.
+     *
+     * @param topics of which to say when something is due; null if nobody wants to know
+     * @param others whether to name other topics that have messages
+     */
+    Call look(Connection connection, @Nullable List<String> topics, boolean others);
+
     /** What operators have decided about topics. */
     Decided decidedTopics(Connection connection) throws SQLException;
 
@@ -178,6 +187,4 @@ public interface WorkStore<M> {
     default Ranking ranking() {
         return Ranking.NONE;
     }
-
-    Set<String> readyTopics(Connection connection) throws SQLException;
 }

@@ -3,8 +3,8 @@ package dev.windlass.internal.schedule;
 import dev.windlass.base.WindlassException;
 import dev.windlass.internal.database.Database;
 import dev.windlass.internal.loop.Loop;
+import dev.windlass.internal.loop.Node;
 import dev.windlass.internal.loop.PollingPace;
-import dev.windlass.internal.loop.Workers;
 import dev.windlass.internal.schedule.JobStore.Done;
 import dev.windlass.internal.schedule.JobStore.Due;
 import dev.windlass.internal.schedule.JobStore.Firing;
@@ -32,6 +32,7 @@ import org.slf4j.LoggerFactory;
  */
 final class JobTicker {
     private static final Logger log = LoggerFactory.getLogger(JobTicker.class);
+    private static final Duration SHORTEST = Duration.ofSeconds(1);
     private static final Duration LONGEST_WHEN_BLOCKED = Duration.ofSeconds(1);
     private static final Duration LEFT_TO_OTHERS = Duration.ofMinutes(1);
     private static final Duration RETRY_UNREADABLE = Duration.ofMinutes(10);
@@ -54,7 +55,6 @@ final class JobTicker {
 
     /**
      * @param handOff whether runs become messages
-     * @param longest the longest sleep
      * @param handedOff gets the topics that have new messages
      */
     JobTicker(
@@ -62,20 +62,32 @@ final class JobTicker {
             JobStore store,
             JobRunStore runs,
             boolean handOff,
-            Duration longest,
             Consumer<Collection<String>> handedOff,
-            Workers workers) {
+            Node node) {
         this.database = database;
         this.store = store;
         this.runs = runs;
         this.handOff = handOff;
         this.handedOff = handedOff;
-        this.pace = new PollingPace(longest, longest);
-        this.loop = new Loop("[" + database.name() + "] making runs of jobs", workers, this::tick);
+        this.pace = new PollingPace(SHORTEST, node.lookout()::soon);
+        this.loop = new Loop("[" + database.name() + "] making runs of jobs", node.workers(), this::tick);
     }
 
     void start() {
-        loop.start();
+        loop.start(Loop.PARKED);
+    }
+
+    /** A look at all features has found that a job fires, or a run is ready, after this time. */
+    void due(Duration time) {
+        if (time.compareTo(Duration.ZERO) > 0) {
+            loop.wakeWithin(time);
+        } else {
+            loop.wake();
+        }
+    }
+
+    boolean isResting() {
+        return pace.isResting();
     }
 
     /** A job has been changed, or a run made, in a transaction that is committed. */
@@ -87,11 +99,6 @@ final class JobTicker {
     void expect() {
         pace.expect();
         loop.wakeWithin(PollingPace.QUICK);
-    }
-
-    void limitPause(Duration longest) {
-        pace.limit(longest);
-        loop.wake();
     }
 
     private Duration tick() throws SQLException {

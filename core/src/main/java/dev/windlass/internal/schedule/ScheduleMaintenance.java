@@ -2,6 +2,8 @@ package dev.windlass.internal.schedule;
 
 import dev.windlass.internal.database.Database;
 import dev.windlass.internal.loop.Chore;
+import dev.windlass.internal.loop.Chores;
+import dev.windlass.internal.loop.Lookout;
 import dev.windlass.internal.loop.Loop;
 import dev.windlass.internal.loop.Workers;
 import dev.windlass.internal.queue.OwnWork;
@@ -14,13 +16,14 @@ import org.slf4j.LoggerFactory;
 /** Reaps timers and runs whose lease ran out, ends runs that nobody else will end, and deletes those that were kept long enough. */
 final class ScheduleMaintenance {
     private static final Logger log = LoggerFactory.getLogger(ScheduleMaintenance.class);
-    private static final Duration EVERY = Duration.ofSeconds(30);
+    private static final Duration CLEAN_EVERY = Duration.ofMinutes(1);
+    private static final Duration CLEAN_AT_LEAST_EVERY = Duration.ofMinutes(16);
     private static final long SETTLE_EVERY = Duration.ofMinutes(10).toNanos();
 
     private final Database database;
     private final JobRunStore runs;
-    private final List<Chore> chores;
-    private final Loop loop;
+    private final Chores leases;
+    private final Chores leftovers;
     private final Duration reapEvery;
     private long lastSettled = System.nanoTime() - SETTLE_EVERY;
     private boolean settling;
@@ -36,29 +39,43 @@ final class ScheduleMaintenance {
         this.runs = runs;
         reapEvery = lease.dividedBy(3);
         String name = "[" + database.name() + "] ";
-        chores = List.of(
-                new Chore(name + "reaping timers", timers::reap, timers::reaped),
-                new Chore(name + "reaping runs", ownRuns::reap, ownRuns::reaped),
-                new Chore(name + "ending runs", this::settle, this::settled),
-                new Chore(name + "cleaning runs", this::clean, this::cleaned));
-        loop = new Loop(name + "maintenance", workers, this::maintain);
+        leases = Chores.onDemand(
+                name + "maintenance of leases",
+                workers,
+                List.of(
+                        new Chore(name + "reaping timers", timers::reap, timers::reaped),
+                        new Chore(name + "reaping runs", ownRuns::reap, ownRuns::reaped)));
+        leftovers = Chores.nowAndThen(
+                name + "maintenance",
+                workers,
+                List.of(
+                        new Chore(name + "ending runs", this::settle, this::settled),
+                        new Chore(name + "cleaning runs", this::clean, this::cleaned)),
+                CLEAN_EVERY,
+                CLEAN_AT_LEAST_EVERY);
     }
 
     void start() {
-        loop.start();
+        leases.start();
+        leftovers.start();
     }
 
-    Loop loop() {
-        return loop;
+    List<Loop> loops() {
+        return List.of(leases.loop(), leftovers.loop());
     }
 
-    /** A batch of each; what is left goes on at once, and leases come first again. */
-    private Duration maintain() {
-        return chores.stream().filter(Chore::run).toList().isEmpty() ? pause() : Duration.ZERO;
+    /** How often to look at leases. */
+    Duration period() {
+        return reapEvery;
     }
 
-    private Duration pause() {
-        return EVERY.compareTo(reapEvery) < 0 ? EVERY : reapEvery;
+    /** A look at timers or runs has found this. Returns when to look again. */
+    Duration sees(Lookout.Seen seen) {
+        if (!seen.leased()) {
+            return Loop.PARKED;
+        }
+        leases.wake();
+        return reapEvery;
     }
 
     /** Looks at every run that has not ended, and finds something only after somebody deleted by hand. */

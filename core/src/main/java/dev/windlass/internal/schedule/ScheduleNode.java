@@ -3,8 +3,11 @@ package dev.windlass.internal.schedule;
 import dev.windlass.base.Deadline;
 import dev.windlass.base.PayloadCodec;
 import dev.windlass.base.WindlassOptions;
+import dev.windlass.internal.database.Call;
 import dev.windlass.internal.database.Database;
 import dev.windlass.internal.loop.Announcer;
+import dev.windlass.internal.loop.Lookout;
+import dev.windlass.internal.loop.Loop;
 import dev.windlass.internal.loop.Loops;
 import dev.windlass.internal.loop.Node;
 import dev.windlass.internal.loop.Signal;
@@ -23,17 +26,15 @@ import dev.windlass.schedule.ScheduleOptions;
 import dev.windlass.schedule.Timer;
 import dev.windlass.schedule.TimerIdentifier;
 import dev.windlass.schedule.Timers;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 
 /** Internal: timers and jobs of one Windlass, put together. Programs use {@link dev.windlass.Windlass}. */
 public final class ScheduleNode {
     private static final Duration LONGEST_CALL = Duration.ofMinutes(1);
-    private static final Duration LONGEST_WHEN_DEAF = Duration.ofSeconds(1);
-
-    /** Timers that are due in a minute or later are not announced; the other half is for those who commit them late. */
-    private static final Duration LONGEST_SLEEP = Duration.ofSeconds(30);
 
     private final StoredTimers timers;
     private final TimerHandOff timerHandOff;
@@ -42,10 +43,13 @@ public final class ScheduleNode {
     private final JobSetSync sets;
     private final ScheduleMaintenance maintenance;
     private final boolean handsOff;
-    private final Duration longest;
+    private final boolean handsOffRuns;
     private final Database answering;
+    private final TimerStore nodesTimers;
+    private final JobRunStore nodesRuns;
     private final Loops loops;
     private final Signals signals;
+    private final Lookout lookout;
     private final String timerChannel;
     private final String jobChannel;
 
@@ -67,15 +71,15 @@ public final class ScheduleNode {
             PayloadCodec codec) {
         Workers workers = node.workers();
         signals = node.signals();
+        lookout = node.lookout();
         timerChannel = Channel.of(windlass.schemaName(), TimerStore.queue(table));
         jobChannel = Channel.of(windlass.schemaName(), JobRunStore.queue(table));
         answering = database.answeringWithin(LONGEST_CALL);
         handsOff = windlass.backgroundWorkers() && options.handOff();
-        longest = longestSleep(windlass.maxPollingInterval());
+        handsOffRuns = options.handOff();
         TimerStore timerStore = new TimerStore(database, table, windlass.nodeName());
-        TimerStore nodesTimers = new TimerStore(answering, table, windlass.nodeName());
-        timerHandOff =
-                new TimerHandOff(answering, nodesTimers, options.batchSize(), longest, outbox::committed, workers);
+        nodesTimers = new TimerStore(answering, table, windlass.nodeName());
+        timerHandOff = new TimerHandOff(answering, nodesTimers, options.batchSize(), outbox::committed, node);
         Announcer announcer = new Announcer(database, timerChannel, workers, windlass.wakeUp());
         StoredOperator.Effects ofTimers = new StoredOperator.Effects(timerHandOff::wake, () -> {});
         timers = new StoredTimers(
@@ -88,8 +92,8 @@ public final class ScheduleNode {
                 who -> new StoredTimerOperator(database, TimerStore.queue(table), who, ofTimers));
         JobStore jobStore = new JobStore(database, table);
         JobRunStore runStore = new JobRunStore(database, table, windlass.nodeName(), options.runRetention());
-        JobRunStore nodesRuns = new JobRunStore(answering, table, windlass.nodeName(), options.runRetention());
-        ticker = new JobTicker(answering, jobStore, nodesRuns, options.handOff(), longest, outbox::committed, workers);
+        nodesRuns = new JobRunStore(answering, table, windlass.nodeName(), options.runRetention());
+        ticker = new JobTicker(answering, jobStore, nodesRuns, options.handOff(), outbox::committed, node);
         StoredOperator.Effects ofRuns = new StoredOperator.Effects(
                 () -> {
                     ticker.wake();
@@ -114,7 +118,10 @@ public final class ScheduleNode {
                 nodesRuns,
                 options.lease(),
                 workers);
-        loops = new Loops(List.of(timerHandOff.loop(), ticker.loop(), maintenance.loop()));
+        List<Loop> all = new ArrayList<>(maintenance.loops());
+        all.add(timerHandOff.loop());
+        all.add(ticker.loop());
+        loops = new Loops(all);
     }
 
     private static OwnWork<Timer, TimerIdentifier> ownTimers(TimerStore store, ScheduleOptions options) {
@@ -129,42 +136,58 @@ public final class ScheduleNode {
                 store, new OwnWork.Kind<>("run", "run identifiers", JobRunIdentifier::value, false), options.lease());
     }
 
-    static Duration longestSleep(Duration maxPollingInterval) {
-        return maxPollingInterval.compareTo(LONGEST_SLEEP) < 0 ? maxPollingInterval : LONGEST_SLEEP;
-    }
-
-    private final class TimerEar implements Signals.Ear {
+    /** What a look at all features asks of timers, and what follows from it. */
+    private final class TimerWatcher implements Lookout.Watcher {
         @Override
-        public void heard(Signal signal) {
-            if (signal.kind() == Signal.Kind.READY) {
-                timerHandOff.expect();
-                timerHandOff.wake();
-            }
+        public Duration period() {
+            return maintenance.period();
         }
 
         @Override
-        public void hears(Signals.Hearing hearing) {
-            timerHandOff.limitPause(longest(hearing));
-        }
-    }
-
-    private final class JobEar implements Signals.Ear {
-        @Override
-        public void heard(Signal signal) {
-            if (signal.kind() == Signal.Kind.READY) {
-                ticker.wake();
-            }
+        public Call asks(Connection connection) {
+            return nodesTimers.look(connection, null, handsOff && timerHandOff.isResting());
         }
 
         @Override
-        public void hears(Signals.Hearing hearing) {
-            ticker.limitPause(longest(hearing));
+        public Duration sees(Lookout.Seen seen) {
+            return min(handsOff ? timerHandOff.sees(seen) : Loop.PARKED, maintenance.sees(seen));
         }
     }
 
-    private Duration longest(Signals.Hearing hearing) {
-        boolean cap = hearing == Signals.Hearing.NOTHING && longest.compareTo(LONGEST_WHEN_DEAF) > 0;
-        return cap ? LONGEST_WHEN_DEAF : longest;
+    /** The same for runs, and for the jobs that make them. */
+    private final class JobWatcher implements Lookout.Watcher {
+        @Override
+        public Duration period() {
+            return maintenance.period();
+        }
+
+        @Override
+        public Call asks(Connection connection) {
+            return nodesRuns.look(connection, ticker.isResting() ? List.of() : null, handsOffRuns);
+        }
+
+        @Override
+        public Duration sees(Lookout.Seen seen) {
+            seen.dueIn().ifPresent(ticker::due);
+            return maintenance.sees(seen);
+        }
+    }
+
+    private static Duration min(Duration a, Duration b) {
+        return a.compareTo(b) < 0 ? a : b;
+    }
+
+    private void heardOfTimers(Signal signal) {
+        if (signal.kind() == Signal.Kind.READY) {
+            timerHandOff.expect();
+            timerHandOff.wake();
+        }
+    }
+
+    private void heardOfJobs(Signal signal) {
+        if (signal.kind() == Signal.Kind.READY) {
+            ticker.wake();
+        }
     }
 
     public Timers timers() {
@@ -189,11 +212,13 @@ public final class ScheduleNode {
     public void start() {
         if (handsOff) {
             timerHandOff.start();
-            signals.subscribe(timerChannel, new TimerEar());
+            signals.subscribe(timerChannel, this::heardOfTimers);
         }
         ticker.start();
-        signals.subscribe(jobChannel, new JobEar());
+        signals.subscribe(jobChannel, this::heardOfJobs);
         maintenance.start();
+        lookout.add(new TimerWatcher());
+        lookout.add(new JobWatcher());
     }
 
     public void askToStop() {

@@ -2,9 +2,10 @@ package dev.windlass.internal.schedule;
 
 import dev.windlass.internal.database.Database;
 import dev.windlass.internal.database.Proof;
+import dev.windlass.internal.loop.Lookout;
 import dev.windlass.internal.loop.Loop;
+import dev.windlass.internal.loop.Node;
 import dev.windlass.internal.loop.PollingPace;
-import dev.windlass.internal.loop.Workers;
 import dev.windlass.internal.queue.ClaimBound;
 import dev.windlass.internal.queue.Position;
 import dev.windlass.internal.schedule.TimerStore.HandedOff;
@@ -20,10 +21,16 @@ import org.slf4j.LoggerFactory;
 /**
  * Lets due timers become messages, and sleeps until the next one is due; an earlier one that is written meanwhile wakes it.
  *
- * <p>It looks from a {@link ClaimBound} on, and once in a while from the start, for what a transaction had locked at its time.
+ * <p>It looks from a {@link ClaimBound} on, and once in a while from the start, for what a transaction had locked at its time. When there is
+ * nothing to do for a while, the {@link Lookout} looks for it.
  */
 final class TimerHandOff {
     private static final Logger log = LoggerFactory.getLogger(TimerHandOff.class);
+    private static final Duration SHORTEST = Duration.ofSeconds(1);
+
+    /** Timers that are due in a minute or later are not announced; the other half is for those who commit them late. */
+    private static final Duration LONGEST = Duration.ofSeconds(30);
+
     private static final Duration LONGEST_WHEN_BLOCKED = Duration.ofSeconds(1);
     private static final Duration LONGEST_WHEN_OPEN = Duration.ofSeconds(1);
     private static final Duration SOON = Duration.ofHours(1);
@@ -34,6 +41,7 @@ final class TimerHandOff {
     private final int batchSize;
     private final Consumer<Collection<String>> handedOff;
     private final PollingPace pace;
+    private final Lookout lookout;
     private final ClaimBound bound = new ClaimBound();
     private final Loop loop;
     /** Whether what is due is locked by somebody: to cancel it, or to hand it off. */
@@ -42,6 +50,7 @@ final class TimerHandOff {
     private @Nullable Look earlier;
     private volatile @Nullable Seen seen;
     private volatile boolean running;
+    private volatile boolean missed;
     private long lastSweep = System.nanoTime() - SWEEP.toNanos();
 
     /** The clock of the database, as it was at a moment of this process. */
@@ -51,27 +60,44 @@ final class TimerHandOff {
     private record Look(Proof proof, long nanos) {}
 
     /**
-     * @param longest the longest sleep
      * @param handedOff gets the topics that have new messages
      */
     TimerHandOff(
-            Database database,
-            TimerStore store,
-            int batchSize,
-            Duration longest,
-            Consumer<Collection<String>> handedOff,
-            Workers workers) {
+            Database database, TimerStore store, int batchSize, Consumer<Collection<String>> handedOff, Node node) {
         this.database = database;
         this.store = store;
         this.batchSize = batchSize;
         this.handedOff = handedOff;
-        this.pace = new PollingPace(longest, longest);
-        this.loop = new Loop("[" + database.name() + "] handing off timers", workers, this::handOff);
+        this.pace = new PollingPace(SHORTEST, node.lookout()::soon);
+        this.lookout = node.lookout();
+        this.loop = new Loop("[" + database.name() + "] handing off timers", node.workers(), this::handOff);
     }
 
     void start() {
         running = true;
-        loop.start();
+        loop.start(Loop.PARKED);
+    }
+
+    /** A look at all features has found this. Returns when to look again. */
+    Duration sees(Lookout.Seen seen) {
+        if (!isResting()) {
+            return Loop.PARKED;
+        }
+        seen.dueIn().ifPresent(this::due);
+        return !lookout.isResting() && isAnyTransactionOpenSince(seen.proof()) ? LONGEST_WHEN_OPEN : LONGEST;
+    }
+
+    private void due(Duration time) {
+        if (time.compareTo(Duration.ZERO) > 0) {
+            loop.wakeWithin(time);
+        } else {
+            missed = true;
+            loop.wake();
+        }
+    }
+
+    boolean isResting() {
+        return pace.isResting();
     }
 
     /** Whether timers of this process are handed off here, so that others need not be told of them. */
@@ -95,11 +121,6 @@ final class TimerHandOff {
         loop.wakeWithin(PollingPace.QUICK);
     }
 
-    void limitPause(Duration longest) {
-        pace.limit(longest);
-        loop.wake();
-    }
-
     static boolean isSoon(Duration delay) {
         return delay.compareTo(SOON) < 0;
     }
@@ -114,7 +135,8 @@ final class TimerHandOff {
 
     private Duration handOff() throws SQLException {
         long now = System.nanoTime();
-        if (now - lastSweep >= SWEEP.toNanos()) {
+        if (missed || now - lastSweep >= SWEEP.toNanos()) {
+            missed = false;
             lastSweep = now;
             bound.reset();
         }
@@ -139,12 +161,6 @@ final class TimerHandOff {
 
     private Duration pause(HandedOff done) {
         Duration pause = pace.afterNothing();
-        if (isAnyTransactionOpenSince(done)) {
-            pause = min(pause, LONGEST_WHEN_OPEN);
-        }
-        if (!bound.position().equals(Position.START)) {
-            pause = min(pause, Duration.ofNanos(lastSweep + SWEEP.toNanos() - System.nanoTime()));
-        }
         if (done.nextDue().isEmpty()) {
             return pause;
         }
@@ -169,13 +185,13 @@ final class TimerHandOff {
      * Whether a transaction is open that was open at an earlier look. It may have written a timer that was too far away to tell
      * anybody of, and commit it when it is nearly due, or late.
      */
-    private boolean isAnyTransactionOpenSince(HandedOff done) {
+    private boolean isAnyTransactionOpenSince(Proof proof) {
         Look last = earlier;
         long now = System.nanoTime();
         if (last == null || now - last.nanos >= LONGEST_WHEN_OPEN.toNanos()) {
-            earlier = new Look(done.proof(), now);
+            earlier = new Look(proof, now);
         }
-        return last != null && !done.proof().covers(last.proof);
+        return last != null && !proof.covers(last.proof);
     }
 
     private static Duration min(Duration a, Duration b) {

@@ -30,7 +30,8 @@ final class ClockConformance extends LeaseConformance {
     @BeforeEach
     void startANodeWithOtherClocks() {
         workers = new Workers();
-        shared = new Node(database().routines(), Node.Shared.none(workers), true);
+        shared = new Node(
+                database().routines(), database().routines(), Node.Shared.none(workers), true, Duration.ofSeconds(30));
         node = new LeaseNode(
                 database().routines(),
                 shared,

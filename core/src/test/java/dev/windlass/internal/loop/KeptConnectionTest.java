@@ -12,6 +12,7 @@ import dev.windlass.internal.database.Database;
 import dev.windlass.internal.engine.PostgresDialect;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -29,7 +30,7 @@ final class KeptConnectionTest {
     private final Workers workers = new Workers();
     private final Database background =
             new Database(database.unpooled(), new PostgresDialect(), database.schema(), "kept");
-    private final Node node = new Node(background, Node.Shared.none(workers), true);
+    private final Node node = new Node(background, background, Node.Shared.none(workers), true, Duration.ofSeconds(30));
     private final Queue<String> heard = new ConcurrentLinkedQueue<>();
 
     @AfterEach
@@ -91,7 +92,8 @@ final class KeptConnectionTest {
 
         database.value(Boolean.class, "select pg_terminate_backend(?)", first);
 
-        eventually().until(() -> heard.contains("kept_a: ready")); // some may have been missed
+        // when it breaks, since none may come, and when there is another, since some may have been missed
+        eventually().until(() -> Collections.frequency(List.copyOf(heard), "kept_a: ready") == 2);
         say("kept_a", "ready again");
         eventually().until(() -> heard.contains("kept_a: ready again"));
         assertThat(backend()).isNotEqualTo(first);

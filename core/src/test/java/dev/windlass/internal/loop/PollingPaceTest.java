@@ -7,7 +7,8 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 final class PollingPaceTest {
-    private final PollingPace pace = new PollingPace(millis(250), millis(3000));
+    private int rests;
+    private final PollingPace pace = new PollingPace(millis(250), () -> rests++);
 
     private static Duration millis(long millis) {
         return Duration.ofMillis(millis);
@@ -15,10 +16,14 @@ final class PollingPaceTest {
 
     @Test
     @Shows("OBX-122")
-    void withoutWorkThePauseDoublesUpToTheLongest() {
-        for (long expected : new long[] {250, 500, 1000, 2000, 3000, 3000}) {
-            assertThat(pace.afterNothing()).isEqualTo(millis(expected));
-        }
+    void withoutWorkThePauseDoublesUntilTheLookoutTakesOver() {
+        assertThat(pace.afterNothing()).isEqualTo(millis(250));
+        assertThat(pace.afterNothing()).isEqualTo(millis(500));
+        assertThat(pace.isResting()).isFalse();
+        assertThat(pace.afterNothing()).isEqualTo(Loop.PARKED);
+        assertThat(pace.isResting()).isTrue();
+        assertThat(pace.afterNothing()).isEqualTo(Loop.PARKED);
+        assertThat(rests).isEqualTo(1);
     }
 
     @Test
@@ -26,7 +31,9 @@ final class PollingPaceTest {
     void workStartsItAnew() {
         pace.afterNothing();
         pace.afterNothing();
+        pace.afterNothing();
         assertThat(pace.afterWork()).isEqualTo(millis(250));
+        assertThat(pace.isResting()).isFalse();
         assertThat(pace.afterNothing()).isEqualTo(millis(500));
     }
 
@@ -37,6 +44,7 @@ final class PollingPaceTest {
         for (long expected : new long[] {5, 10, 20, 40, 80, 160, 250, 250, 250}) {
             assertThat(pace.afterNothing()).isEqualTo(millis(expected));
         }
+        assertThat(pace.isResting()).isFalse();
     }
 
     @Test
@@ -47,13 +55,9 @@ final class PollingPaceTest {
     }
 
     @Test
-    void aLowerLimitHoldsAtOnceAndAHigherOneAgain() {
-        pace.afterNothing();
-        pace.afterNothing();
-        pace.limit(millis(100));
-        assertThat(pace.afterNothing()).isEqualTo(millis(100));
-        assertThat(pace.afterWork()).isEqualTo(millis(100));
-        pace.limit(millis(3000));
-        assertThat(pace.afterWork()).isEqualTo(millis(250));
+    void whoCannotClaimAnythingLeavesItToTheLookoutAtOnce() {
+        pace.afterWork();
+        assertThat(pace.rest()).isEqualTo(Loop.PARKED);
+        assertThat(pace.isResting()).isTrue();
     }
 }

@@ -1,5 +1,6 @@
 package dev.windlass.internal.outbox;
 
+import dev.windlass.internal.database.Call;
 import dev.windlass.internal.queue.Claimed;
 import dev.windlass.internal.queue.WorkStore;
 import dev.windlass.outbox.OutboxMessage;
@@ -8,7 +9,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -107,7 +107,7 @@ final class ChangedStore implements WorkStore<OutboxMessage> {
     }
 
     @Override
-    public Set<String> readyTopics(Connection connection) throws SQLException {
-        return real.readyTopics(connection);
+    public Call look(Connection connection, @Nullable List<String> topics, boolean others) {
+        return real.look(connection, topics, others);
     }
 }

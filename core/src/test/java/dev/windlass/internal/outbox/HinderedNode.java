@@ -6,6 +6,7 @@ import dev.windlass.base.HandlerOptions;
 import dev.windlass.base.MonotonicClock;
 import dev.windlass.base.QueueOptions;
 import dev.windlass.base.WindlassOptions;
+import dev.windlass.internal.database.Database;
 import dev.windlass.internal.dispatch.Dispatcher;
 import dev.windlass.internal.dispatch.DispatcherOptions;
 import dev.windlass.internal.dispatch.Handling;
@@ -54,7 +55,8 @@ final class HinderedNode implements AutoCloseable {
             Telemetry telemetry,
             Duration shortest,
             Duration longest) {
-        node = new Node(HinderedStore.routines(database), Node.Shared.none(workers), false);
+        Database routines = HinderedStore.routines(database);
+        node = new Node(routines, routines, Node.Shared.none(workers), false, longest);
         dispatcher = new Dispatcher<>(
                 HinderedStore.routines(database),
                 node,
@@ -73,6 +75,7 @@ final class HinderedNode implements AutoCloseable {
                                 .withShutdownGrace(Duration.ofSeconds(2))),
                 telemetry);
         dispatcher.start();
+        node.lookout().start();
     }
 
     @Override

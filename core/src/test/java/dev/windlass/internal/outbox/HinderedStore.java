@@ -1,6 +1,7 @@
 package dev.windlass.internal.outbox;
 
 import dev.windlass.TestDatabase;
+import dev.windlass.internal.database.Call;
 import dev.windlass.internal.database.Database;
 import dev.windlass.internal.engine.PostgresDialect;
 import dev.windlass.internal.queue.Claimed;
@@ -139,7 +140,7 @@ class HinderedStore implements OrderedStore<OutboxMessage> {
     }
 
     @Override
-    public Set<String> readyTopics(Connection connection) throws SQLException {
-        return real.readyTopics(connection);
+    public Call look(Connection connection, @Nullable List<String> topics, boolean others) {
+        return real.look(connection, topics, others);
     }
 }

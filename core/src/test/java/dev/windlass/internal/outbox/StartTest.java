@@ -97,7 +97,7 @@ final class StartTest {
             int concurrency) {
         Database routines = new Database(database.dataSource(), new PostgresDialect(), database.schema(), "outbox");
         OutboxStore store = new OutboxStore(routines, OutboxOptions.defaults(), "node", () -> true);
-        Node background = new Node(routines, Node.Shared.none(workers), true);
+        Node background = new Node(routines, routines, Node.Shared.none(workers), true, Duration.ofMillis(100));
         shared = background;
         dispatcher = new Dispatcher<>(
                 routines,
@@ -115,6 +115,7 @@ final class StartTest {
                                 .withShutdownGrace(Duration.ZERO)),
                 telemetry);
         dispatcher.start();
+        background.lookout().start();
     }
 
     private static WorkStore.Answer changed(WorkStore.Held held) {

@@ -28,3 +28,5 @@
             perform {schema}.windlass_join_note_done(v_ids);
 -- {slot:attaching} A copy that waits is no message yet: the attempt without the queue may do the work.
     v_ids := array(select m.id from {schema}.{inbox} m where m.id = any (v_ids) and m.status + 0 <> 4);
+-- {slot:looking} A copy that waits becomes ready if the attempt beside it is not heard of again.
+    v_look.leased := v_look.leased or exists (select from {schema}.{inbox} m where m.status = 4);

@@ -311,6 +311,37 @@ begin
 end
 $sql$;
 
+-- What there is to do in this queue, for whoever has nothing to do and would rather not ask one question after the other. It changes
+-- nothing and waits for nobody, so that one statement can ask it of all queues. Without p_topics it does not look for due messages;
+-- with p_others it also names the topics besides these that have ready ones.
+create or replace function {schema}.{queue_look}(p_topics text[] default null, p_others boolean default false)
+    returns {schema}.windlass_look
+    language plpgsql
+{plan:index}
+as $sql$
+declare
+    v_now  timestamptz := clock_timestamp();
+    v_look {schema}.windlass_look;
+begin
+    if p_topics is not null then
+        v_look.due_in := {schema}.{queue_next_due}(
+            p_topics, array_fill('-infinity'::timestamptz, array[cardinality(p_topics) * cardinality({priorities})]),
+            array_fill('00000000-0000-0000-0000-000000000000'::uuid, array[cardinality(p_topics) * cardinality({priorities})]));
+    end if;
+    v_look.expires_in := (select ceil(extract(epoch from least(m.expires_at, v_now + interval '1 day') - v_now) * 1000)
+                            from {schema}.{queue} m
+                           where m.status in (0, 4) and m.expires_at is not null
+                           order by m.expires_at
+                           limit 1);
+    v_look.leased := exists (select from {schema}.{queue} m where m.status = 1 and m.locked_until is not null);
+    if p_others and p_topics is not null then
+        v_look.others := array(select t.topic from {schema}.{queue_ready_topics}() as t (topic) where t.topic <> all (p_topics));
+    end if;
+    {slot:looking}
+    return v_look;
+end
+$sql$;
+
 -- Ends messages whose expiry has passed as failed, ready ones and such that wait for their turn. Returns how many.
 create or replace function {schema}.{queue_expire}(p_limit integer default 1000) returns integer
     language plpgsql

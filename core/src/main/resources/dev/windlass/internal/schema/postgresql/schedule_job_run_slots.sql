@@ -34,3 +34,11 @@
                 limit p_limit
                   for update skip locked) f
          limit p_limit));
+-- {slot:looking} Jobs make runs when they fire; runs of all topics are handed off, if p_others says so.
+    if p_topics is not null then
+        v_look.due_in := (
+            select ceil(extract(epoch from least(next.at, v_now + interval '1 day') - v_now) * 1000)
+              from (values (least((select min(j.fires_at) from {schema}.{outbox_job} j where j.fires_at is not null),
+                                  case when p_others then {schema}.{outbox_job_run_next}() end))) as next (at)
+             where next.at is not null);
+    end if;

@@ -287,6 +287,24 @@ begin
 end
 $sql$;
 
+-- When the next ready run is due; null if there is none.
+create or replace function {schema}.{outbox_job_run_next}() returns timestamptz
+    language plpgsql
+    stable
+{plan:index}
+as $sql$
+begin
+    return (select min(f.next_attempt_at)
+              from {schema}.{outbox_job_run_ready_topics}() as t (topic)
+             cross join lateral (
+                   select r.next_attempt_at
+                     from {schema}.{outbox_job_run} r
+                    where r.status = 0 and not r.keyed and r.topic = t.topic and r.priority = 4
+                    order by r.next_attempt_at, r.id
+                    limit 1) f);
+end
+$sql$;
+
 -- Jobs that fire now, the first of them first, at most p_limit; and, in every row, also if there is no job in it, the clock,
 -- whether a run is ready, and how many microseconds remain until the next job fires or run is ready, null if there is none.
 create or replace function {schema}.{outbox_job_due}(p_limit integer default 100)
@@ -315,14 +333,7 @@ declare
     v_run  timestamptz;
     v_next timestamptz;
 begin
-    v_run := (select min(f.next_attempt_at)
-                from {schema}.{outbox_job_run_ready_topics}() as t (topic)
-               cross join lateral (
-                     select r.next_attempt_at
-                       from {schema}.{outbox_job_run} r
-                      where r.status = 0 and not r.keyed and r.topic = t.topic and r.priority = 4
-                      order by r.next_attempt_at, r.id
-                      limit 1) f);
+    v_run := {schema}.{outbox_job_run_next}();
     v_next := (select j.fires_at from {schema}.{outbox_job} j where j.fires_at > v_now order by j.fires_at limit 1);
     v_next := least(v_next, case when v_run > v_now then v_run end, v_now + interval '1 day');
     return query

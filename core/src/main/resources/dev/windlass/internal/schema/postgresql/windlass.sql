@@ -88,6 +88,16 @@ create domain {schema}.windlass_hash as bytea
 -- owner does not hold.
 create type {schema}.windlass_answer as (changed integer, locked uuid[], lost uuid[]);
 
+-- What there is to do in a queue: see look.
+create type {schema}.windlass_look as (
+    due_in       bigint,                               -- milliseconds until a message is due, at most a day; null if there is none
+    expires_in   bigint,                               -- the same for the next one that expires
+    leased       boolean,                              -- something is in progress, and its lease may run out
+    others       text[],                               -- topics with ready messages that were not asked for
+    claim_number bigint,                               -- what proves which transactions had ended, where that matters
+    snapshot_xmin bigint
+);
+
 -- Records what an operator did; with p_action, as a part of what is recorded there. Returns the number of the record.
 create or replace function {schema}.windlass_record(
     p_queue    text,
