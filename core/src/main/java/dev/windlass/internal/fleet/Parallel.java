@@ -5,8 +5,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Runs things at once, not too many of them. One that takes long does not count any more: a database that does not answer keeps no
@@ -17,10 +19,19 @@ public final class Parallel {
 
     private final Workers workers;
     private final Semaphore places;
+    private final Duration turn;
 
     public Parallel(Workers workers, int most) {
+        this(workers, most, LONG);
+    }
+
+    /**
+     * @param turn how long one may take before it does not count any more
+     */
+    public Parallel(Workers workers, int most, Duration turn) {
         this.workers = workers;
         this.places = new Semaphore(most, true);
+        this.turn = turn;
     }
 
     /**
@@ -33,7 +44,7 @@ public final class Parallel {
         for (Runnable task : tasks) {
             boolean place = false;
             try {
-                place = places.tryAcquire(LONG.toNanos(), TimeUnit.NANOSECONDS);
+                place = places.tryAcquire(turn.toNanos(), TimeUnit.NANOSECONDS);
             } catch (InterruptedException e) {
                 interrupted = true;
             }
@@ -53,13 +64,19 @@ public final class Parallel {
     }
 
     private void start(Runnable task, boolean place, CountDownLatch left) {
+        AtomicBoolean counts = new AtomicBoolean(place);
+        Runnable leave = () -> {
+            if (counts.getAndSet(false)) {
+                places.release();
+            }
+        };
+        ScheduledFuture<?> turnEnds = workers.after(turn, leave);
         later(() -> {
             try {
                 task.run();
             } finally {
-                if (place) {
-                    places.release();
-                }
+                turnEnds.cancel(false);
+                leave.run();
                 left.countDown();
             }
         });
