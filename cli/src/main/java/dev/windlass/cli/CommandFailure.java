@@ -64,7 +64,7 @@ final class CommandFailure extends RuntimeException {
     }
 
     /** The driver's words in one line, without its own advice, and where it says nothing, the reason below it. */
-    private static String said(SQLException e) {
+    static String said(SQLException e) {
         String words = DIALECT.describe(e)
                 .replaceAll("\\.? ?Check that the hostname and port are correct [^(]*", " ")
                 .replaceAll("\\. \\(", " (");

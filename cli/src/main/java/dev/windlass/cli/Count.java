@@ -11,6 +11,10 @@ record Count(long number, boolean isCut) {
         return new Count(number, number >= limit);
     }
 
+    Count plus(Count other) {
+        return new Count(number + other.number, isCut || other.isCut);
+    }
+
     @Override
     public String toString() {
         return isCut ? number + "+" : Long.toString(number);

@@ -2,9 +2,11 @@ package dev.windlass.cli;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
@@ -34,6 +36,9 @@ final class DatabaseOptions {
             description = "Its password, or variable WINDLASS_PASSWORD or PGPASSWORD, or in ~/.pgpass;"
                     + " without a value it is asked for on the terminal.")
     private @Nullable String password;
+
+    /** What the person has been told. */
+    private final Set<String> said = new HashSet<>();
 
     boolean hasUrlOption() {
         return url != null;
@@ -82,6 +87,25 @@ final class DatabaseOptions {
                 () -> choose(url, environment, "WINDLASS_URL").map(chosen -> target(chosen, command, environment)));
     }
 
+    /** One of a list: what stands there is stronger than the options, which are for those that leave it open. */
+    Target listed(Target listed, CommandSpec command, Map<String, String> environment) {
+        PasswordFile.hide();
+        PostgresVariables variables = new PostgresVariables(environment);
+        Target named = listed.hasUser()
+                ? listed
+                : listed.withUser(choose(user, environment, "WINDLASS_USER")
+                        .or(variables::user)
+                        .orElse(null));
+        return named.hasPassword()
+                ? named
+                : named.withPassword(password(named, command, environment).orElse(null));
+    }
+
+    /** Another database of the same server, which may have a line of its own in the password file. */
+    Target neighbour(Target target, String database, CommandSpec command, Map<String, String> environment) {
+        return read(command, () -> target(target.withDatabase(database).url(), command, environment));
+    }
+
     private static <T> T read(CommandSpec command, Supplier<T> reader) {
         try {
             return reader.get();
@@ -120,10 +144,11 @@ final class DatabaseOptions {
                                 + " set the variable PGPASSWORD, or put the password into ~/.pgpass"));
     }
 
-    private static Optional<String> stored(Path path, Target target, CommandSpec command) {
+    private Optional<String> stored(Path path, Target target, CommandSpec command) {
         PasswordFile file = new PasswordFile(path);
         Optional<String> refusal = file.refusal();
-        refusal.ifPresent(sentence -> command.commandLine().getErr().println("windlass: " + sentence));
+        refusal.filter(said::add)
+                .ifPresent(sentence -> command.commandLine().getErr().println("windlass: " + sentence));
         return refusal.isPresent() ? Optional.empty() : file.password(target.url(), target.userName());
     }
 

@@ -32,7 +32,7 @@ record InstalledTables(Map<String, String> byComponent) {
         return new InstalledTables(tables);
     }
 
-    private static boolean exists(Connection connection, String name) throws SQLException {
+    static boolean exists(Connection connection, String name) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement("select to_regclass(?) is not null")) {
             statement.setString(1, name);
             try (ResultSet row = statement.executeQuery()) {

@@ -41,7 +41,7 @@ record PasswordFile(Path path) {
                 : Optional.empty();
     }
 
-    private boolean isOpenToOthers() {
+    boolean isOpenToOthers() {
         try {
             return !OWNERS_ALONE.containsAll(Files.getPosixFilePermissions(path));
         } catch (UnsupportedOperationException withoutSuchRights) {

@@ -57,9 +57,23 @@ final class SchemaOptions {
             description = "Table of the work queue (default: ${DEFAULT-VALUE}).")
     String workTable = "work";
 
+    /** The same tables in another schema. */
+    SchemaOptions in(String otherSchema) {
+        SchemaOptions other = new SchemaOptions();
+        other.schema = otherSchema;
+        other.table = table;
+        other.leaseTable = leaseTable;
+        other.inboxTable = inboxTable;
+        other.workTable = workTable;
+        return other;
+    }
+
     Windlass.Builder on(DataSource dataSource) {
-        return Windlass.on(dataSource)
-                .options(WindlassOptions.defaults().withSchemaName(schema))
+        return describe(Windlass.on(dataSource));
+    }
+
+    Windlass.Builder describe(Windlass.Builder windlass) {
+        return windlass.options(WindlassOptions.defaults().withSchemaName(schema))
                 .outbox(OutboxOptions.defaults().withTableName(table))
                 .leases(LeaseOptions.defaults().withTableName(leaseTable))
                 .inbox(InboxOptions.defaults().withTableName(inboxTable))

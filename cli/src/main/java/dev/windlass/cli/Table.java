@@ -16,21 +16,31 @@ final class Table {
     private static final String INDENTATION = "  ";
     private static final Set<String> NOTHING = Set.of("-", "0");
 
-    private final boolean numbers;
     private final List<List<String>> rows = new ArrayList<>();
+    /** How many columns after the first stand at the right. */
+    private int numbers;
 
     Table(String... heads) {
-        this(false, heads);
+        this(0, heads);
     }
 
-    private Table(boolean numbers, String... heads) {
+    private Table(int numbers, String... heads) {
         this.numbers = numbers;
         row(heads);
     }
 
     /** All columns but the first stand at the right. */
     static Table ofNumbers(String... heads) {
-        return new Table(true, heads);
+        return new Table(heads.length - 1, heads);
+    }
+
+    /** All columns but the first and the last stand at the right. */
+    static Table ofNumbersAndText(String... heads) {
+        return new Table(heads.length - 2, heads);
+    }
+
+    private boolean isNumber(int column) {
+        return column > 0 && column <= numbers;
     }
 
     void row(String... cells) {
@@ -57,7 +67,7 @@ final class Table {
     private boolean fits(Paper page) {
         int[] widths = widths();
         int last = widths.length - 1;
-        int needed = numbers ? widths[last] : Math.min(widths[last], LEAST_REST);
+        int needed = isNumber(last) ? widths[last] : Math.min(widths[last], LEAST_REST);
         for (int i = 0; i < last; i++) {
             needed += widths[i] + GAP.length();
         }
@@ -79,6 +89,7 @@ final class Table {
             int column = i;
             if (rows.stream().skip(1).allMatch(row -> NOTHING.contains(row.get(column)))) {
                 rows.forEach(row -> row.remove(column));
+                numbers -= isNumber(column) ? 1 : 0;
             }
         }
     }
@@ -99,15 +110,15 @@ final class Table {
         int last = widths.length - 1;
         StringBuilder line = new StringBuilder();
         for (int i = 0; i < last; i++) {
-            line.append(padded(row.get(i), widths[i], i)).append(GAP);
+            line.append(padded(row.get(i), widths[i], isNumber(i))).append(GAP);
         }
-        String end = numbers ? padded(row.get(last), widths[last], last) : Printable.cut(row.get(last), rest);
+        String end = isNumber(last) ? padded(row.get(last), widths[last], true) : Printable.cut(row.get(last), rest);
         return line.append(end).toString().stripTrailing();
     }
 
-    private String padded(String cell, int width, int column) {
+    private static String padded(String cell, int width, boolean right) {
         String blanks = " ".repeat(Math.max(0, width - Printable.length(cell)));
-        return numbers && column > 0 ? blanks + cell : cell + blanks;
+        return right ? blanks + cell : cell + blanks;
     }
 
     /** The first cell, which names the row, and below it what there is of the others, with their names. */

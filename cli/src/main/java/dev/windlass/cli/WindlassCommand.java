@@ -18,6 +18,7 @@ import picocli.CommandLine.Spec;
             ServeCommand.class,
             MigrateCommand.class,
             StatusCommand.class,
+            StoresCommand.class,
             OutboxCommand.class,
             InboxCommand.class,
             WorkCommand.class,

@@ -137,6 +137,55 @@ final class LoginTest {
     }
 
     @Test
+    void whatAFileOfStoresDoesNotSayIsTakenFromElsewhereAndWhatItSaysIsStronger() throws IOException {
+        Path file = Files.writeString(home.resolve("stores"), """
+                open = %1$s
+                own = %1$s
+                own.password = wrong
+                """.formatted(server.jdbcUrl()));
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+        Ran ran = Ran.windlass(
+                environment("PGUSER", "postgres", "PGPASSWORD", server.password()),
+                "stores",
+                "list",
+                "--file",
+                file.toString());
+        assertThat(ran.out())
+                .containsPattern("open .* without tables")
+                .containsPattern("own .* unreachable +password authentication failed for user \"postgres\"");
+    }
+
+    @Test
+    void eachDatabaseOfAServerCanHaveAPasswordOfItsOwn() throws IOException {
+        passwordFile(
+                "rw-------",
+                "*:*:postgres:postgres:" + server.password() + "\n*:*:template1:postgres:" + server.password()
+                        + "\n*:*:*:*:wrong");
+        String url = server.jdbcUrl("template1");
+        assertThat(Ran.windlass(
+                                environment(),
+                                "stores",
+                                "list",
+                                "--databases",
+                                "postgres*",
+                                "--url",
+                                url,
+                                "--user",
+                                "postgres")
+                        .out())
+                .containsPattern("postgres .* without tables");
+    }
+
+    @Test
+    void thatThePasswordFileIsNotUsedIsSaidOnceForAllStores() throws IOException {
+        passwordFile("rw-r-----", "*:*:*:*:" + server.password());
+        Path file = Files.writeString(home.resolve("stores"), "a = %1$s\nb = %1$s\n".formatted(server.jdbcUrl()));
+        Ran ran = Ran.windlass(environment("PGUSER", "postgres"), "stores", "list", "--file", file.toString());
+        assertThat(ran.err()).contains(".pgpass\" can be used by others").hasLineCount(1);
+        assertThat(ran.out().lines().filter(line -> line.contains(NO_PASSWORD))).hasSize(2);
+    }
+
+    @Test
     void theServiceFileNamesDatabaseAndLogin() throws IOException {
         Files.writeString(home.resolve(".pg_service.conf"), """
                 [mine]

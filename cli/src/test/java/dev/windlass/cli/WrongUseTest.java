@@ -256,6 +256,21 @@ final class WrongUseTest {
             jobs resume                                | Missing required parameter: 'NAME'
             jobs delete                                | Missing required parameter: 'NAME'
             jobs delete a                              | expected --yes, since this cannot be undone
+            stores                                     | expected a command after 'windlass stores', got none; there are: list, status, migrate
+            stores list                                | expected one of --file, --databases and --schemas, got none of them
+            stores status                              | expected one of --file, --databases and --schemas, got none of them
+            stores migrate                             | expected one of --file, --databases and --schemas, got none of them
+            stores list --file a --schemas b           | got more than one of them
+            stores migrate --databases a --schemas b   | got more than one of them
+            stores list --databases a                  | expected a database, got none
+            stores list --databases=                   | '--databases': expected a pattern such as tenant_*, got blank text
+            stores list --file a --url jdbc:postgresql: | expected --file without --url, got both
+            stores list --schemas a --schema b         | expected --schemas without --schema, got both
+            stores list --file a --parallel 0          | '--parallel': expected a number from 1 to 1,000, got '0'
+            stores list --file a --timeout 0s          | '--timeout': expected a time from 1s to 1h, got '0s'
+            stores status --file a --timeout 2d        | '--timeout': expected a time from 1s to 1h, got '2d'
+            stores status --file a --late soon         | '--late': expected a distance in time such as
+            stores migrate --file a --timeout 1s       | expected an option of 'windlass stores migrate', got '--timeout'
             """)
     void commandsRefuseWhatTheyCannotRead(String words, String why) {
         assertRefused(

@@ -47,7 +47,7 @@ public record Component(
             @Nullable String slots) {}
 
     /** What all the others need. */
-    static Component common() {
+    public static Component common() {
         return first("windlass", "windlass", "windlass", file("windlass.sql"), file("windlass_join.sql"));
     }
 
