@@ -17,6 +17,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -47,7 +48,7 @@ final class StoresCommandTest {
     @AfterEach
     void clean() throws SQLException {
         for (String name : List.of("a", "b", "t", "n", "xc")) {
-            String database = name.equals("xc") ? "storestestxc" : "stores_test_" + name;
+            String database = name.equals("xc") ? "storesxtestxc" : "stores_test_" + name;
             if (Sql.value(DATABASE, "select count(*) from pg_database where datname = '" + database + "'")
                     .equals("1")) {
                 Sql.execute(DATABASE, "alter database " + database + " is_template false");
@@ -64,7 +65,7 @@ final class StoresCommandTest {
     void databasesAreFoundByNameWithoutTemplatesAndThoseThatTakeNoConnections() throws SQLException {
         Sql.execute(DATABASE, "create database stores_test_a");
         Sql.execute(DATABASE, "create database stores_test_b");
-        Sql.execute(DATABASE, "create database storestestxc");
+        Sql.execute(DATABASE, "create database storesxtestxc");
         Sql.execute(DATABASE, "create database stores_test_t is_template true");
         Sql.execute(DATABASE, "create database stores_test_n allow_connections false");
         Ran migrated = onServer("migrate", "--databases", "stores_test_*");
@@ -86,7 +87,7 @@ final class StoresCommandTest {
                                 .contains(SERVER.jdbcUrl("stores_test_a") + "  windlass  up to date ")
                                 .endsWith(ALL_TABLES),
                         b -> assertThat(b).startsWith("stores_test_b ").endsWith(ALL_TABLES),
-                        c -> assertThat(c).startsWith("storestestxc ").contains("without tables"));
+                        c -> assertThat(c).startsWith("storesxtestxc ").contains("without tables"));
         assertThat(openConnections("stores%test%")).isEqualTo("0");
     }
 
@@ -268,7 +269,7 @@ final class StoresCommandTest {
         assertThat(first.at("/status/topics/0/failed").asInt()).isEqualTo(1);
     }
 
-    /** One failed, one in progress and one ready message, and one message in the inbox; and an item that is done. */
+    /** Messages that failed, are done and are ready, one in the inbox that is ready, and an item in progress. */
     private static void work(String schema) {
         try (Windlass windlass = passive(schema)) {
             Outbox outbox = windlass.outbox();
@@ -316,7 +317,7 @@ final class StoresCommandTest {
     @Test
     void aFileOfPasswordsThatOthersCanReadIsUsedWithAWarning() throws Exception {
         Path file = file("one = " + SERVER.jdbcUrl(), "one.schema = stores_a", "one.password = hidden");
-        Files.setPosixFilePermissions(file, java.nio.file.attribute.PosixFilePermissions.fromString("rw-r--r--"));
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
         Ran ran = ofFile("list", file);
         assertThat(ran.err()).contains("holds passwords", "chmod 600").hasLineCount(1);
         assertThat(ran.out()).contains("without tables");
@@ -324,8 +325,7 @@ final class StoresCommandTest {
 
     private Path file(String... lines) throws IOException {
         Path file = Files.write(directory.resolve("stores.properties"), Arrays.asList(lines));
-        return Files.setPosixFilePermissions(
-                file, java.nio.file.attribute.PosixFilePermissions.fromString("rw-------"));
+        return Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
     }
 
     private static Ran ofFile(String command, Path file, String... more) {

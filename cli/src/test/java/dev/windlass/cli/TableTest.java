@@ -43,6 +43,18 @@ final class TableTest {
     }
 
     @Test
+    void numbersStandAtTheRightAndTheTextBehindThemIsCut() {
+        Table table = Table.ofNumbersAndText("STORE", "READY", "DUE", "PROBLEM");
+        table.row("north", "10000+", "0", "-");
+        table.row("south", "7", "-", "unreachable: " + "x".repeat(30));
+        StringWriter text = new StringWriter();
+        table.print(new Paper(new PrintWriter(text, true), 46, true));
+        assertThat(text.toString().lines())
+                .containsExactly(
+                        "STORE   READY  PROBLEM", "north  10000+  -", "south       7  unreachable: xxxxxxxxxxxxxxx...");
+    }
+
+    @Test
     void inAFileARowIsALine() {
         assertThat(printed(Paper.WIDTH_OF_A_FILE, false)).hasSize(3);
         assertThat(printed(40, false)).hasSize(3);
