@@ -7,14 +7,18 @@ import dev.windlass.base.WindlassOptions;
 import dev.windlass.node.Link;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.store.FleetOptions;
+import dev.windlass.store.SharedConnections;
 import dev.windlass.store.Store;
 import dev.windlass.store.StoreState;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
@@ -114,6 +118,28 @@ final class ManyStoresTest {
                     fleet.at(databases.id(i)).outbox().enqueueAll(entries(100));
                 }
                 eventually().until(() -> IntStream.range(2, 20).allMatch(i -> handled(i) == 100));
+            }
+        }
+    }
+
+    /** From the beginning on, and in the same pool as all others. */
+    @Test
+    void whatNeverAnswersAndWhatIsDownTakesNothingFromOthersOfItsPool() throws Exception {
+        try (ServerSocket neverAnswers = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+                SharedConnections connections = SharedConnections.atMost(16)) {
+            List<Store> stores = new ArrayList<>();
+            stores.add(Store.of("hangs", connections.to(databases.source("x", neverAnswers.getLocalPort()))));
+            stores.add(Store.of("down", connections.to(databases.source("x", 1))));
+            IntStream.range(0, 8)
+                    .mapToObj(databases::id)
+                    .forEach(id -> stores.add(Store.of(id, connections.to(databases.source(id)))));
+            try (Fleet fleet = handling(Fleet.over(stores)).start()) {
+                for (int i = 0; i < 8; i++) {
+                    fleet.at(databases.id(i)).outbox().enqueueAll(entries(100));
+                }
+                eventually().until(() -> IntStream.range(0, 8).allMatch(i -> handled(i) == 100));
+                assertThat(fleet.stores())
+                        .contains(new StoreState("hangs", StoreState.Status.OPENING, Optional.empty()));
             }
         }
     }
