@@ -5,6 +5,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -42,7 +43,14 @@ final class Run {
     }
 
     static String text(String sql) throws SQLException {
-        try (Connection connection = EmbeddedPostgres.shared().dataSource().getConnection();
+        return text("postgres", sql);
+    }
+
+    /** In another database of the server. */
+    static String text(String database, String sql) throws SQLException {
+        EmbeddedPostgres server = EmbeddedPostgres.shared();
+        try (Connection connection =
+                        DriverManager.getConnection(server.jdbcUrl(database), server.user(), server.password());
                 Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(sql)) {
             return row.next() ? String.valueOf(row.getString(1)) : "";
