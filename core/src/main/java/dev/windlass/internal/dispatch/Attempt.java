@@ -20,7 +20,7 @@ final class Attempt<M> implements Running {
     final Handling<M> handling;
     /** Without its content as soon as it has ended: what only waits to be written needs no memory for it. */
     volatile Claimed<M> claimed;
-    /** What its lane's breaker gave it at its start; guarded by the lock of the hand. */
+    /** What its lane's breaker gave it at its start; guarded by the lock of the lanes. */
     int began;
 
     private final long heldSince = System.nanoTime();

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * <p>An attempt that began before the last opening speaks of a time that is over: its success closes nothing, and its failure
  * costs no attempt, even when the circuit has closed meanwhile. Hence the number of openings that each attempt bears.
  *
- * <p>Guarded by the lock of the hand. Times are readings of the monotonic clock.
+ * <p>Guarded by the lock of the lanes. Times are readings of the monotonic clock.
  */
 final class Breaker {
     /** What the end of an attempt means. */

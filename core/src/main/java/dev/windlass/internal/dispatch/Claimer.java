@@ -37,7 +37,7 @@ final class Claimer<M> {
 
     private final Database database;
     private final WorkStore<M> store;
-    private final Hand<M> hand;
+    private final Capacity<M> capacity;
     private final HeartBeat<M> heartBeat;
     private final LostClaims<M> lostClaims;
     private final DispatcherOptions options;
@@ -66,7 +66,7 @@ final class Claimer<M> {
     Claimer(
             Database database,
             WorkStore<M> store,
-            Hand<M> hand,
+            Capacity<M> capacity,
             HeartBeat<M> heartBeat,
             LostClaims<M> lostClaims,
             Intake<M> intake,
@@ -75,7 +75,7 @@ final class Claimer<M> {
             Node node) {
         this.database = database;
         this.store = store;
-        this.hand = hand;
+        this.capacity = capacity;
         this.heartBeat = heartBeat;
         this.lostClaims = lostClaims;
         this.options = options;
@@ -180,8 +180,8 @@ final class Claimer<M> {
             missed = false;
             sweeps.allDue();
         }
-        OptionalLong restEnds = hand.restEnds(); // before the demands: a rest that ends between is not overslept
-        List<WorkStore.Demand> demands = sweeps.in(hand.demands(false), System.nanoTime());
+        OptionalLong restEnds = capacity.restEnds(); // before the demands: a rest that ends between is not overslept
+        List<WorkStore.Demand> demands = sweeps.in(capacity.demands(), System.nanoTime());
         return notBeyondRest(restEnds, demands.isEmpty() ? pace.rest() : claim(demands));
     }
 
@@ -190,7 +190,7 @@ final class Claimer<M> {
         if (pausesChanged || System.nanoTime() - lastLearnt >= LEARN_EVERY.toNanos()) {
             pausesChanged = false;
             try {
-                completer.release(hand.decide(database.once(store::decidedTopics)));
+                completer.release(capacity.decide(database.once(store::decidedTopics)));
             } catch (SQLException | RuntimeException e) {
                 pausesChanged = true;
                 throw e;
@@ -208,8 +208,8 @@ final class Claimer<M> {
     }
 
     private Duration claim(List<WorkStore.Demand> demands) throws SQLException {
-        int limit = Math.min(Math.min(hand.limit(demands), mostRows), mostInTurn);
-        long bytes = hand.bytesLeft();
+        int limit = Math.min(Math.min(capacity.limit(demands), mostRows), mostInTurn);
+        long bytes = capacity.bytesLeft();
         boolean oneByOne = System.nanoTime() - oneByOneUntil < 0;
         List<Claimed<M>> claimed;
         try {
@@ -264,13 +264,13 @@ final class Claimer<M> {
             claimed = ask(claim, limit, bytes, demands, oneByOne);
             answeredInVain = 0;
             taken = claimed.size();
-            hand.advanceBounds(demands, claimed, isCut(claimed, limit, bytes));
+            capacity.claimed(demands, claimed, isCut(claimed, limit, bytes));
             if (!claimed.isEmpty()) {
                 intake.accept(claimed, before + options.queue().lease().toNanos());
                 mostRows = (int) Math.min(Integer.MAX_VALUE, 2L * mostRows);
             }
             lostClaims.arrived(claim);
-            wantsRoom = hand.isFull(demands, claimed);
+            wantsRoom = capacity.isFull(demands, claimed);
             return claimed;
         } catch (Throwable e) {
             boolean unreadable = claimed == null && claim.wasSent() && (!isTransient(e) || lacksMemory(e));

@@ -34,7 +34,9 @@ public final class Dispatcher<M> {
     private final Lookout lookout;
     private final Signals signals;
     private final String channel;
-    private final Hand<M> hand;
+    private final Lanes<M> lanes;
+    private final Capacity<M> capacity;
+    private final InHand<M> inHand;
     private final LostClaims<M> lostClaims;
     private final Completer<M> completer;
     private final HeartBeat<M> heartBeat;
@@ -61,27 +63,25 @@ public final class Dispatcher<M> {
         Workers workers = node.workers();
         this.signals = node.signals();
         this.channel = channel;
-        hand = new Hand<>(
-                handlings,
-                options.queue().concurrency(),
-                options.queue().batchSize(),
-                options.queue().lease(),
-                options.maxBytesInHand(),
-                store.ranking(),
-                change -> node.turnstile().inHand(node.name(), change));
+        lanes = new Lanes<>(
+                handlings, options.queue().concurrency(), options.queue().lease(), store.ranking());
+        capacity = new Capacity<>(
+                lanes, options.queue().batchSize(), options.queue().lease(), options.maxBytesInHand());
+        inHand = new InHand<>(lanes, change -> node.turnstile().inHand(node.name(), change));
         lostClaims = new LostClaims<>(answering, store, options.queue().lease(), workers);
+        OutcomeCalls<M> calls =
+                new OutcomeCalls<>(answering, store, options.queue().lease(), lostClaims, capacity, this::taken);
         completer = new Completer<>(
                 database.name(),
-                late -> new OutcomeWriter<>(
-                        answering, store, telemetry, options.queue().lease(), lostClaims, results(late)),
+                late -> new OutcomeWriter<>(answering, calls, telemetry, late::putOff, this::settled),
                 workers,
                 Math.max(options.queue().batchSize(), 100));
         announcer = new Announcer(answering, channel, workers, options.common().wakeUp());
         heartBeat =
-                new HeartBeat<>(answering, store, hand, node, options.queue().lease());
+                new HeartBeat<>(answering, store, inHand, node, options.queue().lease());
         runner = new HandlerRunner<>(
                 answering,
-                hand,
+                inHand,
                 heartBeat,
                 completer,
                 new HandlerLog(database.name(), telemetry, options.common().retriesAsWarnings()),
@@ -90,7 +90,7 @@ public final class Dispatcher<M> {
                 this::circuitChanged);
         watchdog = new Watchdog<>(
                 database.name(),
-                hand,
+                inHand,
                 workers,
                 options.queue().lease(),
                 shortestTimeout(handlings),
@@ -98,7 +98,7 @@ public final class Dispatcher<M> {
                 completer::release);
         intake = new Intake<>(
                 answering,
-                hand,
+                inHand,
                 completer,
                 runner,
                 watchdog,
@@ -106,7 +106,7 @@ public final class Dispatcher<M> {
                 telemetry,
                 node,
                 options.queue().maxLeaseExpiries());
-        claimer = new Claimer<>(answering, store, hand, heartBeat, lostClaims, intake, completer, options, node);
+        claimer = new Claimer<>(answering, store, capacity, heartBeat, lostClaims, intake, completer, options, node);
         maintenance = new Maintenance<>(
                 answering, store, telemetry, workers, options.queue().lease(), claimer::wake);
     }
@@ -120,7 +120,7 @@ public final class Dispatcher<M> {
 
     public void start() {
         maintenance.start();
-        if (!hand.topics().isEmpty()) {
+        if (!lanes.topics().isEmpty()) {
             completer.start();
             lostClaims.start();
             heartBeat.start();
@@ -144,7 +144,7 @@ public final class Dispatcher<M> {
             if (others) {
                 askedForOthers = System.nanoTime();
             }
-            return store.look(connection, others || claimer.isResting() ? List.copyOf(hand.topics()) : null, others);
+            return store.look(connection, others || claimer.isResting() ? List.copyOf(lanes.topics()) : null, others);
         }
 
         @Override
@@ -158,7 +158,7 @@ public final class Dispatcher<M> {
 
     /** Whether this node would start a message of this topic at once, so that others need not be told of it. */
     public boolean hasPlace(String topic) {
-        return hand.hasPlace(topic) && runner.hasPlace();
+        return capacity.hasPlace(topic) && runner.hasPlace();
     }
 
     /** Topics have been paused or resumed by this process. */
@@ -178,7 +178,7 @@ public final class Dispatcher<M> {
 
     /** A message of this topic has been committed by this process. */
     public void committed(String topic) {
-        if (hand.handles(topic)) {
+        if (lanes.handles(topic)) {
             claimer.wake();
         }
     }
@@ -189,7 +189,7 @@ public final class Dispatcher<M> {
      * @param announced whether the commit sends a notification, which this process hears too
      */
     public void written(String topic, boolean announced) {
-        if (hand.handles(topic) && !(announced && signals.areHeard())) {
+        if (lanes.handles(topic) && !(announced && signals.areHeard())) {
             claimer.expect();
         }
     }
@@ -207,47 +207,23 @@ public final class Dispatcher<M> {
         if (signal.isAboutAll()) {
             claimer.expect();
             claimer.wake();
-        } else if (hand.handles(signal.subject())) {
+        } else if (lanes.handles(signal.subject())) {
             claimer.wake();
         }
     }
 
-    private OutcomeWriter.Results<M> results(Completer<M> late) {
-        return new OutcomeWriter.Results<>() {
-            @Override
-            public void written(List<Attempt<M>> attempts, boolean anyReady) {
-                settled(attempts, anyReady);
-            }
-
-            @Override
-            public void putOff(List<Ended<M>> ended) {
-                late.putOff(ended);
-            }
-
-            @Override
-            public Set<String> takes(int count) {
-                return hand.takes(count);
-            }
-
-            @Override
-            public long bytesLeft() {
-                return hand.bytesLeft();
-            }
-
-            @Override
-            public void taken(List<Claimed<M>> messages, long leaseUntil) {
-                intake.accept(messages, leaseUntil);
-            }
-        };
+    /** The next messages of keys. A method, since the intake needs the completer, and the completer this. */
+    private void taken(List<Claimed<M>> messages, long leaseUntil) {
+        intake.accept(messages, leaseUntil);
     }
 
     private void circuitChanged() {
-        completer.release(hand.recall());
+        completer.release(inHand.recall());
         claimer.wake();
     }
 
     private void settled(Collection<Attempt<M>> attempts, boolean anyReady) {
-        runner.hire(hand.settle(attempts));
+        runner.hire(inHand.settle(attempts));
         if (attempts.stream().anyMatch(attempt -> attempt.lane.limited)) {
             announcer.announceSoon(); // what ends here leaves a place that others can take
         }
@@ -260,7 +236,7 @@ public final class Dispatcher<M> {
 
     /** Takes nothing more, and returns what has not been started. Waits for nothing. Returns how many those are. */
     public int askToStop() {
-        List<Attempt<M>> unstarted = hand.close();
+        List<Attempt<M>> unstarted = inHand.close();
         completer.release(unstarted);
         runner.close();
         claimer.close();
@@ -270,22 +246,22 @@ public final class Dispatcher<M> {
 
     /** Waits for handlers, while their leases are renewed. Returns whether all have ended. */
     public boolean awaitHandlers(Deadline deadline) throws InterruptedException {
-        return hand.awaitQuiet(deadline.remaining());
+        return inHand.awaitQuiet(deadline.remaining());
     }
 
     /** Asks handlers to stop whose time is up. */
     public void cancelHandlers() {
-        hand.all().forEach(attempt -> attempt.cancel(Attempt.Reason.SHUTDOWN));
+        inHand.all().forEach(attempt -> attempt.cancel(Attempt.Reason.SHUTDOWN));
     }
 
     /** How many handlers are at work. */
     public int running() {
-        return hand.running();
+        return inHand.running();
     }
 
     /** Returns the messages of handlers that do not stop to ready, without costing an attempt. */
     public void giveUpHandlers() {
-        for (Attempt<M> attempt : hand.all()) {
+        for (Attempt<M> attempt : inHand.all()) {
             boolean timedOut = attempt.isCancelled(Attempt.Reason.TIMED_OUT);
             runner.giveUp(attempt, timedOut ? attempt.handling.didNotStop() : new Result.Stopped());
         }
@@ -293,7 +269,7 @@ public final class Dispatcher<M> {
 
     /** The topics that this node has handlers for. */
     public Set<String> topics() {
-        return hand.topics();
+        return lanes.topics();
     }
 
     /**
@@ -330,11 +306,11 @@ public final class Dispatcher<M> {
 
     /** What is left in hand is not counted any more. */
     public void abandon() {
-        hand.abandon();
+        inHand.abandon();
     }
 
     /** How many messages are in hand, and so have an outcome that has not been written. */
     public int inHand() {
-        return hand.all().size();
+        return inHand.size();
     }
 }

@@ -19,7 +19,7 @@ final class HandlerRunner<M> {
     private static final Logger log = LoggerFactory.getLogger(HandlerRunner.class);
 
     private final Database database;
-    private final Hand<M> hand;
+    private final InHand<M> inHand;
     private final HeartBeat<M> heartBeat;
     private final Completer<M> completer;
     private final HandlerLog handlerLog;
@@ -34,7 +34,7 @@ final class HandlerRunner<M> {
      */
     HandlerRunner(
             Database database,
-            Hand<M> hand,
+            InHand<M> inHand,
             HeartBeat<M> heartBeat,
             Completer<M> completer,
             HandlerLog handlerLog,
@@ -42,7 +42,7 @@ final class HandlerRunner<M> {
             Node node,
             Runnable circuitChanged) {
         this.database = database;
-        this.hand = hand;
+        this.inHand = inHand;
         this.heartBeat = heartBeat;
         this.completer = completer;
         this.handlerLog = handlerLog;
@@ -62,7 +62,7 @@ final class HandlerRunner<M> {
     private void takePlace() {
         places.take(this, this::startWorker);
         if (closed) {
-            hand.dismiss(places.forget(this));
+            inHand.dismiss(places.forget(this));
         }
     }
 
@@ -70,7 +70,7 @@ final class HandlerRunner<M> {
         try {
             workers.runHandlers(this::work);
         } catch (RejectedExecutionException | OutOfMemoryError e) {
-            hand.dismiss(1);
+            inHand.dismiss(1);
             log.error("[{}] found no thread for a handler; going on with those there are", database.name(), e);
             places.giveBack(this);
         }
@@ -84,11 +84,11 @@ final class HandlerRunner<M> {
     /** Those who still wait for a place start nothing any more. */
     void close() {
         closed = true;
-        hand.dismiss(places.forget(this));
+        inHand.dismiss(places.forget(this));
     }
 
     private void work() {
-        for (Attempt<M> attempt; (attempt = hand.next()) != null; ) {
+        for (Attempt<M> attempt; (attempt = inHand.next()) != null; ) {
             try {
                 if (!handle(attempt)) {
                     return; // who gave it up has given its place back
@@ -106,7 +106,7 @@ final class HandlerRunner<M> {
 
     /** Its outcome may not have been passed on, as for lack of memory. Then its lease runs out, and it is handled again. */
     private void letGo(Attempt<M> attempt, Throwable cause) {
-        hire(hand.settle(List.of(attempt)));
+        hire(inHand.settle(List.of(attempt)));
         log.error("[{}] could not end message {} in order", database.name(), attempt.claimed.id(), cause);
     }
 
@@ -114,7 +114,7 @@ final class HandlerRunner<M> {
     private boolean handle(Attempt<M> attempt) {
         Result result = result(attempt);
         long took = attempt.end();
-        Optional<Breaker.Effect> effect = hand.ended(attempt, took, result);
+        Optional<Breaker.Effect> effect = inHand.ended(attempt, took, result);
         if (effect.isEmpty()) {
             handlerLog.endedLate(attempt, result);
             return false;
@@ -197,7 +197,7 @@ final class HandlerRunner<M> {
 
     /** Goes on without a handler that does not return, unless too many have been given up. */
     void giveUp(Attempt<M> attempt, Result result) {
-        hand.detach(attempt, result).ifPresent(effect -> {
+        inHand.detach(attempt, result).ifPresent(effect -> {
             conclude(attempt, attempt.handling.outcome(result, attempt.claimed.retryCount(), effect), effect);
             places.giveBack(this);
             handlerLog.givenUp(attempt, result, effect);

@@ -26,7 +26,7 @@ final class HeartBeat<M> {
 
     private final Database database;
     private final WorkStore<M> store;
-    private final Hand<M> hand;
+    private final InHand<M> inHand;
     private final Duration lease;
     private final Duration period;
     private final Duration patience;
@@ -35,10 +35,10 @@ final class HeartBeat<M> {
     private final Loop loop;
     private volatile boolean all;
 
-    HeartBeat(Database database, WorkStore<M> store, Hand<M> hand, Node node, Duration lease) {
+    HeartBeat(Database database, WorkStore<M> store, InHand<M> inHand, Node node, Duration lease) {
         this.database = database;
         this.store = store;
-        this.hand = hand;
+        this.inHand = inHand;
         this.lease = lease;
         this.period = lease.dividedBy(3);
         this.patience = lease.dividedBy(6);
@@ -84,10 +84,10 @@ final class HeartBeat<M> {
         long before = System.nanoTime();
         long young = all ? Long.MAX_VALUE : lease.toNanos() - period.toNanos() / 2;
         all = false;
-        if (hand.isEmpty()) {
+        if (inHand.size() == 0) {
             return Loop.PARKED;
         }
-        List<Attempt<M>> due = hand.all().stream()
+        List<Attempt<M>> due = inHand.all().stream()
                 .filter(attempt -> attempt.keepsLease() && attempt.leaseLeft(before) < young)
                 .toList();
         return due.isEmpty() || renew(due, before) ? period : max(SHORTEST_PAUSE, period.dividedBy(10));

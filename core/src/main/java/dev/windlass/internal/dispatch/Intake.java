@@ -23,7 +23,7 @@ final class Intake<M> {
     private static final long QUIET_NANOS = Duration.ofMinutes(10).toNanos();
 
     private final Database database;
-    private final Hand<M> hand;
+    private final InHand<M> inHand;
     private final Completer<M> completer;
     private final HandlerRunner<M> runner;
     private final Watchdog<M> watchdog;
@@ -38,7 +38,7 @@ final class Intake<M> {
      */
     Intake(
             Database database,
-            Hand<M> hand,
+            InHand<M> inHand,
             Completer<M> completer,
             HandlerRunner<M> runner,
             Watchdog<M> watchdog,
@@ -47,7 +47,7 @@ final class Intake<M> {
             Node node,
             int maxLeaseExpiries) {
         this.database = database;
-        this.hand = hand;
+        this.inHand = inHand;
         this.completer = completer;
         this.runner = runner;
         this.watchdog = watchdog;
@@ -58,7 +58,7 @@ final class Intake<M> {
     }
 
     /**
-     * Takes them in hand. If it throws, nothing of it is in hand.
+     * Takes them in inHand. If it throws, nothing of it is in inHand.
      *
      * @param leaseUntil when their lease runs out, by the monotonic clock
      */
@@ -68,13 +68,13 @@ final class Intake<M> {
         telemetry.claimed(database.name(), claimed.size());
         List<Attempt<M>> all = new ArrayList<>(claimed.size());
         for (Claimed<M> each : claimed) {
-            all.add(hand.attempt(each, leaseUntil));
+            all.add(inHand.attempt(each, leaseUntil));
         }
         try {
             start(all);
         } catch (Throwable e) {
             all.forEach(attempt -> attempt.cancel(Attempt.Reason.LEASE_LOST));
-            hand.settle(all);
+            inHand.settle(all);
             throw e;
         }
     }
@@ -92,7 +92,7 @@ final class Intake<M> {
                 toStart.add(attempt);
             }
         }
-        Hand.Taken<M> taken = hand.take(all, toStart);
+        InHand.Taken<M> taken = inHand.take(all, toStart);
         completer.release(taken.back());
         runner.hire(taken.workers());
         heartBeat.begin();

@@ -1,11 +1,7 @@
 package dev.windlass.internal.dispatch;
 
 import dev.windlass.internal.database.Database;
-import dev.windlass.internal.queue.Claimed;
-import dev.windlass.internal.queue.OrderedStore;
-import dev.windlass.internal.queue.WorkStore;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -13,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,51 +28,33 @@ final class OutcomeWriter<M> {
     private static final int PATIENCE = 3;
 
     private final Database database;
-    private final WorkStore<M> store;
+    private final OutcomeCalls<M> calls;
     private final Telemetry telemetry;
-    private final Duration lease;
-    private final LostClaims<M> lostClaims;
+    private final Consumer<List<Ended<M>>> putOff;
     private final Results<M> results;
     private final List<Ended<M>> batch = new ArrayList<>();
     private int answeredInVain;
 
-    /** Who hears of what has been written, and takes the next messages of ordering keys if there is room. */
+    /** Who hears of what has been written. */
+    @FunctionalInterface
     interface Results<M> {
         /** Outcomes have been written, and have left messages ready, now or later, or not. */
         void written(List<Attempt<M>> attempts, boolean anyReady);
-
-        /** These are to be written later, when it is their time. */
-        void putOff(List<Ended<M>> ended);
-
-        /** The topics of which this many can be taken when messages end. */
-        Set<String> takes(int count);
-
-        /** How much payload there is room for. */
-        long bytesLeft();
-
-        /**
-         * These have been taken.
-         *
-         * @param leaseUntil when their lease runs out, by the monotonic clock
-         */
-        void taken(List<Claimed<M>> messages, long leaseUntil);
     }
 
-    /** What a call came to, and whether it may have left messages ready. */
-    private record Written(WorkStore.Answer answer, boolean anyReady) {}
-
+    /**
+     * @param putOff keeps outcomes until it is time to write them
+     */
     OutcomeWriter(
             Database database,
-            WorkStore<M> store,
+            OutcomeCalls<M> calls,
             Telemetry telemetry,
-            Duration lease,
-            LostClaims<M> lostClaims,
+            Consumer<List<Ended<M>>> putOff,
             Results<M> results) {
         this.database = database;
-        this.store = store;
+        this.calls = calls;
         this.telemetry = telemetry;
-        this.lease = lease;
-        this.lostClaims = lostClaims;
+        this.putOff = putOff;
         this.results = results;
     }
 
@@ -152,7 +131,7 @@ final class OutcomeWriter<M> {
     private void refuse(Ended<M> ended, Exception e) {
         boolean first = !ended.isRefused();
         if (ended.refused(System.nanoTime()) || isTransient(e)) {
-            results.putOff(List.of(ended));
+            putOff.accept(List.of(ended));
             if (first) {
                 log.warn(
                         "[{}] the database refuses the outcome of {} ({}); trying again", name(), name(ended), kind(e));
@@ -183,98 +162,35 @@ final class OutcomeWriter<M> {
 
     private void writeAtOnce(List<Ended<M>> same) throws SQLException {
         try {
-            settle(same, call(same));
+            settle(same, calls.write(same));
         } catch (Throwable e) {
             same.forEach(Ended::doubt);
             throw e;
         }
     }
 
-    private Written call(List<Ended<M>> same) throws SQLException {
-        Outcome kind = same.get(0).outcome;
-        if (kind instanceof Outcome.Done) {
-            return ack(same);
-        }
-        boolean ordered = same.stream().anyMatch(ended -> ended.held().ordered());
-        return new Written(database.once(verb(kind, same)), !(kind instanceof Outcome.Fail) || ordered);
-    }
-
-    private Database.Work<WorkStore.Answer> verb(Outcome kind, List<Ended<M>> same) {
-        if (kind instanceof Outcome.Retry) {
-            List<WorkStore.Failure> failures = same.stream()
-                    .map(ended -> ended.failure((Outcome.Retry) ended.outcome))
-                    .toList();
-            return connection -> store.abandon(connection, failures);
-        }
-        if (kind instanceof Outcome.Fail) {
-            List<WorkStore.Ending> endings = same.stream()
-                    .map(ended -> ended.ending((Outcome.Fail) ended.outcome))
-                    .toList();
-            return connection -> store.fail(connection, endings);
-        }
-        List<WorkStore.Held> released = held(same);
-        return connection -> store.release(connection, released);
-    }
-
-    private static <M> List<WorkStore.Held> held(List<Ended<M>> same) {
-        return same.stream().map(Ended::held).toList();
-    }
-
-    /** Nothing is taken with what is in doubt: if that could not be read once, it may not be the second time either. */
-    private Written ack(List<Ended<M>> done) throws SQLException {
-        List<WorkStore.Held> held = held(done);
-        int ordered = (int) held.stream().filter(WorkStore.Held::ordered).count();
-        if (ordered > 0
-                && store instanceof OrderedStore<M> keys
-                && done.stream().noneMatch(Ended::isDoubtful)) {
-            Set<String> topics = results.takes(ordered);
-            if (!topics.isEmpty()) {
-                return ackAndTake(keys, held, topics);
-            }
-        }
-        return new Written(database.once(connection -> store.ack(connection, held)), ordered > 0);
-    }
-
-    private Written ackAndTake(OrderedStore<M> keys, List<WorkStore.Held> held, Set<String> topics)
-            throws SQLException {
-        LostClaims.Claim claim = lostClaims.begin();
-        try {
-            long before = System.nanoTime();
-            OrderedStore.Taker taker = new OrderedStore.Taker(claim.owner, lease, topics, results.bytesLeft());
-            OrderedStore.Acked<M> acked = database.once(connection -> {
-                claim.sent();
-                return keys.ackAndTake(connection, held, taker);
-            });
-            if (!acked.taken().isEmpty()) {
-                results.taken(acked.taken(), before + lease.toNanos());
-            }
-            lostClaims.arrived(claim);
-            return new Written(acked.answer(), acked.anyReady());
-        } catch (Throwable e) {
-            lostClaims.lost(claim, null);
-            throw e;
-        }
-    }
-
-    private void settle(List<Ended<M>> same, Written written) {
-        Set<UUID> locked = written.answer.locked();
+    private void settle(List<Ended<M>> same, OutcomeCalls.Written written) {
+        Set<UUID> locked = written.answer().locked();
         List<Attempt<M>> settled = new ArrayList<>(same.size());
-        List<Ended<M>> putOff = new ArrayList<>();
+        List<Ended<M>> later = new ArrayList<>();
         long now = System.nanoTime();
         for (Ended<M> ended : same) {
             if (locked.contains(ended.attempt.claimed.id())) {
                 ended.locked(now);
-                putOff.add(ended);
+                later.add(ended);
             } else {
                 settled.add(ended.attempt);
             }
         }
-        results.putOff(putOff);
+        putOff.accept(later);
         if (!settled.isEmpty()) {
             telemetry.written(name(), settled.size());
-            results.written(settled, written.anyReady);
+            results.written(settled, written.anyReady());
         }
-        report(same, settled.size() - written.answer.changed(), written.answer.lost());
+        report(
+                same,
+                settled.size() - written.answer().changed(),
+                written.answer().lost());
     }
 
     private void report(List<Ended<M>> same, int unchanged, Set<UUID> lost) {

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * How much more may be claimed, in messages and in payload. Used under the lock of the {@link Hand}.
+ * How much more may be claimed, in messages and in payload. Used under the lock of the {@link Lanes}.
  *
  * <p>A slow topic may take all the room there is, as long as nobody else wants it. So beyond that each lane may have a few
  * messages that take little time, and one that has its share of the payload leaves half of the budget to others.

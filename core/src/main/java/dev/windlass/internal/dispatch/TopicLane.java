@@ -1,8 +1,5 @@
 package dev.windlass.internal.dispatch;
 
-import dev.windlass.internal.queue.ClaimBound;
-import dev.windlass.internal.queue.Claimed;
-import dev.windlass.internal.queue.Position;
 import dev.windlass.internal.queue.Ranking;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -10,7 +7,7 @@ import java.util.List;
 
 /**
  * One topic on this node: its handler, what waits for it, what runs, and up to where it has been claimed. Used under the lock of
- * the {@link Hand}.
+ * the {@link Lanes}.
  */
 final class TopicLane<M> {
     /** Handler time counts for about this long. */
@@ -21,12 +18,11 @@ final class TopicLane<M> {
 
     final String topic;
     final Handling<M> handling;
-    final List<ClaimBound> bounds;
+    final ClaimProgress<M> progress;
     final Breaker breaker;
     int running;
     boolean paused;
     volatile boolean limited;
-    volatile boolean drained;
     private final ArrayDeque<Attempt<M>> waiting = new ArrayDeque<>();
     private final ArrayDeque<Attempt<M>> suspects = new ArrayDeque<>();
     private int held;
@@ -35,7 +31,6 @@ final class TopicLane<M> {
     private double averageNanos = Double.POSITIVE_INFINITY;
     private double usedNanos;
     private long usedAt = System.nanoTime();
-
     private final int concurrency;
     private final Ranking ranking;
 
@@ -45,7 +40,7 @@ final class TopicLane<M> {
     TopicLane(String topic, Handling<M> handling, int nodeConcurrency, Ranking ranking) {
         this.topic = topic;
         this.ranking = ranking;
-        this.bounds = ranking.priorities().stream().map(any -> new ClaimBound()).toList();
+        this.progress = new ClaimProgress<>(ranking);
         this.handling = handling;
         this.breaker = new Breaker(handling.options().circuit());
         this.concurrency = Math.min(nodeConcurrency, handling.options().concurrency());
@@ -91,32 +86,6 @@ final class TopicLane<M> {
         }
         waiting.add(attempt);
         waiting.addAll(behind);
-    }
-
-    /** Up to where nothing is left, for each priority. */
-    List<Position> after() {
-        return bounds.stream().map(ClaimBound::position).toList();
-    }
-
-    /**
-     * Takes note of how far a claim has come. What was taken in the turn of its key says nothing of the others.
-     *
-     * @param exhausted whether it saw all that was due
-     */
-    void advance(List<Claimed<M>> claimed, boolean exhausted) {
-        for (int i = 0; i < bounds.size(); i++) {
-            int priority = ranking.priorities().get(i);
-            List<Claimed<M>> mine = bounds.size() == 1
-                    ? claimed
-                    : claimed.stream()
-                            .filter(each -> each.priority() == priority && !each.keyed())
-                            .toList();
-            bounds.get(i).advance(mine, exhausted && !limited);
-        }
-    }
-
-    void resetBounds() {
-        bounds.forEach(ClaimBound::reset);
     }
 
     /** The next one starts: the oldest, or the oldest that is no suspect. */

@@ -4,7 +4,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whose handler may start next on this node. Used under the lock of the {@link Hand}.
+ * Whose handler may start next on this node. Used under the lock of the {@link Lanes}.
  *
  * <p>A lane in which nothing runs may start a message whenever a place is free. Its further ones must leave a place free for every
  * other lane in which nothing runs, up to half of all places. Among lanes that may start, the one that has used the least handler

@@ -23,7 +23,7 @@ final class Watchdog<M> {
     private static final Duration GRACE = Duration.ofSeconds(5);
 
     private final String store;
-    private final Hand<M> hand;
+    private final InHand<M> inHand;
     private final BiConsumer<Attempt<M>, Result> giveUp;
     private final Consumer<List<Attempt<M>>> giveBack;
     private final Duration period;
@@ -36,14 +36,14 @@ final class Watchdog<M> {
      */
     Watchdog(
             String store,
-            Hand<M> hand,
+            InHand<M> inHand,
             Workers workers,
             Duration lease,
             Duration shortestTimeout,
             BiConsumer<Attempt<M>, Result> giveUp,
             Consumer<List<Attempt<M>>> giveBack) {
         this.store = store;
-        this.hand = hand;
+        this.inHand = inHand;
         this.giveUp = giveUp;
         this.giveBack = giveBack;
         this.period = clamp(min(shortestTimeout, lease).dividedBy(4));
@@ -70,11 +70,11 @@ final class Watchdog<M> {
 
     private Duration watch() {
         long now = System.nanoTime();
-        for (Attempt<M> attempt : hand.all()) {
+        for (Attempt<M> attempt : inHand.all()) {
             watch(attempt, now);
         }
         giveBack();
-        return hand.isEmpty() ? Loop.PARKED : period;
+        return inHand.size() == 0 ? Loop.PARKED : period;
     }
 
     private void watch(Attempt<M> attempt, long now) {
@@ -112,7 +112,7 @@ final class Watchdog<M> {
     }
 
     private void giveBack() {
-        List<Attempt<M>> stuck = hand.giveBack();
+        List<Attempt<M>> stuck = inHand.giveBack();
         if (!stuck.isEmpty()) {
             log.info("[{}] gave back {} messages that no handler became free for", store, stuck.size());
             giveBack.accept(stuck);

@@ -10,6 +10,24 @@
  * notices lost leases; maintenance reaps, expires and cleans; signals of other processes wake
  * them up.
  *
+ * <p>The way of a message:
+ *
+ * <ol>
+ *   <li>{@link dev.windlass.internal.dispatch.Capacity} says what may be claimed, and the {@link
+ *       dev.windlass.internal.dispatch.Claimer} claims it. Under ordering keys, the end of a message takes the next one instead.
+ *   <li>The {@link dev.windlass.internal.dispatch.Intake} decides at once of what cannot be handled. From here on all of it is {@link
+ *       dev.windlass.internal.dispatch.InHand}, as an {@link dev.windlass.internal.dispatch.Attempt} each.
+ *   <li>It waits in the {@link dev.windlass.internal.dispatch.TopicLane} of its topic, until {@link
+ *       dev.windlass.internal.dispatch.Turns} gives it to a worker.
+ *   <li>The {@link dev.windlass.internal.dispatch.HandlerRunner} runs its handler, and makes an {@link
+ *       dev.windlass.internal.dispatch.Outcome} of the result.
+ *   <li>The {@link dev.windlass.internal.dispatch.Completer} gathers outcomes, an {@link dev.windlass.internal.dispatch.OutcomeWriter}
+ *       writes them, and the message is in hand no more. That leaves room, and the claimer goes on.
+ * </ol>
+ *
+ * <p>What is in hand and what may be taken depend on each other, over all topics: {@link dev.windlass.internal.dispatch.Lanes} has the
+ * one lock for both.
+ *
  * <h2>Invariants</h2>
  *
  * <ul>

@@ -23,7 +23,7 @@ final class AttemptTest {
         Handling<String> handling = new Handling<>(
                 (message, cancellation) -> {}, HandlerOptions.defaults().withOvertime(overtime));
         return new Attempt<>(
-                Hands.message("a", 0, 0, 0, 1),
+                TestNode.message("a", 0, 0, 0, 1),
                 new TopicLane<>("a", handling, 1, Ranking.NONE),
                 System.nanoTime() + leaseNanos);
     }
@@ -87,9 +87,9 @@ final class AttemptTest {
         TopicLane<String> lane = new TopicLane<>(
                 "a", new Handling<>((message, cancellation) -> {}, HandlerOptions.defaults()), 1, Ranking.NONE);
         long until = System.nanoTime() + HOUR;
-        Attempt<String> fresh = new Attempt<>(Hands.message("a", 0, 0, 0, 1), lane, until);
-        Attempt<String> expired = new Attempt<>(Hands.message("a", 0, 7, 0, 1), lane, until);
-        Attempt<String> crashed = new Attempt<>(Hands.message("a", 0, 2, 1, 1), lane, until);
+        Attempt<String> fresh = new Attempt<>(TestNode.message("a", 0, 0, 0, 1), lane, until);
+        Attempt<String> expired = new Attempt<>(TestNode.message("a", 0, 7, 0, 1), lane, until);
+        Attempt<String> crashed = new Attempt<>(TestNode.message("a", 0, 2, 1, 1), lane, until);
         assertThat(fresh.isMarkedAtStart() || fresh.isSuspect()).isFalse();
         assertThat(expired.isMarkedAtStart() && !expired.isSuspect()).isTrue();
         assertThat(crashed.isMarkedAtStart() && crashed.isSuspect()).isTrue();

@@ -1,13 +1,7 @@
 package dev.windlass.internal.dispatch;
 
-import static dev.windlass.internal.dispatch.Hands.LEASE;
-import static dev.windlass.internal.dispatch.Hands.claimed;
-import static dev.windlass.internal.dispatch.Hands.complete;
-import static dev.windlass.internal.dispatch.Hands.demanded;
-import static dev.windlass.internal.dispatch.Hands.finish;
-import static dev.windlass.internal.dispatch.Hands.hand;
-import static dev.windlass.internal.dispatch.Hands.start;
-import static dev.windlass.internal.dispatch.Hands.take;
+import static dev.windlass.internal.dispatch.TestNode.LEASE;
+import static dev.windlass.internal.dispatch.TestNode.node;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.internal.queue.Position;
@@ -21,13 +15,13 @@ import org.junit.jupiter.api.Test;
 final class RoomTest {
     private static final Map<String, Integer> TWO = Map.of("a", 4, "b", 4);
 
-    private static void handleOne(Hand<String> hand, String topic) {
-        take(hand, claimed(hand, topic, 1));
-        complete(hand, start(hand));
+    private static void handleOne(TestNode node, String topic) {
+        node.take(node.claimed(topic, 1));
+        node.complete(node.start());
     }
 
-    private static int places(Hand<String> hand, String topic) {
-        return hand.demands(false).stream()
+    private static int places(TestNode node, String topic) {
+        return node.capacity.demands().stream()
                 .filter(demand -> demand.topic().equals(topic))
                 .mapToInt(WorkStore.Demand::places)
                 .sum();
@@ -35,97 +29,97 @@ final class RoomTest {
 
     @Test
     void whatOneTopicHasInHandDoesNotKeepOthersFromTheirNextMessages() {
-        Hand<String> hand = hand(4, TWO);
-        handleOne(hand, "b");
-        take(hand, claimed(hand, "a", 60));
-        List<WorkStore.Demand> demands = hand.demands(false);
+        TestNode node = node(4, TWO);
+        handleOne(node, "b");
+        node.take(node.claimed("a", 60));
+        List<WorkStore.Demand> demands = node.capacity.demands();
         assertThat(demands).containsExactly(new WorkStore.Demand("b", 10, Position.START));
-        assertThat(hand.limit(demands)).isEqualTo(10);
+        assertThat(node.capacity.limit(demands)).isEqualTo(10);
     }
 
     @Test
     void whoWantsNoLimitsGetsMessages() {
         int unlimited = Integer.MAX_VALUE;
-        Hand<String> hand = hand(unlimited, unlimited, Map.of("a", unlimited), LEASE, Long.MAX_VALUE);
-        assertThat(places(hand, "a")).isPositive();
-        handleOne(hand, "a");
-        assertThat(places(hand, "a")).isPositive();
-        assertThat(hand.limit(hand.demands(false))).isPositive();
+        TestNode node = node(unlimited, unlimited, Map.of("a", unlimited), LEASE, Long.MAX_VALUE);
+        assertThat(places(node, "a")).isPositive();
+        handleOne(node, "a");
+        assertThat(places(node, "a")).isPositive();
+        assertThat(node.capacity.limit(node.capacity.demands())).isPositive();
     }
 
     @Test
     void beyondTheRoomATopicTakesNoMoreThanABatchAndOneThatIsNotKnownToBeQuickOneMessage() {
-        Hand<String> hand = hand(4, TWO);
-        take(hand, claimed(hand, "a", 60));
-        assertThat(places(hand, "b")).isEqualTo(1);
-        hand.take(claimed(hand, "b", 1), List.of());
-        assertThat(hand.demands(false)).isEmpty();
+        TestNode node = node(4, TWO);
+        node.take(node.claimed("a", 60));
+        assertThat(places(node, "b")).isEqualTo(1);
+        node.inHand.take(node.claimed("b", 1), List.of());
+        assertThat(node.capacity.demands()).isEmpty();
     }
 
     @Test
     void aClaimForSeveralTopicsTakesNoMoreThanThereIsRoomFor() {
-        Hand<String> hand = hand(4, TWO);
-        handleOne(hand, "a");
-        handleOne(hand, "b");
-        hand.take(claimed(hand, "a", 10), List.of());
-        hand.take(claimed(hand, "b", 21), List.of());
-        List<WorkStore.Demand> demands = hand.demands(false);
+        TestNode node = node(4, TWO);
+        handleOne(node, "a");
+        handleOne(node, "b");
+        node.inHand.take(node.claimed("a", 10), List.of());
+        node.inHand.take(node.claimed("b", 21), List.of());
+        List<WorkStore.Demand> demands = node.capacity.demands();
         assertThat(demands)
                 .containsExactlyInAnyOrder(
                         new WorkStore.Demand("a", 3, Position.START), new WorkStore.Demand("b", 3, Position.START));
-        assertThat(hand.limit(demands)).isEqualTo(3);
+        assertThat(node.capacity.limit(demands)).isEqualTo(3);
     }
 
     @Test
     void nothingIsAskedForWhileThePayloadsInHandFillTheirBudget() {
-        Hand<String> hand = hand(4, Map.of("a", 4), LEASE, 100);
-        assertThat(hand.bytesLeft()).isEqualTo(100);
-        List<Attempt<String>> all = take(hand, claimed(hand, "a", 2, 0, 60));
-        assertThat(hand.demands(false)).isEmpty();
-        assertThat(hand.hasPlace("a")).isFalse();
-        finish(hand, start(hand));
-        assertThat(hand.bytesLeft())
+        TestNode node = node(4, Map.of("a", 4), LEASE, 100);
+        assertThat(node.capacity.bytesLeft()).isEqualTo(100);
+        List<Attempt<String>> all = node.take(node.claimed("a", 2, 0, 60));
+        assertThat(node.capacity.demands()).isEmpty();
+        assertThat(node.capacity.hasPlace("a")).isFalse();
+        node.finish(node.start());
+        assertThat(node.capacity.bytesLeft())
                 .as("what only waits to be written has no payload any more")
                 .isEqualTo(40);
-        assertThat(demanded(hand)).containsExactly("a");
-        assertThat(hand.close()).containsExactly(all.get(1));
-        assertThat(hand.bytesLeft()).isEqualTo(100);
+        assertThat(node.demanded()).containsExactly("a");
+        assertThat(node.inHand.close()).containsExactly(all.get(1));
+        assertThat(node.capacity.bytesLeft()).isEqualTo(100);
     }
 
     @Test
     void whatIsGivenBackOrGivenUpLeavesTheBudget() {
-        Hand<String> hand = hand(4, TWO, LEASE, 1000);
-        take(hand, claimed(hand, "a", 1, 0, 100));
-        take(hand, claimed(hand, "a", 2, 1, 10));
-        take(hand, claimed(hand, "b", 1, 0, 1));
-        assertThat(hand.bytesLeft()).isEqualTo(1000 - 121);
-        List<Attempt<String>> started = start(hand, 3);
-        hand.decide(new WorkStore.Decided(Set.of("a", "b"), Set.of()));
-        assertThat(hand.bytesLeft()).isEqualTo(1000 - 111);
-        started.forEach(attempt -> hand.detach(attempt, new Result.Stopped()));
-        assertThat(hand.bytesLeft()).isEqualTo(1000);
+        TestNode node = node(4, TWO, LEASE, 1000);
+        node.take(node.claimed("a", 1, 0, 100));
+        node.take(node.claimed("a", 2, 1, 10));
+        node.take(node.claimed("b", 1, 0, 1));
+        assertThat(node.capacity.bytesLeft()).isEqualTo(1000 - 121);
+        List<Attempt<String>> started = node.start(3);
+        node.capacity.decide(new WorkStore.Decided(Set.of("a", "b"), Set.of()));
+        assertThat(node.capacity.bytesLeft()).isEqualTo(1000 - 111);
+        started.forEach(attempt -> node.inHand.detach(attempt, new Result.Stopped()));
+        assertThat(node.capacity.bytesLeft()).isEqualTo(1000);
     }
 
     @Test
     void aTopicWithLargePayloadsLeavesHalfOfTheBudgetToOthers() {
-        Hand<String> hand = hand(4, TWO, LEASE, 1000);
-        take(hand, claimed(hand, "a", 1, 0, 499));
-        assertThat(demanded(hand)).containsExactlyInAnyOrder("a", "b");
-        take(hand, claimed(hand, "a", 1, 0, 2));
-        assertThat(demanded(hand)).containsExactly("b");
-        take(hand, claimed(hand, "b", 1, 0, 498));
-        assertThat(demanded(hand)).containsExactly("b");
-        take(hand, claimed(hand, "b", 1, 0, 1));
-        assertThat(hand.demands(false)).isEmpty();
+        TestNode node = node(4, TWO, LEASE, 1000);
+        node.take(node.claimed("a", 1, 0, 499));
+        assertThat(node.demanded()).containsExactlyInAnyOrder("a", "b");
+        node.take(node.claimed("a", 1, 0, 2));
+        assertThat(node.demanded()).containsExactly("b");
+        node.take(node.claimed("b", 1, 0, 498));
+        assertThat(node.demanded()).containsExactly("b");
+        node.take(node.claimed("b", 1, 0, 1));
+        assertThat(node.capacity.demands()).isEmpty();
     }
 
     @Test
     void aClaimThatWasCutShortHasNotSeenAllThatIsReady() {
-        Hand<String> hand = hand(4, Map.of("a", 4));
-        List<WorkStore.Demand> demands = hand.demands(false);
-        hand.advanceBounds(demands, List.of(claimed(hand, "a", 1).get(0).claimed), true);
-        assertThat(hand.takes(1)).isEmpty();
-        hand.advanceBounds(demands, List.of(claimed(hand, "a", 1).get(0).claimed), false);
-        assertThat(hand.takes(1)).containsExactly("a");
+        TestNode node = node(4, Map.of("a", 4));
+        List<WorkStore.Demand> demands = node.capacity.demands();
+        node.capacity.claimed(demands, List.of(node.claimed("a", 1).get(0).claimed), true);
+        assertThat(node.capacity.takes(1)).isEmpty();
+        node.capacity.claimed(demands, List.of(node.claimed("a", 1).get(0).claimed), false);
+        assertThat(node.capacity.takes(1)).containsExactly("a");
     }
 }

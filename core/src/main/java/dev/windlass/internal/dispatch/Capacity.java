@@ -1,0 +1,201 @@
+package dev.windlass.internal.dispatch;
+
+import dev.windlass.internal.queue.Claimed;
+import dev.windlass.internal.queue.WorkStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
+
+/**
+ * What this node may take: of which topics, how many messages, how much payload. What it has already is {@link InHand}.
+ *
+ * <p>Thread-safe, under the lock of the {@link Lanes}. How much there is room for is decided by {@link Room}.
+ */
+final class Capacity<M> {
+    private final Lanes<M> lanes;
+    private final ReentrantLock lock;
+    private final int batchSize;
+    private final Room<M> room;
+    private int nextLane;
+
+    /**
+     * @param mostInBatch how many messages a claim takes at most
+     * @param maxBytes about how much payload is in hand at most
+     */
+    Capacity(Lanes<M> lanes, int mostInBatch, Duration lease, long maxBytes) {
+        this.lanes = lanes;
+        this.lock = lanes.lock;
+        this.batchSize = Math.min(mostInBatch, Lanes.UNLIMITED);
+        this.room = new Room<>(lanes.all, lanes.concurrency, batchSize, lease, maxBytes);
+    }
+
+    /** What to claim next, another topic first each time; empty when there is no room. */
+    List<WorkStore.Demand> demands() {
+        lock.lock();
+        try {
+            if (lanes.areClosed()) {
+                return List.of();
+            }
+            long now = System.nanoTime();
+            int count = lanes.all.size();
+            List<WorkStore.Demand> demands = new ArrayList<>(count);
+            for (int i = 0; i < count; i++) {
+                TopicLane<M> lane = lanes.all.get((nextLane + i) % count);
+                int places = lanes.isStuck(lane, now) ? 0 : room.places(lane, now);
+                if (places > 0) {
+                    demands.add(new WorkStore.Demand(lane.topic, places, lane.progress.after()));
+                } else {
+                    lane.progress.notAsked();
+                }
+            }
+            nextLane = count == 0 ? 0 : (nextLane + 1) % count;
+            return demands;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** How many messages a claim may take over all topics. */
+    int limit(List<WorkStore.Demand> demands) {
+        lock.lock();
+        try {
+            int wanted = demands.stream().mapToInt(WorkStore.Demand::places).sum();
+            int limit = room.limit(demands.stream().map(demand -> lanes.lane(demand.topic())));
+            return Math.max(1, Math.min(wanted, limit));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** About how much payload a claim may take. */
+    long bytesLeft() {
+        lock.lock();
+        try {
+            return Math.max(1, room.bytesLeft());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Takes note of how far a claim has come; called by the claimer only.
+     *
+     * @param cut whether it ended because it had taken as much as it might, over all topics
+     */
+    void claimed(List<WorkStore.Demand> demands, List<Claimed<M>> claimed, boolean cut) {
+        Map<String, List<Claimed<M>>> byTopic = new HashMap<>();
+        claimed.forEach(each -> byTopic.computeIfAbsent(each.topic(), topic -> new ArrayList<>())
+                .add(each));
+        for (WorkStore.Demand demand : demands) {
+            List<Claimed<M>> mine = byTopic.getOrDefault(demand.topic(), List.of());
+            TopicLane<M> lane = lanes.lane(demand.topic());
+            lane.progress.advance(mine, !cut && mine.size() < demand.places(), lane.limited);
+        }
+    }
+
+    /** Whether a claim may have left messages of some topic because it had no more room for it. */
+    boolean isFull(List<WorkStore.Demand> demands, List<Claimed<M>> claimed) {
+        if (demands.size() < lanes.all.size() && lacksRoom(demands)) {
+            return true;
+        }
+        if (demands.stream().anyMatch(demand -> lanes.lane(demand.topic()).limited)) {
+            return true;
+        }
+        Map<String, Integer> counts = new HashMap<>();
+        claimed.forEach(each -> counts.merge(each.topic(), 1, Integer::sum));
+        return demands.stream().anyMatch(demand -> counts.getOrDefault(demand.topic(), 0) >= demand.places());
+    }
+
+    /** Whether a lane was not asked for although it does not rest. */
+    private boolean lacksRoom(List<WorkStore.Demand> demands) {
+        Set<String> asked = demands.stream().map(WorkStore.Demand::topic).collect(Collectors.toSet());
+        lock.lock();
+        try {
+            long now = System.nanoTime();
+            return lanes.all.stream().anyMatch(lane -> !asked.contains(lane.topic) && !lane.rests(now));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * The topics of which this many may be taken without a claim, in the place of as many that end: nothing else of them was
+     * ready at the last claim, or the next of a key would overtake what has waited for longer. As long as there is room for a
+     * claim besides, so that the claimer can find out when that changes.
+     */
+    Set<String> takes(int count) {
+        lock.lock();
+        try {
+            if (lanes.areClosed() || room.left() < batchSize) {
+                return Set.of();
+            }
+            long now = System.nanoTime();
+            return lanes.all.stream()
+                    .filter(lane ->
+                            lane.progress.isDrained() && !lanes.isStuck(lane, now) && room.mayReplace(lane, count, now))
+                    .map(lane -> lane.topic)
+                    .collect(Collectors.toUnmodifiableSet());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether a message of this topic would be started at once. */
+    boolean hasPlace(String topic) {
+        lock.lock();
+        try {
+            TopicLane<M> lane = lanes.find(topic);
+            return lane != null
+                    && !lanes.areClosed()
+                    && lane.isFree()
+                    && lanes.turns.hasPlace(lane, System.nanoTime())
+                    && !room.lacksBytes(lane);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Stops and starts lanes. What waits in those that are stopped is handed back. */
+    List<Attempt<M>> decide(WorkStore.Decided decided) {
+        lock.lock();
+        try {
+            lanes.all.forEach(lane -> {
+                lane.paused = decided.paused().contains(lane.topic);
+                lane.limited = decided.limited().contains(lane.topic);
+            });
+            return lanes.recall(System.nanoTime());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    boolean isPaused() {
+        lock.lock();
+        try {
+            return lanes.all.stream().anyMatch(lane -> lane.paused);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** When the first lane that rests now may be looked at again, by the monotonic clock. */
+    OptionalLong restEnds() {
+        lock.lock();
+        try {
+            long now = System.nanoTime();
+            OptionalLong left = lanes.all.stream()
+                    .mapToLong(lane -> lane.breaker.restLeft(now))
+                    .filter(nanos -> nanos > 0)
+                    .min();
+            return left.isPresent() ? OptionalLong.of(now + left.getAsLong()) : left;
+        } finally {
+            lock.unlock();
+        }
+    }
+}
