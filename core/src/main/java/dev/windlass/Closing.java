@@ -7,9 +7,7 @@ import dev.windlass.internal.inbox.InboxNode;
 import dev.windlass.internal.lease.LeaseNode;
 import dev.windlass.internal.loop.Loop;
 import dev.windlass.internal.loop.Node;
-import dev.windlass.internal.outbox.OutboxNode;
 import dev.windlass.internal.schedule.ScheduleNode;
-import dev.windlass.internal.work.WorkNode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -56,22 +54,17 @@ final class Closing {
     private int asked;
     private int cutOff;
 
-    Closing(
-            String name,
-            Node node,
-            Loop starter,
-            OutboxNode outbox,
-            InboxNode inbox,
-            WorkNode work,
-            ScheduleNode schedule,
-            LeaseNode leases) {
-        this.name = name;
-        this.node = node;
+    /**
+     * @param starter of a start that may be under way
+     */
+    Closing(FeatureNodes nodes, Loop starter) {
+        this.name = nodes.database.name();
+        this.node = nodes.node;
         this.starter = starter;
-        this.schedule = schedule;
-        this.leases = leases;
-        this.inbox = inbox;
-        this.dispatchers = List.of(inbox.dispatcher(), work.dispatcher(), outbox.dispatcher());
+        this.schedule = nodes.schedule;
+        this.leases = nodes.leases;
+        this.inbox = nodes.inbox;
+        this.dispatchers = List.of(inbox.dispatcher(), nodes.work.dispatcher(), nodes.outbox.dispatcher());
     }
 
     /** An interrupt ends the grace period, not the orderly end. Returns whether there was one. */

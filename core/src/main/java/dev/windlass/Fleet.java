@@ -276,7 +276,7 @@ public final class Fleet implements AutoCloseable {
 
         private final List<Store> stores;
         private final @Nullable DatabaseDiscovery discovery;
-        private BiConsumer<Store, Windlass.Builder> description = (store, windlass) -> {};
+        private BiConsumer<Store, WindlassBuilder> description = (store, windlass) -> {};
         private FleetOptions options = FleetOptions.defaults();
         private UnaryOperator<String> routing = key -> key;
         private boolean ensureSchema;
@@ -288,13 +288,13 @@ public final class Fleet implements AutoCloseable {
         }
 
         /** Describes the Windlass of each store: its handlers, jobs and options. Called again each time that one is opened. */
-        public Builder each(BiConsumer<Store, Windlass.Builder> description) {
+        public Builder each(BiConsumer<Store, WindlassBuilder> description) {
             this.description = this.description.andThen(Require.present("description", description));
             return this;
         }
 
         /** The same where it does not matter which store it is. */
-        public Builder each(Consumer<Windlass.Builder> description) {
+        public Builder each(Consumer<WindlassBuilder> description) {
             Require.present("description", description);
             return each((store, windlass) -> description.accept(windlass));
         }
@@ -310,7 +310,7 @@ public final class Fleet implements AutoCloseable {
             return this;
         }
 
-        /** Closes it when the process is told to end (SIGTERM, Ctrl-C, {@code System.exit}), as {@link Windlass.Builder} can. */
+        /** Closes it when the process is told to end (SIGTERM, Ctrl-C, {@code System.exit}), as {@link WindlassBuilder} can. */
         public Builder closeOnShutdown() {
             closeOnShutdown = true;
             return this;
@@ -322,8 +322,8 @@ public final class Fleet implements AutoCloseable {
             return this;
         }
 
-        private Windlass.Builder windlass(Store store, DataSource source) {
-            Windlass.Builder windlass = Windlass.on(source);
+        private WindlassBuilder windlass(Store store, DataSource source) {
+            WindlassBuilder windlass = Windlass.on(source);
             description.accept(store, windlass);
             windlass.name(store.id());
             store.schema().ifPresent(windlass::schema);

@@ -51,7 +51,7 @@ final class ArchitectureTest {
             .that()
             .resideOutsideOfPackages("dev.windlass.internal.engine..", "dev.windlass.embedded..")
             .and()
-            .doNotHaveFullyQualifiedName(Windlass.Builder.class.getName())
+            .doNotHaveFullyQualifiedName(WindlassBuilder.class.getName())
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("dev.windlass.internal.engine..", "org.postgresql..")
@@ -221,7 +221,7 @@ final class ArchitectureTest {
     }
 
     private static final String UNTIL_EVENTS_ARE_PUBLIC =
-            "dev.windlass.Windlass$Builder.telemetry(dev.windlass.internal.dispatch.Telemetry)";
+            "dev.windlass.WindlassBuilder.telemetry(dev.windlass.internal.dispatch.Telemetry)";
 
     @ArchTest
     static final ArchRule packagesHaveNoCycles = slices().matching("dev.windlass.(**)")

@@ -28,10 +28,10 @@ public interface EngineDatabase extends BeforeAllCallback, AfterEachCallback, Af
     WindlassOptions options();
 
     /** A Windlass on this database, as the program's user. */
-    Windlass.Builder windlass();
+    WindlassBuilder windlass();
 
     /** Starts it, and closes it after the test. */
-    Windlass start(Windlass.Builder builder);
+    Windlass start(WindlassBuilder builder);
 
     /** A connection of the program's user. */
     Connection connect() throws SQLException;

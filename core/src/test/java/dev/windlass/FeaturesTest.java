@@ -26,7 +26,7 @@ final class FeaturesTest {
 
     private static final String ALONE = "alone";
 
-    private static Windlass.Builder alone(Feature first, Feature... more) {
+    private static WindlassBuilder alone(Feature first, Feature... more) {
         return Windlass.on(database.owner())
                 .options(WindlassOptions.defaults().withSchemaName(ALONE).withShutdownGrace(Duration.ofSeconds(2)))
                 .only(first, more);
@@ -90,7 +90,8 @@ final class FeaturesTest {
         try (Windlass windlass = alone(Feature.LEASES).ensureSchema().start()) {
             assertThatThrownBy(windlass::outbox)
                     .isInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining("expected one of the features [LEASES], got OUTBOX; add it to Builder.only");
+                    .hasMessageContaining(
+                            "expected one of the features [LEASES], got OUTBOX; add it to WindlassBuilder.only");
             assertThatThrownBy(windlass::timers).hasMessageContaining("got SCHEDULE");
         }
     }

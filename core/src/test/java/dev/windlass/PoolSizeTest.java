@@ -20,14 +20,14 @@ final class PoolSizeTest {
         return pool;
     }
 
-    private static Windlass.Builder both(javax.sql.DataSource source) {
+    private static WindlassBuilder both(javax.sql.DataSource source) {
         return Windlass.on(source)
                 .options(database.options())
                 .outboxHandler("a", message -> {})
                 .inboxHandler("a", message -> {});
     }
 
-    private static long warnings(Windlass.Builder builder) {
+    private static long warnings(WindlassBuilder builder) {
         try (Logs logs = Logs.collect(Level.INFO)) {
             builder.start().close();
             return logs.count(Level.WARN, "needs 3 connections for itself (1 is kept, 2 are used for moments)");

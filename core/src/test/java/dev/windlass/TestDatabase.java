@@ -55,7 +55,7 @@ public final class TestDatabase implements EngineDatabase {
 
     public void prepare(String schemaName) throws SQLException {
         schema = schemaName;
-        Windlass.Builder builder = Windlass.on(owner()).options(options());
+        WindlassBuilder builder = Windlass.on(owner()).options(options());
         builder.migrator().migrate();
         execute("""
                 do $$ begin
@@ -137,7 +137,7 @@ public final class TestDatabase implements EngineDatabase {
     }
 
     @Override
-    public Windlass.Builder windlass() {
+    public WindlassBuilder windlass() {
         return Windlass.on(dataSource()).options(options());
     }
 
@@ -146,7 +146,7 @@ public final class TestDatabase implements EngineDatabase {
     }
 
     @Override
-    public Windlass start(Windlass.Builder builder) {
+    public Windlass start(WindlassBuilder builder) {
         Windlass windlass = builder.start();
         started.add(windlass);
         return windlass;

@@ -44,7 +44,7 @@ final class TransactionManagerTest {
         database.execute("grant all on %s.orders to public");
     }
 
-    private Windlass.Builder on(javax.sql.DataSource source) {
+    private WindlassBuilder on(javax.sql.DataSource source) {
         return Windlass.on(source).options(database.options());
     }
 

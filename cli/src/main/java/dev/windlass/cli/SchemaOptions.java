@@ -1,6 +1,7 @@
 package dev.windlass.cli;
 
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.WindlassOptions;
 import dev.windlass.inbox.InboxOptions;
 import dev.windlass.lease.LeaseOptions;
@@ -68,11 +69,11 @@ final class SchemaOptions {
         return other;
     }
 
-    Windlass.Builder on(DataSource dataSource) {
+    WindlassBuilder on(DataSource dataSource) {
         return describe(Windlass.on(dataSource));
     }
 
-    Windlass.Builder describe(Windlass.Builder windlass) {
+    WindlassBuilder describe(WindlassBuilder windlass) {
         return windlass.options(WindlassOptions.defaults().withSchemaName(schema))
                 .outbox(OutboxOptions.defaults().withTableName(table))
                 .leases(LeaseOptions.defaults().withTableName(leaseTable))
@@ -84,7 +85,7 @@ final class SchemaOptions {
      * For commands that look and change by hand, and handle nothing. Whether a run becomes a message is left to the nodes: there
      * are set-ups in which none does.
      */
-    Windlass.Builder passive(DataSource dataSource) {
+    WindlassBuilder passive(DataSource dataSource) {
         return on(dataSource)
                 .schedule(ScheduleOptions.defaults().withHandOff(false))
                 .options(WindlassOptions.defaults().withSchemaName(schema).withBackgroundWorkers(false));

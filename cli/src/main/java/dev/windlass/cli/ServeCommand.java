@@ -3,6 +3,7 @@ package dev.windlass.cli;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.WindlassException;
 import dev.windlass.base.WindlassOptions;
 import dev.windlass.cli.demo.Demo;
@@ -161,7 +162,7 @@ final class ServeCommand implements Callable<Integer> {
 
     private void run(Target target, String origin, Optional<String> passwordFile) throws Exception {
         HikariDataSource pool = lifetime.start(() -> pool(target));
-        Windlass.Builder builder = schema.on(pool)
+        WindlassBuilder builder = schema.on(pool)
                 .options(options())
                 .ensureSchema()
                 .schedule(ScheduleOptions.defaults().withHandOff(!noHandOff));

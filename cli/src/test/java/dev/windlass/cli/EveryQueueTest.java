@@ -3,6 +3,7 @@ package dev.windlass.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.OwnerToken;
 import dev.windlass.base.WindlassOptions;
 import dev.windlass.base.WorkStatus;
@@ -46,7 +47,7 @@ final class EveryQueueTest {
 
     private int written;
 
-    private static Windlass.Builder windlass() {
+    private static WindlassBuilder windlass() {
         return Windlass.on(SERVER.dataSource())
                 .options(WindlassOptions.defaults().withSchemaName(SCHEMA).withBackgroundWorkers(false))
                 .schedule(ScheduleOptions.defaults().withHandOff(false));

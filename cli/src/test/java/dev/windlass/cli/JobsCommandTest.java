@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.OwnerToken;
 import dev.windlass.base.WindlassOptions;
 import dev.windlass.base.WorkStatus;
@@ -38,7 +39,7 @@ final class JobsCommandTest {
     private final Windlass windlass = passive().start();
     private final Jobs jobs = windlass.jobs();
 
-    private static Windlass.Builder passive() {
+    private static WindlassBuilder passive() {
         return Windlass.on(SERVER.dataSource())
                 .options(WindlassOptions.defaults()
                         .withSchemaName("jobs_command_test")

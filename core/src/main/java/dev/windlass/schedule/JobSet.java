@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Jobs that a program brings along, given to {@link dev.windlass.Windlass.Builder#jobs}. When it starts, they are saved, and those
+ * Jobs that a program brings along, given to {@link dev.windlass.WindlassBuilder#jobs}. When it starts, they are saved, and those
  * that earlier programs brought along under this name and this one does not are deleted.
  *
  * <p>The revision decides: the greatest one that was ever brought along stands, and programs that start with an older one leave

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.internal.database.Database;
 import dev.windlass.internal.engine.PostgresDialect;
 import dev.windlass.outbox.OutboxEntry;
@@ -51,7 +52,7 @@ final class LinkTest {
         return source;
     }
 
-    private Windlass.Builder node(HikariDataSource pool) {
+    private WindlassBuilder node(HikariDataSource pool) {
         return Windlass.on(pool)
                 .options(database.options())
                 .outbox(OutboxOptions.defaults()

@@ -1,6 +1,7 @@
 package dev.windlass.examples;
 
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.Topic;
 import dev.windlass.inbox.Begin;
 import dev.windlass.inbox.Enqueued;
@@ -68,7 +69,7 @@ final class InboxRecipes {
         // end::asking
     }
 
-    static Windlass.Builder queue(Windlass.Builder builder) {
+    static WindlassBuilder queue(WindlassBuilder builder) {
         // tag::handler
         builder.inboxHandlerInTransaction(
                 "shipment.wanted", (connection, message) -> ship(connection, message.payload()));
@@ -88,7 +89,7 @@ final class InboxRecipes {
 
     static final Topic<Shipment> SHIPMENT = Topic.of("shipment.packed", Shipment.class);
 
-    static void addHandler(Windlass.Builder builder) {
+    static void addHandler(WindlassBuilder builder) {
         builder.inboxHandlerInTransaction(
                 SHIPMENT, (connection, shipment, message) -> ship(connection, shipment.order()));
     }
@@ -125,7 +126,7 @@ final class InboxRecipes {
         return seen;
     }
 
-    static Windlass.Builder options(Windlass.Builder builder) {
+    static WindlassBuilder options(WindlassBuilder builder) {
         // tag::options
         builder.inbox(InboxOptions.defaults()
                 .withGuardLease(Duration.ofMinutes(2))

@@ -1,6 +1,7 @@
 package dev.windlass.examples;
 
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.Claims;
 import dev.windlass.base.HandlerOptions;
 import dev.windlass.base.OwnerToken;
@@ -35,7 +36,7 @@ final class JobRecipes {
         // end::save
     }
 
-    static Windlass.Builder handling(Windlass.Builder builder, Consumer<String> reports) {
+    static WindlassBuilder handling(WindlassBuilder builder, Consumer<String> reports) {
         // tag::handle
         builder.outboxHandler(
                 "report.run",
@@ -65,7 +66,7 @@ final class JobRecipes {
         // end::delay
     }
 
-    static Windlass.Builder inOneCall(Windlass.Builder builder, Consumer<String> sweep) {
+    static WindlassBuilder inOneCall(WindlassBuilder builder, Consumer<String> sweep) {
         // tag::one-call
         builder.job(
                 Job.cron("sweep-carts", "*/10 * * * *", ZoneId.of("Europe/Berlin")),
@@ -74,7 +75,7 @@ final class JobRecipes {
         return builder;
     }
 
-    static Windlass.Builder declared(Windlass.Builder builder) {
+    static WindlassBuilder declared(WindlassBuilder builder) {
         // tag::set
         builder.jobs(JobSet.of("billing", 7)
                 .with(
@@ -111,7 +112,7 @@ final class JobRecipes {
         // end::operator
     }
 
-    static Windlass.Builder reporting(Windlass.Builder builder, Supplier<Jobs> jobs) {
+    static WindlassBuilder reporting(WindlassBuilder builder, Supplier<Jobs> jobs) {
         // tag::output
         builder.outboxHandler("report.run", message -> {
             int sent = 412;

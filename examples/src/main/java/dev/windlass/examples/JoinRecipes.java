@@ -1,6 +1,7 @@
 package dev.windlass.examples;
 
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.join.FollowUp;
 import dev.windlass.join.Join;
 import dev.windlass.join.JoinEntry;
@@ -34,7 +35,7 @@ final class JoinRecipes {
         return extraction;
     }
 
-    static Windlass.Builder handle(Windlass.Builder builder, Consumer<String> work) {
+    static WindlassBuilder handle(WindlassBuilder builder, Consumer<String> work) {
         // tag::handle
         builder.outboxHandler("extract.orders", message -> work.accept(message.payload()));
         builder.outboxHandler("etl.transform", message -> work.accept(message.payload()));

@@ -1,6 +1,7 @@
 package dev.windlass.examples;
 
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.lease.Leadership;
 import dev.windlass.lease.Lease;
 import dev.windlass.lease.LeaseOptions;
@@ -95,7 +96,7 @@ final class LeaseRecipes {
         return holder;
     }
 
-    static Windlass.Builder options(Windlass.Builder builder) {
+    static WindlassBuilder options(WindlassBuilder builder) {
         // tag::options
         builder.leases(LeaseOptions.defaults().withRenewAt(0.4).withRetention(Duration.ofDays(1)));
         // end::options

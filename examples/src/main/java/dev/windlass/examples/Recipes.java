@@ -1,6 +1,7 @@
 package dev.windlass.examples;
 
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.Circuit;
 import dev.windlass.base.HandlerOptions;
 import dev.windlass.base.NotYet;
@@ -92,7 +93,7 @@ final class Recipes {
         // end::ordered
     }
 
-    static Windlass.Builder failedHead(Windlass.Builder builder) {
+    static WindlassBuilder failedHead(WindlassBuilder builder) {
         // tag::failed-head
         builder.outbox(OutboxOptions.defaults().withFailedHead("position.reported", FailedHead.IS_SKIPPED));
         // end::failed-head
@@ -147,7 +148,7 @@ final class Recipes {
         return erased;
     }
 
-    static Windlass.Builder options(Windlass.Builder builder) {
+    static WindlassBuilder options(WindlassBuilder builder) {
         // tag::options
         HandlerOptions careful = HandlerOptions.defaults()
                 .withConcurrency(2)
@@ -159,7 +160,7 @@ final class Recipes {
         return builder;
     }
 
-    static Windlass.Builder overtime(Windlass.Builder builder) {
+    static WindlassBuilder overtime(WindlassBuilder builder) {
         // tag::overtime
         HandlerOptions exclusive =
                 HandlerOptions.defaults().withTimeout(Duration.ofMinutes(5)).withOvertime(Overtime.HOLD);
@@ -169,7 +170,7 @@ final class Recipes {
         return builder;
     }
 
-    static Windlass.Builder notYet(Windlass.Builder builder, BooleanSupplier bankIsOpen) {
+    static WindlassBuilder notYet(WindlassBuilder builder, BooleanSupplier bankIsOpen) {
         // tag::not-yet
         builder.outboxHandler("transfer.wanted", message -> {
             if (!bankIsOpen.getAsBoolean()) {
@@ -194,7 +195,7 @@ final class Recipes {
         return windlass;
     }
 
-    static Windlass.Builder resting(Windlass.Builder builder) {
+    static WindlassBuilder resting(WindlassBuilder builder) {
         // tag::resting
         HandlerOptions resting = HandlerOptions.defaults()
                 .withCircuit(Circuit.defaults().withFailures(5).withRest(Duration.ofMinutes(1)));
@@ -204,7 +205,7 @@ final class Recipes {
         return builder;
     }
 
-    static Windlass.Builder cancellable(Windlass.Builder builder, Path directory) {
+    static WindlassBuilder cancellable(WindlassBuilder builder, Path directory) {
         // tag::cancellable
         builder.outboxHandler("export.wanted", (message, cancellation) -> {
             for (int page = 0; page < 100; page++) {
@@ -216,23 +217,23 @@ final class Recipes {
         return builder;
     }
 
-    static Windlass.Builder retention(Windlass.Builder builder) {
+    static WindlassBuilder retention(WindlassBuilder builder) {
         // tag::retention
         builder.outbox(OutboxOptions.defaults().withRetention(Duration.ofDays(30)));
         // end::retention
         return builder;
     }
 
-    static Windlass.Builder onlyWrites(Windlass.Builder builder) {
+    static WindlassBuilder onlyWrites(WindlassBuilder builder) {
         // tag::only-writes
         builder.options(WindlassOptions.defaults().withBackgroundWorkers(false));
         // end::only-writes
         return builder;
     }
 
-    static Windlass.Builder behindAPooler(DataSource pooled, DataSource direct) {
+    static WindlassBuilder behindAPooler(DataSource pooled, DataSource direct) {
         // tag::pooler
-        Windlass.Builder builder = Windlass.on(pooled).backgroundDataSource(direct);
+        WindlassBuilder builder = Windlass.on(pooled).backgroundDataSource(direct);
         // end::pooler
         return builder;
     }

@@ -1,6 +1,7 @@
 package dev.windlass.examples;
 
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.OwnerToken;
 import dev.windlass.base.WorkStatus;
 import dev.windlass.operator.MessageFilter;
@@ -22,7 +23,7 @@ final class TimerRecipes {
 
     private TimerRecipes() {}
 
-    static Windlass.Builder handling(Windlass.Builder builder, Consumer<String> mailer) {
+    static WindlassBuilder handling(WindlassBuilder builder, Consumer<String> mailer) {
         // tag::handle
         builder.outboxHandler("reminder.due", message -> mailer.accept(message.payload()));
         // end::handle
@@ -87,7 +88,7 @@ final class TimerRecipes {
         return page;
     }
 
-    static Windlass.Builder byHand(Windlass.Builder builder) {
+    static WindlassBuilder byHand(WindlassBuilder builder) {
         // tag::by-hand
         builder.schedule(ScheduleOptions.defaults().withHandOff(false));
         // end::by-hand

@@ -1,6 +1,7 @@
 package dev.windlass.examples;
 
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.HandlerOptions;
 import dev.windlass.base.NotYet;
 import dev.windlass.base.OwnerToken;
@@ -74,7 +75,7 @@ final class WorkRecipes {
     /** What a typed handler gets. */
     record Order(String customer, int pages) {}
 
-    static WorkIdentifier typed(Windlass.Builder builder, Windlass windlass) {
+    static WorkIdentifier typed(WindlassBuilder builder, Windlass windlass) {
         // tag::typed
         Topic<Order> yearly = Topic.of("yearly", Order.class);
 
@@ -86,7 +87,7 @@ final class WorkRecipes {
         return id;
     }
 
-    static Windlass.Builder handle(Windlass.Builder builder, Writer writer) {
+    static WindlassBuilder handle(WindlassBuilder builder, Writer writer) {
         // tag::handle
         builder.workHandler("reports", "monthly", (item, context) -> {
             int pages = writer.pages(item.payload());
@@ -101,7 +102,7 @@ final class WorkRecipes {
         return builder;
     }
 
-    static Windlass.Builder options(Windlass.Builder builder, Writer writer) {
+    static WindlassBuilder options(WindlassBuilder builder, Writer writer) {
         // tag::options
         builder.work(WorkOptions.defaults().withLease(Duration.ofMinutes(1)).withAgeing(Duration.ofMinutes(10)))
                 .workHandler(
@@ -190,7 +191,7 @@ final class WorkRecipes {
         return cancelled;
     }
 
-    static Windlass.Builder snooze(Windlass.Builder builder, Renderer renderer) {
+    static WindlassBuilder snooze(WindlassBuilder builder, Renderer renderer) {
         // tag::snooze
         builder.workHandler("videos", "publish", (item, context) -> {
             if (!renderer.isReady(item.payload())) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.WorkStatus;
 import dev.windlass.inbox.Inbox;
 import dev.windlass.inbox.SeenMessage;
@@ -69,7 +70,7 @@ final class InboxRecipesTest {
 
     @Test
     void aMessageWithAnObjectIsQueuedAndHandled() throws SQLException {
-        Windlass.Builder builder = database.windlass();
+        WindlassBuilder builder = database.windlass();
         InboxRecipes.addHandler(builder);
         Inbox inbox = database.start(builder).inbox();
         InboxRecipes.enqueue(inbox, "order-8", new InboxRecipes.Shipment("8", 2));

@@ -3,6 +3,7 @@ package dev.windlass.examples;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.PermanentFailure;
 import dev.windlass.join.JoinEntry;
 import dev.windlass.join.JoinIdentifier;
@@ -21,7 +22,7 @@ final class JoinRecipesTest {
     private final List<String> topics = new CopyOnWriteArrayList<>();
 
     private Windlass start(String failing) {
-        Windlass.Builder builder = database.windlass();
+        WindlassBuilder builder = database.windlass();
         for (String topic : List.of(
                 "extract.customers",
                 "extract.orders",

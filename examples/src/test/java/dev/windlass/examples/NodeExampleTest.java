@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
@@ -211,7 +212,7 @@ final class NodeExampleTest {
                 .noneMatch(line -> line.contains("\"resolved\"") && !line.contains("https://registry.npmjs.org/"));
     }
 
-    private static Windlass.Builder java() {
+    private static WindlassBuilder java() {
         return Windlass.on(EmbeddedPostgres.shared().dataSource());
     }
 

@@ -3,6 +3,7 @@ package dev.windlass.examples;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.PermanentFailure;
 import dev.windlass.base.WorkStatus;
 import dev.windlass.outbox.OutboxEntry;
@@ -161,7 +162,7 @@ final class RecipesTest {
     void theOptionsOfTheRecipesStart() {
         String grants = Recipes.migrate(database.dataSource());
         assertThat(grants).contains("grant").contains("\"app\"");
-        for (Windlass.Builder builder : List.of(
+        for (WindlassBuilder builder : List.of(
                 Recipes.retention(Windlass.on(database.dataSource())),
                 Recipes.onlyWrites(Windlass.on(database.dataSource())),
                 Recipes.behindAPooler(database.dataSource(), database.dataSource()))) {

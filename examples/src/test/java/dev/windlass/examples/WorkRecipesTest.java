@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.OwnerToken;
 import dev.windlass.base.PermanentFailure;
 import dev.windlass.base.WorkStatus;
@@ -112,7 +113,7 @@ final class WorkRecipesTest {
 
     @Test
     void payloadsCanBeObjects() {
-        Windlass.Builder builder = database.windlass();
+        WindlassBuilder builder = database.windlass();
         Windlass windlass = producer();
         WorkIdentifier id = WorkRecipes.typed(builder, windlass);
         database.start(builder);

@@ -1,6 +1,7 @@
 package dev.windlass.testkit;
 
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.WindlassOptions;
 import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxMessage;
@@ -68,11 +69,11 @@ final class Sandbox implements AutoCloseable {
                 .withShutdownGrace(Duration.ofSeconds(1));
     }
 
-    Windlass.Builder windlass() {
+    WindlassBuilder windlass() {
         return Windlass.on(dataSource).name(schema).options(options()).outbox(outbox);
     }
 
-    synchronized Windlass start(Windlass.Builder builder) {
+    synchronized Windlass start(WindlassBuilder builder) {
         Windlass node = builder.start();
         (inTest ? ofTest : ofClass).push(node);
         return node;

@@ -3,6 +3,7 @@ package dev.windlass.testkit;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.Deadline;
 import dev.windlass.base.MonotonicClock;
 import dev.windlass.base.PayloadCodec;
@@ -103,12 +104,12 @@ public final class WindlassExtension implements BeforeAllCallback, BeforeEachCal
     }
 
     /** A Windlass on this schema with options that suit tests; add handlers, and give it to {@link #start}. */
-    public Windlass.Builder windlass() {
+    public WindlassBuilder windlass() {
         return sandbox().windlass();
     }
 
     /** Starts a node, and closes it after the test, or after the class when called in {@code @BeforeAll}. */
-    public Windlass start(Windlass.Builder builder) {
+    public Windlass start(WindlassBuilder builder) {
         return sandbox().start(Require.present("builder", builder));
     }
 

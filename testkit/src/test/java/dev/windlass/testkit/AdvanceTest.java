@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.NotYet;
 import dev.windlass.base.OwnerToken;
 import dev.windlass.base.RetryAfter;
@@ -46,7 +47,7 @@ final class AdvanceTest {
 
     private final List<String> handled = new CopyOnWriteArrayList<>();
 
-    private Windlass.Builder node() {
+    private WindlassBuilder node() {
         return database.windlass().outboxHandler("a", message -> handled.add(message.payload()));
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.HandlerOptions;
 import dev.windlass.base.OwnerToken;
 import dev.windlass.base.RetryAfter;
@@ -156,7 +157,7 @@ final class DrainTest {
 
     @Test
     void drainMissesNothingThatOneQueueHandsToAnother() {
-        Windlass.Builder builder = database.windlass();
+        WindlassBuilder builder = database.windlass();
         Windlass writer = database.start(database.windlass());
         builder.workHandler("steps", "even", item -> writer.outbox().enqueue(OutboxEntry.of("odd", item.payload())))
                 .outboxHandler("odd", message -> {

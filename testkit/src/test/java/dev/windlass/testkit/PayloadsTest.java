@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.Topic;
 import dev.windlass.base.WindlassException;
 import dev.windlass.outbox.OutboxEntry;
@@ -28,11 +29,11 @@ final class PayloadsTest {
 
     @Test
     void aTypedHandlerWithoutACodecIsAnErrorAtTheStart() {
-        Windlass.Builder outbox = database.windlass().outboxHandler("a", Integer.class, (number, message) -> {});
-        Windlass.Builder inbox = database.windlass()
+        WindlassBuilder outbox = database.windlass().outboxHandler("a", Integer.class, (number, message) -> {});
+        WindlassBuilder inbox = database.windlass()
                 .inboxHandlerInTransaction(Topic.of("a", Integer.class), (connection, number, message) -> {});
 
-        for (Windlass.Builder builder : List.of(outbox, inbox)) {
+        for (WindlassBuilder builder : List.of(outbox, inbox)) {
             assertThatThrownBy(builder::start)
                     .isInstanceOf(WindlassException.class)
                     .hasMessageContaining("expected a codec for typed payloads, found none; add Jackson");

@@ -3,6 +3,7 @@ package dev.windlass.cli.bench;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.WindlassOptions;
 import dev.windlass.outbox.OutboxOptions;
 import java.sql.Connection;
@@ -33,7 +34,7 @@ final class Bench implements AutoCloseable {
         execute(ServerLimit.PROCEDURES);
     }
 
-    Windlass.Builder builder() {
+    WindlassBuilder builder() {
         return Windlass.on(pool).options(options()).outbox(outbox);
     }
 

@@ -1,6 +1,7 @@
 package dev.windlass.cli.demo;
 
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.PermanentFailure;
 import dev.windlass.join.FollowUp;
 import dev.windlass.join.JoinEntry;
@@ -50,7 +51,7 @@ public final class Shop {
         this.table = table;
     }
 
-    public void addHandlers(Windlass.Builder builder) {
+    public void addHandlers(WindlassBuilder builder) {
         builder.outboxHandler("order.placed", message -> counted(message, this::confirm))
                 .outboxHandler("mail.send", message -> counted(message, Shop::sendMail))
                 .outboxHandler("fax.send", message -> counted(message, Shop::sendFax))

@@ -9,7 +9,7 @@ import dev.windlass.internal.support.Require;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Internal: the handlers of one inbox, by topic. Programs use {@link dev.windlass.Windlass.Builder}. */
+/** Internal: the handlers of one inbox, by topic. Programs use {@link dev.windlass.WindlassBuilder}. */
 public final class InboxHandlers {
     private final Handlers<Step> handlers = new Handlers<>("inbox handler");
 

@@ -16,7 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Internal: the handlers of one work queue, by queue and type. Programs use {@link dev.windlass.Windlass.Builder}. */
+/** Internal: the handlers of one work queue, by queue and type. Programs use {@link dev.windlass.WindlassBuilder}. */
 public final class WorkHandlers {
     private final Map<String, Handlers<WorkHandler>> queues = new LinkedHashMap<>();
 

@@ -8,6 +8,7 @@ import ch.qos.logback.classic.Level;
 import dev.windlass.Logs;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.HandlerOptions;
 import dev.windlass.base.PermanentFailure;
 import dev.windlass.base.RetryPolicy;
@@ -312,7 +313,7 @@ final class HandlersTest {
 
     @Test
     void aTopicHasOneHandler() {
-        Windlass.Builder builder = database.windlass().inboxHandler("a", message -> {});
+        WindlassBuilder builder = database.windlass().inboxHandler("a", message -> {});
         assertThatThrownBy(() -> builder.inboxHandlerInTransaction("a", (connection, message) -> {}))
                 .hasMessage("expected one inbox handler for topic a, got a second");
         assertThat(builder.outboxHandler("a", message -> {})).isNotNull();

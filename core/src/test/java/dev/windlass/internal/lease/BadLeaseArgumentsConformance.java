@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.windlass.OnEveryEngine;
-import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.Deadline;
 import dev.windlass.base.MonotonicClock;
 import dev.windlass.lease.LeaseOptions;
@@ -117,7 +117,7 @@ final class BadLeaseArgumentsConformance extends LeaseConformance {
 
     @Test
     void optionsRefuseWhatCannotBe() {
-        Windlass.Builder builder = database().windlass();
+        WindlassBuilder builder = database().windlass();
         LeaseOptions options = LeaseOptions.defaults();
         refused(() -> builder.leases(nothing()), "expected a set of lease options, got null");
         refused(() -> builder.clock(nothing()), "expected a clock, got null");

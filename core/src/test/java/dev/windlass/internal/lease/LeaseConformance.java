@@ -2,6 +2,7 @@ package dev.windlass.internal.lease;
 
 import dev.windlass.EngineDatabase;
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.lease.Lease;
 import dev.windlass.lease.Leases;
 import java.time.Duration;
@@ -38,7 +39,7 @@ abstract class LeaseConformance {
         return database().start(builder(name));
     }
 
-    Windlass.Builder builder(String name) {
+    WindlassBuilder builder(String name) {
         return database()
                 .windlass()
                 .name(name)

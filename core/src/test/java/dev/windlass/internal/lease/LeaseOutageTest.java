@@ -8,6 +8,7 @@ import ch.qos.logback.classic.Level;
 import dev.windlass.Logs;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.WindlassException;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.lease.Leadership;
@@ -30,7 +31,7 @@ final class LeaseOutageTest {
             EmbeddedPostgres.Options.defaults().withFsync(true).withSetting("synchronous_commit", "on")));
 
     /** A pool would wait for the server, and the test for the pool. */
-    private static Windlass.Builder unpooled() {
+    private static WindlassBuilder unpooled() {
         return Windlass.on(database.unpooled()).options(database.options().withBackgroundWorkers(false));
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.WindlassOptions;
 import dev.windlass.internal.engine.PostgresDialect;
 import dev.windlass.lease.Lease;
@@ -41,7 +42,7 @@ final class PostgresLeaseNamesTest {
             })
     void aLeaseLivesItsLifeInASchemaAndATableOfThisName(String name) throws Exception {
         String quoted = new PostgresDialect().quote(name);
-        Windlass.Builder builder = Windlass.on(database.owner())
+        WindlassBuilder builder = Windlass.on(database.owner())
                 .options(WindlassOptions.defaults().withSchemaName(name).withBackgroundWorkers(false))
                 .leases(LeaseOptions.defaults().withTableName(name));
         try (Windlass windlass = builder.ensureSchema().start()) {

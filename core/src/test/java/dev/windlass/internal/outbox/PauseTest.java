@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.HandlerOptions;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
@@ -29,7 +30,7 @@ final class PauseTest {
     private final ConcurrentLinkedQueue<String> handled = new ConcurrentLinkedQueue<>();
 
     /** A node that finds work only when it is told of it. */
-    private Windlass.Builder node() {
+    private WindlassBuilder node() {
         return database.windlass()
                 .options(database.options().withMaxPollingInterval(LONG))
                 .outbox(OutboxOptions.defaults().withPollingInterval(LONG));

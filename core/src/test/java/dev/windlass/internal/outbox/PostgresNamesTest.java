@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.OwnerToken;
 import dev.windlass.base.WindlassOptions;
 import dev.windlass.internal.engine.PostgresDialect;
@@ -56,7 +57,7 @@ final class PostgresNamesTest {
             })
     void aMessageLivesItsLifeInASchemaAndATableOfThisName(String name) throws SQLException {
         String quoted = new PostgresDialect().quote(name);
-        Windlass.Builder owner = builder(Windlass.on(database.owner()), name);
+        WindlassBuilder owner = builder(Windlass.on(database.owner()), name);
         try {
             owner.migrator().migrate();
             execute("create role " + quoted + " login");
@@ -119,7 +120,7 @@ final class PostgresNamesTest {
         });
     }
 
-    private static Windlass.Builder builder(Windlass.Builder builder, String name) {
+    private static WindlassBuilder builder(WindlassBuilder builder, String name) {
         return builder.options(WindlassOptions.defaults().withSchemaName(name).withShutdownGrace(Duration.ofSeconds(1)))
                 .outbox(OutboxOptions.defaults().withTableName(name));
     }

@@ -7,6 +7,7 @@ import ch.qos.logback.classic.Level;
 import dev.windlass.Logs;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.Circuit;
 import dev.windlass.base.HandlerOptions;
 import dev.windlass.base.RetryPolicy;
@@ -50,14 +51,14 @@ final class RestTest {
                 .withCircuit(new Circuit(failures, rest));
     }
 
-    private Windlass.Builder node(OutboxOptions options) {
+    private WindlassBuilder node(OutboxOptions options) {
         return database.windlass()
                 .options(database.options().withMaxPollingInterval(LONG))
                 .outbox(options.withPollingInterval(LONG))
                 .telemetry(telemetry);
     }
 
-    private Windlass.Builder node() {
+    private WindlassBuilder node() {
         return node(OutboxOptions.defaults());
     }
 

@@ -9,6 +9,7 @@ import dev.windlass.Logs;
 import dev.windlass.Shows;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.Cancellation;
 import dev.windlass.base.WorkStatus;
 import dev.windlass.outbox.OutboxEntry;
@@ -84,7 +85,7 @@ final class RoutingTest {
 
     @Test
     void aSecondHandlerForATopicIsRefused() {
-        Windlass.Builder builder = database.windlass().outboxHandler("a", message -> {});
+        WindlassBuilder builder = database.windlass().outboxHandler("a", message -> {});
         assertThatThrownBy(() -> builder.outboxHandler("a", message -> {}))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("expected one handler for topic a, got a second");

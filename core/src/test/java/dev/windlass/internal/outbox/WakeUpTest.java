@@ -7,6 +7,7 @@ import ch.qos.logback.classic.Level;
 import dev.windlass.Logs;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxOptions;
 import java.sql.Connection;
@@ -35,7 +36,7 @@ final class WakeUpTest {
 
     private final AtomicInteger handled = new AtomicInteger();
 
-    private Windlass.Builder sleepy(DataSource source) {
+    private WindlassBuilder sleepy(DataSource source) {
         return Windlass.on(source)
                 .options(database.options().withMaxPollingInterval(LONG))
                 .outbox(OutboxOptions.defaults().withPollingInterval(LONG))

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.windlass.OnEveryEngine;
-import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.OwnerToken;
 import dev.windlass.cron.CronSyntaxException;
 import dev.windlass.schedule.Job;
@@ -195,7 +195,7 @@ final class BadJobArgumentsConformance extends JobsConformance {
         refused(() -> JobSet.of("set", 1).with(GOOD, GOOD), "different names in set \"set\", got two with \"job\"");
         refused(() -> JobSet.of("set", 1).with(GOOD, nothing()), "expected a collection of jobs, got one with a null");
         refused(() -> JobSet.of("set", 1).with((Job[]) nothing()), "expected a list of jobs, got null");
-        Windlass.Builder builder = database().windlass().jobs(JobSet.of("set", 1));
+        WindlassBuilder builder = database().windlass().jobs(JobSet.of("set", 1));
         refused(() -> builder.jobs(nothing()), "expected a set of jobs, got null");
         refused(() -> builder.jobs(JobSet.of("set", 2)), "sets of jobs with different names, got two with \"set\"");
     }

@@ -7,6 +7,7 @@ import ch.qos.logback.classic.Level;
 import dev.windlass.Logs;
 import dev.windlass.OnEveryEngine;
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.WindlassException;
 import dev.windlass.base.WorkStatus;
 import dev.windlass.schedule.Job;
@@ -29,7 +30,7 @@ import org.junit.jupiter.api.Test;
 final class JobSetConformance extends JobsConformance {
 
     private Windlass start(JobSet... sets) {
-        Windlass.Builder builder =
+        WindlassBuilder builder =
                 database().windlass().options(database().options().withBackgroundWorkers(false));
         for (JobSet set : sets) {
             builder.jobs(set);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.windlass.Shows;
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.OwnerToken;
 import dev.windlass.base.WindlassException;
 import dev.windlass.base.WindlassOptions;
@@ -88,7 +89,7 @@ final class MigratorTest {
 
     @Test
     void aServerThatIsTooOldIsRefusedInOneSentenceAndLeftAsItIs() throws SQLException {
-        Windlass.Builder windlass = Windlass.on(OlderServer.of(database.owner))
+        WindlassBuilder windlass = Windlass.on(OlderServer.of(database.owner))
                 .options(WindlassOptions.defaults().withSchemaName(database.schema));
 
         assertRefused(windlass::start);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.Shows;
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.WorkStatus;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.outbox.OutboxEntry;
@@ -18,7 +19,7 @@ final class RestartTest {
     void aMessageSurvivesTheServerThatIsKilledAndSoDoesTheSchema() {
         try (EmbeddedPostgres server =
                 EmbeddedPostgres.start(EmbeddedPostgres.Options.defaults().withFsync(true))) {
-            Windlass.Builder builder = Windlass.on(server.dataSource()).ensureSchema();
+            WindlassBuilder builder = Windlass.on(server.dataSource()).ensureSchema();
             OutboxMessageIdentifier id;
             try (Windlass windlass = builder.start()) {
                 id = windlass.outbox().enqueue(OutboxEntry.of("topic", "kept"));

@@ -1,6 +1,7 @@
 package dev.windlass.internal.schema;
 
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.WindlassOptions;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.internal.database.Database;
@@ -43,7 +44,7 @@ final class SchemaFixture implements BeforeEachCallback, AfterEachCallback {
         execute("drop schema if exists " + schema + " cascade");
     }
 
-    Windlass.Builder windlass() {
+    WindlassBuilder windlass() {
         return Windlass.on(owner)
                 .options(WindlassOptions.defaults().withSchemaName(schema).withBackgroundWorkers(false));
     }
