@@ -2,15 +2,12 @@ package dev.windlass.internal.database;
 
 import dev.windlass.base.RetryPolicy;
 import dev.windlass.base.WindlassException;
-import dev.windlass.internal.support.InWords;
 import dev.windlass.internal.support.Require;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -26,101 +23,53 @@ public final class Database {
     /** As the standard has it. */
     private static final String CANNOT_CONNECT = "08001";
 
-    private static final String TRANSACTION_OPEN = "25001";
-    private static final long STALE_NANOS = Duration.ofSeconds(30).toNanos();
-    private static final long SAID_AGAIN_NANOS = Duration.ofMinutes(1).toNanos();
-
     /** An exhausted pool answers only after its own time-out; the caller must not wait for several of them. */
     private static final long TRY_NANOS = Duration.ofSeconds(2).toNanos();
 
     private final DataSource dataSource;
     private final Dialect dialect;
     private final String schema;
+    private final Availability availability;
+    private final OpenTransactions transactions;
     private final String name;
     private final int answerMillis;
     private final boolean autoCommitAllowed;
     private final RetryPolicy retries;
-    private final Sight sight;
     private final OpenCalls calls;
-
-    /** What was last seen of the server and of its connections, by whoever uses it; and which threads are in a transaction. */
-    private static final class Sight {
-        private final String name;
-        private volatile boolean away;
-        private boolean told;
-        private long awaySince;
-        private long backSince = System.nanoTime() - STALE_NANOS;
-        private long starved = System.nanoTime() - SAID_AGAIN_NANOS;
-
-        /** Whether connections come with auto-commit on, so that one without is in somebody's transaction. */
-        private volatile boolean autoCommits;
-
-        @SuppressWarnings("ThreadLocalUsage") // one for each database: a transaction of another does not count
-        private final ThreadLocal<@Nullable Connection> transaction = new ThreadLocal<>();
-
-        Sight(String name) {
-            this.name = name;
-        }
-
-        /**
-         * Many meet an outage at once; one line tells of it, and one of its end. Connections that broke in it are found out one by
-         * one, some only after the end: that is no second outage, unless it goes on.
-         */
-        synchronized void lost(String reason) {
-            away = true;
-            if (!told && System.nanoTime() - backSince >= STALE_NANOS) {
-                told = true;
-                awaySince = System.nanoTime();
-                log.warn("[{}] the database is away: {}; trying again until it is back", name, reason);
-            }
-        }
-
-        /** All who wait for a connection find out at once that there is none; a line a minute tells of it. */
-        synchronized void starved(PoolTimeout timeout) {
-            if (System.nanoTime() - starved >= SAID_AGAIN_NANOS) {
-                starved = System.nanoTime();
-                log.warn("[{}] {}", name, timeout.getMessage());
-            }
-        }
-
-        synchronized void found() {
-            away = false;
-            if (told) {
-                told = false;
-                backSince = System.nanoTime();
-                log.info(
-                        "[{}] the database is back after {}",
-                        name,
-                        InWords.of(Duration.ofNanos(backSince - awaySince)));
-            }
-        }
-    }
 
     /**
      * @param name identifies this store in logs and errors
      */
     public Database(DataSource dataSource, Dialect dialect, String schema, String name) {
-        this(dataSource, dialect, schema, name, 0, false, RetryPolicy.ofCalls(), new Sight(name), new OpenCalls());
+        this.dataSource = dataSource;
+        this.dialect = dialect;
+        this.schema = schema;
+        this.availability = new Availability(name);
+        this.transactions = new OpenTransactions(dialect);
+        this.name = name;
+        this.answerMillis = 0;
+        this.autoCommitAllowed = false;
+        this.retries = RetryPolicy.ofCalls();
+        this.calls = new OpenCalls();
     }
 
+    /** The same database for another user of it. */
     private Database(
-            DataSource dataSource,
-            Dialect dialect,
-            String schema,
+            Database same,
             String name,
             int answerMillis,
             boolean autoCommitAllowed,
             RetryPolicy retries,
-            Sight sight,
             OpenCalls calls) {
-        this.dataSource = dataSource;
-        this.dialect = dialect;
-        this.schema = schema;
+        this.dataSource = same.dataSource;
+        this.dialect = same.dialect;
+        this.schema = same.schema;
+        this.availability = same.availability;
+        this.transactions = same.transactions;
         this.name = name;
         this.answerMillis = answerMillis;
         this.autoCommitAllowed = autoCommitAllowed;
         this.retries = retries;
-        this.sight = sight;
         this.calls = calls;
     }
 
@@ -130,31 +79,22 @@ public final class Database {
      * {@link #end} are about these calls alone.
      */
     public Database answeringWithin(Duration time) {
-        return new Database(
-                dataSource,
-                dialect,
-                schema,
-                name,
-                (int) time.toMillis(),
-                autoCommitAllowed,
-                retries,
-                sight,
-                new OpenCalls());
+        return new Database(this, name, (int) time.toMillis(), autoCommitAllowed, retries, new OpenCalls());
     }
 
     /** The same under another name, for one of several users of a database. */
     public Database named(String name) {
-        return new Database(dataSource, dialect, schema, name, answerMillis, autoCommitAllowed, retries, sight, calls);
+        return new Database(this, name, answerMillis, autoCommitAllowed, retries, calls);
     }
 
     /** The same for callers who may bring connections that commit each statement by itself. */
     public Database allowingAutoCommit(boolean allowed) {
-        return new Database(dataSource, dialect, schema, name, answerMillis, allowed, retries, sight, calls);
+        return new Database(this, name, answerMillis, allowed, retries, calls);
     }
 
     /** The same with another number of tries, and other pauses between them. */
     public Database retryingBy(RetryPolicy retries) {
-        return new Database(dataSource, dialect, schema, name, answerMillis, autoCommitAllowed, retries, sight, calls);
+        return new Database(this, name, answerMillis, autoCommitAllowed, retries, calls);
     }
 
     public String name() {
@@ -203,18 +143,18 @@ public final class Database {
             return safe;
         }
         String said = dialect.describe(e);
-        if (sight.away) {
+        if (availability.isAway()) {
             return new SqlError("the database is away (" + said + ")", CANNOT_CONNECT, e, true);
         }
         PoolTimeout timeout = new PoolTimeout(e, waited, said);
-        sight.starved(timeout);
+        availability.starved(timeout);
         return timeout;
     }
 
     /** An error that somebody met on a connection from here. What meets the end of a node tells nothing of the database. */
     public void note(SQLException e) {
         if (dialect.isOutage(e) && !calls.haveEnded()) {
-            sight.lost(describe(e));
+            availability.lost(describe(e));
         }
     }
 
@@ -225,7 +165,7 @@ public final class Database {
                     "it needs a transaction of its own, and the data source gives the connection of a transaction that is"
                             + " open already; call it outside of that, or give Windlass a data source that knows no"
                             + " transactions",
-                    TRANSACTION_OPEN);
+                    OpenTransactions.TRANSACTION_OPEN);
         });
     }
 
@@ -249,7 +189,7 @@ public final class Database {
 
     private <T> T once(Work<T> work, Work<T> joined) throws SQLException {
         try (Connection connection = connect()) {
-            if (isInTransaction(connection)) {
+            if (transactions.has(connection)) {
                 return joined.run(connection);
             }
             return answerMillis == 0 ? transact(connection, work) : transactInTime(connection, work);
@@ -261,43 +201,9 @@ public final class Database {
         }
     }
 
-    /**
-     * Whether a borrowed connection is in a transaction of the caller, as those of a data source that follows a transaction
-     * manager are: nobody but the caller may commit it. Some pools give all their connections out with auto-commit off. Then
-     * it cannot be told from the setting alone, and what may be in a transaction is refused.
-     */
-    boolean isInTransaction(Connection connection) throws SQLException {
-        if (connection.getAutoCommit()) {
-            sight.autoCommits = true;
-            return false;
-        }
-        if (!sight.autoCommits && (dialect.isInTransaction(connection) || followsTransactions(connection))) {
-            throw new SqlError(
-                    "it cannot tell whether a connection with auto-commit off is in a transaction of yours; give Windlass the"
-                            + " pool itself, or let the pool give out connections with auto-commit on",
-                    TRANSACTION_OPEN);
-        }
-        return sight.autoCommits;
-    }
-
-    /** Spring's proxies have this interface; Spring is no dependency of this library. */
-    private static boolean followsTransactions(Connection connection) {
-        return Stream.of(connection.getClass().getInterfaces())
-                .anyMatch(type -> type.getName().equals("org.springframework.jdbc.datasource.ConnectionProxy"));
-    }
-
-    /** The connection of the transaction that this thread has begun here and not ended yet. */
-    Optional<Connection> transaction() {
-        return Optional.ofNullable(sight.transaction.get());
-    }
-
-    /** This thread is in a transaction from now on; null: it no longer is. */
-    void enter(@Nullable Connection connection) {
-        if (connection == null) {
-            sight.transaction.remove();
-        } else {
-            sight.transaction.set(connection);
-        }
+    /** Those of callers, which nothing here commits. */
+    OpenTransactions transactions() {
+        return transactions;
     }
 
     /**
@@ -371,7 +277,7 @@ public final class Database {
      * @param committed what is done with the result of {@code own}, once it has been committed
      */
     public <T, R> R retrying(String what, Work<T> own, Function<T, R> committed, Work<R> joined) {
-        Connection transaction = sight.transaction.get();
+        Connection transaction = transactions.ofThread();
         if (transaction != null) {
             return repeating(what, () -> joined.run(transaction));
         }
@@ -434,9 +340,7 @@ public final class Database {
         }
         try {
             T result = work.run(connection);
-            if (sight.away) {
-                sight.found();
-            }
+            availability.found();
             return result;
         } catch (SQLException e) {
             note(e);

@@ -5,7 +5,6 @@ import dev.windlass.base.WindlassException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,14 +21,14 @@ public final class Transactions {
     }
 
     public <T extends @Nullable Object, X extends Exception> T run(TransactionalWork<T, X> work) throws X {
-        Optional<Connection> open = database.transaction();
-        return open.isPresent() ? part(open.get(), work) : whole(work);
+        Connection open = database.transactions().ofThread();
+        return open == null ? whole(work) : part(open, work);
     }
 
     private <T extends @Nullable Object, X extends Exception> T whole(TransactionalWork<T, X> work) throws X {
         try (Borrowed borrowed = new Borrowed()) {
             T result;
-            database.enter(borrowed.connection);
+            database.transactions().enter(borrowed.connection);
             try {
                 if (borrowed.isCallers) {
                     return part(borrowed.connection, work);
@@ -39,7 +38,7 @@ public final class Transactions {
                 borrowed.undo(e);
                 throw e;
             } finally {
-                database.enter(null);
+                database.transactions().enter(null);
             }
             borrowed.commit();
             afterCommit.run();
@@ -102,7 +101,7 @@ public final class Transactions {
                 throw database.failure("begin a transaction", e);
             }
             try {
-                isCallers = database.isInTransaction(connection);
+                isCallers = database.transactions().has(connection);
                 if (!isCallers) {
                     autoCommit = connection.getAutoCommit();
                     connection.setAutoCommit(false);
@@ -143,6 +142,6 @@ public final class Transactions {
 
     /** Whether this thread is in a transaction that was begun here. */
     public boolean areOpenHere() {
-        return database.transaction().isPresent();
+        return database.transactions().ofThread() != null;
     }
 }

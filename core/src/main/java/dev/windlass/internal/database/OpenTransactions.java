@@ -1,0 +1,68 @@
+package dev.windlass.internal.database;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which threads and which connections are in a transaction that is the caller's: nobody else may commit it.
+ *
+ * <p>Thread-safe.
+ */
+final class OpenTransactions {
+    /** As the standard has it. */
+    static final String TRANSACTION_OPEN = "25001";
+
+    private final Dialect dialect;
+
+    /** Whether connections come with auto-commit on, so that one without is in somebody's transaction. */
+    private volatile boolean autoCommits;
+
+    @SuppressWarnings("ThreadLocalUsage") // one for each database: a transaction of another does not count
+    private final ThreadLocal<@Nullable Connection> ofThread = new ThreadLocal<>();
+
+    OpenTransactions(Dialect dialect) {
+        this.dialect = dialect;
+    }
+
+    /** The connection of the transaction that this thread has begun and not ended yet; null if there is none. */
+    @Nullable
+    Connection ofThread() {
+        return ofThread.get();
+    }
+
+    /** This thread is in a transaction from now on; null: it no longer is. */
+    void enter(@Nullable Connection connection) {
+        if (connection == null) {
+            ofThread.remove();
+        } else {
+            ofThread.set(connection);
+        }
+    }
+
+    /**
+     * Whether a borrowed connection is in a transaction, as those of a data source that follows a transaction manager are. Some
+     * pools give all their connections out with auto-commit off. Then it cannot be told from the setting alone, and what may be in
+     * a transaction is refused.
+     */
+    boolean has(Connection connection) throws SQLException {
+        if (connection.getAutoCommit()) {
+            autoCommits = true;
+            return false;
+        }
+        if (!autoCommits && (dialect.isInTransaction(connection) || followsTransactions(connection))) {
+            throw new SqlError(
+                    "it cannot tell whether a connection with auto-commit off is in a transaction of yours; give Windlass the"
+                            + " pool itself, or let the pool give out connections with auto-commit on",
+                    TRANSACTION_OPEN);
+        }
+        return autoCommits;
+    }
+
+    /** Spring's proxies have this interface; Spring is no dependency of this library. */
+    private static boolean followsTransactions(Connection connection) {
+        return Stream.of(connection.getClass().getInterfaces())
+                .anyMatch(type -> type.getName().equals("org.springframework.jdbc.datasource.ConnectionProxy"));
+    }
+}
