@@ -68,13 +68,13 @@ final class Closing {
     }
 
     /** An interrupt ends the grace period, not the orderly end. Returns whether there was one. */
-    boolean run(Duration graceTime) {
+    boolean run(Deadline graceEnds) {
         starter.askToStop();
         node.lookout().askToStop();
         schedule.askToStop();
         leases.askLeadersToStop();
         unstarted = dispatchers.stream().mapToInt(Dispatcher::askToStop).sum();
-        grace = in(graceTime);
+        grace = graceEnds;
         boolean quiet = within(grace, this::awaitHandlers);
         leases.askToStop();
         quiet &= within(grace, leases::awaitWork);

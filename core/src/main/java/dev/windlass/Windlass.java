@@ -1,6 +1,8 @@
 package dev.windlass;
 
+import dev.windlass.base.Deadline;
 import dev.windlass.base.Feature;
+import dev.windlass.base.MonotonicClock;
 import dev.windlass.base.TransactionalWork;
 import dev.windlass.base.WindlassException;
 import dev.windlass.inbox.Inbox;
@@ -37,6 +39,7 @@ public final class Windlass implements AutoCloseable {
     private final FeatureNodes nodes;
     private final Starting starting;
     private final Duration shutdownGrace;
+    private volatile @Nullable Deadline graceEnds;
     private final boolean closeOnShutdown;
     private final Thread hook = new Thread(this::close, "windlass-shutdown");
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -151,7 +154,7 @@ public final class Windlass implements AutoCloseable {
     private boolean stop() {
         boolean begun = starting.end();
         Closing closing = new Closing(nodes, starting.loop());
-        boolean interrupted = closing.run(shutdownGrace);
+        boolean interrupted = closing.run(graceEnds == null ? inGrace() : graceEnds);
         if (begun) {
             log.info("[{}] stopped{}", nodes.database.name(), closing.told());
         }
@@ -167,8 +170,13 @@ public final class Windlass implements AutoCloseable {
         }
     }
 
-    /** Takes nothing more. Waits for nothing; {@link #close} does. */
+    /** Takes nothing more, and the grace period begins. Waits for nothing; {@link #close} does. */
     void stopClaiming() {
+        graceEnds = inGrace();
         nodes.stopClaiming();
+    }
+
+    private Deadline inGrace() {
+        return Deadline.in(MonotonicClock.system(), shutdownGrace);
     }
 }

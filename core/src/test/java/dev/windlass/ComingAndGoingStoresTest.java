@@ -61,7 +61,7 @@ final class ComingAndGoingStoresTest {
         assertThat(handled).containsOnlyKeys(committed.keySet());
     }
 
-    private void describe(Store store, Windlass.Builder windlass) {
+    private void describe(Store store, WindlassBuilder windlass) {
         windlass.options(WindlassOptions.defaults().withShutdownGrace(Duration.ofSeconds(30)))
                 .outboxHandler("a", message -> {
                     Thread.sleep(1);

@@ -102,7 +102,7 @@ final class HundredsOfStoresTest {
                 .toList();
     }
 
-    private void describe(Store store, Windlass.Builder windlass) {
+    private void describe(Store store, WindlassBuilder windlass) {
         windlass.only(Feature.OUTBOX)
                 .options(WindlassOptions.defaults().withShutdownGrace(Duration.ofSeconds(5)))
                 .outbox(LOOKS_SELDOM)

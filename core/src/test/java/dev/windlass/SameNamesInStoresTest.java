@@ -50,7 +50,7 @@ final class SameNamesInStoresTest {
         fleet.close();
     }
 
-    private void describe(Store store, Windlass.Builder windlass) {
+    private void describe(Store store, WindlassBuilder windlass) {
         windlass.options(WindlassOptions.defaults().withShutdownGrace(Duration.ofSeconds(5)))
                 .outboxHandler("step", message -> note(store, message.payload()))
                 .outboxHandler("joined", message -> note(store, message.payload()))

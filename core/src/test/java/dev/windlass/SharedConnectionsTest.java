@@ -68,6 +68,22 @@ final class SharedConnectionsTest {
     }
 
     @Test
+    void whoClosesTheDataSourceOfADatabaseClosesWhatNobodyUsesThere() throws Exception {
+        try (Connection used = sources.get(0).getConnection();
+                Connection other = sources.get(1).getConnection()) {
+            try (Connection idle = sources.get(0).getConnection()) {
+                assertThat(ask(idle, WHERE)).isEqualTo(databases.id(0));
+            }
+            assertThat(connections.open()).isEqualTo(3);
+
+            ((AutoCloseable) sources.get(0)).close();
+            assertThat(connections.open()).isEqualTo(2);
+            assertThat(ask(used, WHERE)).isEqualTo(databases.id(0));
+            assertThat(ask(other, WHERE)).isEqualTo(databases.id(1));
+        }
+    }
+
+    @Test
     void aConnectionIsUsedAgainForItsOwnDatabaseAndMakesRoomForAnother() throws SQLException {
         String first;
         try (Connection connection = sources.get(0).getConnection()) {

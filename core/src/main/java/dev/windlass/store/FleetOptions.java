@@ -7,7 +7,7 @@ import java.time.Duration;
  * What many stores share.
  *
  * @param concurrency how many handlers run at once, over all stores; half of the places are for stores that have none
- * @param inHand how many messages are claimed and not completed, over all stores
+ * @param inHand how many messages are claimed and not completed, over all stores; a store that has none gets a few beyond that
  * @param claimsAtOnce how many claims are under way; one that takes long does not count
  * @param keptConnections how many stores keep a connection, for heartbeats and notifications: those that have had work most
  *     recently. The others borrow one for each call, and look for work by polling

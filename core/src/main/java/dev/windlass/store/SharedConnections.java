@@ -76,14 +76,17 @@ public final class SharedConnections implements AutoCloseable {
     }
 
     /**
-     * A data source with the connections of this one, from this pool.
+     * A data source with the connections of this one, from this pool. It is an {@link AutoCloseable}, which closes those that nobody
+     * uses, as a {@link Store#opening} does when the store is gone.
      *
      * @param source opens a connection each time, as a driver's own data source does
      */
     public DataSource to(DataSource source) {
         Require.present("data source", source);
         return (DataSource) Proxy.newProxyInstance(
-                SharedConnections.class.getClassLoader(), new Class<?>[] {DataSource.class}, new Pooled(source));
+                SharedConnections.class.getClassLoader(),
+                new Class<?>[] {DataSource.class, AutoCloseable.class},
+                new Pooled(source));
     }
 
     /** Two of this pool with the same source are equal, so that a store described anew is the same. */
@@ -102,6 +105,10 @@ public final class SharedConnections implements AutoCloseable {
                         throw new SQLFeatureNotSupportedException("give the user and the password to the data source");
                     }
                     return borrow(source);
+                }
+                case "close" -> {
+                    closeIdle(source);
+                    return null;
                 }
                 case "equals" -> {
                     return arguments != null && arguments[0] != null && isSame(arguments[0]);
@@ -256,6 +263,19 @@ public final class SharedConnections implements AutoCloseable {
             connection.close();
         } catch (SQLException e) {
             // it is gone either way
+        }
+    }
+
+    /** Nobody needs this database any more, for now. */
+    private void closeIdle(DataSource source) {
+        List<Idle> gone;
+        synchronized (this) {
+            gone = idle.stream().filter(each -> each.source == source).toList();
+            idle.removeAll(gone);
+        }
+        for (Idle each : gone) {
+            closeQuietly(each.connection);
+            forget();
         }
     }
 

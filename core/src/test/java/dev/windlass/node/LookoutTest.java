@@ -7,6 +7,7 @@ import ch.qos.logback.classic.Level;
 import dev.windlass.Logs;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.base.OwnerToken;
 import dev.windlass.inbox.InboxOptions;
 import dev.windlass.outbox.OutboxEntry;
@@ -31,7 +32,7 @@ final class LookoutTest {
 
     private final Queue<String> handled = new ConcurrentLinkedQueue<>();
 
-    private Windlass.Builder resting(boolean hears) {
+    private WindlassBuilder resting(boolean hears) {
         return database.windlass()
                 .options(database.options().withWakeUp(hears))
                 .outbox(database.shortLease().withPollingInterval(RESTS_AT_ONCE))

@@ -89,9 +89,9 @@ final class StoreRecipes {
         return builder;
     }
 
-    static Store shared(SharedConnections connections, String tenant, DataSource unpooled) {
+    static Store shared(SharedConnections connections, Tenant tenant, Function<String, DataSource> unpooled) {
         // tag::connections
-        Store store = Store.of(tenant, connections.to(unpooled));
+        Store store = Store.opening(tenant.name(), tenant.url(), () -> connections.to(unpooled.apply(tenant.url())));
         // end::connections
         return store;
     }

@@ -88,12 +88,14 @@ final class StoreRecipesTest {
         }
     }
 
+    private static Store shared(SharedConnections connections, String name) {
+        return StoreRecipes.shared(connections, new StoreRecipes.Tenant(name, name), StoreRecipesTest::source);
+    }
+
     @Test
     void databasesShareAPool() {
         try (SharedConnections connections = SharedConnections.atMost(4);
-                Fleet fleet = Fleet.over(List.of(
-                                StoreRecipes.shared(connections, "north", source("north")),
-                                StoreRecipes.shared(connections, "south", source("south"))))
+                Fleet fleet = Fleet.over(List.of(shared(connections, "north"), shared(connections, "south")))
                         .start()) {
             StoreRecipes.route(fleet, "north", "x");
             StoreRecipes.route(fleet, "south", "x");

@@ -175,15 +175,6 @@ final class Capacity<M> {
         }
     }
 
-    boolean isPaused() {
-        lock.lock();
-        try {
-            return lanes.all.stream().anyMatch(lane -> lane.paused);
-        } finally {
-            lock.unlock();
-        }
-    }
-
     /** When the first lane that rests now may be looked at again, by the monotonic clock. */
     OptionalLong restEnds() {
         lock.lock();

@@ -199,7 +199,11 @@ public final class Dispatcher<M> {
             case TOPICS -> claimer.pausesChanged();
             case CANCEL -> heartBeat.renewAll();
             case READY -> ready(signal);
-            default -> log.debug("[{}] heard {}", database.name(), signal);
+            case MISSED -> {
+                claimer.pausesChanged();
+                heartBeat.renewAll();
+            }
+            case PROOF, UNKNOWN -> log.debug("[{}] heard {}", database.name(), signal);
         }
     }
 

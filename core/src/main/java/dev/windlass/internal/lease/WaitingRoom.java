@@ -52,8 +52,9 @@ final class WaitingRoom {
     }
 
     private void heard(Signal signal) {
-        if (signal.kind() == Signal.Kind.READY) {
-            freed(signal.subject());
+        switch (signal.kind()) {
+            case READY, MISSED -> freed(signal.subject());
+            case TOPICS, CANCEL, PROOF, UNKNOWN -> {}
         }
     }
 

@@ -54,12 +54,12 @@ public final class PollingPace {
             restlessUntil = System.nanoTime() + RESTLESS.toNanos();
             next = min(QUICK, shortest);
         }
-        Duration now = next;
         boolean restless = System.nanoTime() - restlessUntil < 0;
-        if (now.compareTo(LONGEST) >= 0 && !restless) {
+        if (next.compareTo(LONGEST) >= 0 && !restless) {
             return rest();
         }
         resting = false;
+        Duration now = min(next, LONGEST);
         Duration doubled = now.multipliedBy(2);
         next = restless && doubled.compareTo(shortest) > 0 ? max(now, shortest) : doubled;
         return now;

@@ -12,7 +12,8 @@ public record Signal(Kind kind, String subject) {
     /** Several have become ready, or will soon: some may not be committed yet. */
     public static final Signal READY = new Signal(Kind.READY, "");
 
-    public static final Signal TOPICS = new Signal(Kind.TOPICS, "");
+    /** What was sent may not have arrived, or will not arrive any more: it is good to look. Nobody sends this. */
+    static final Signal MISSED = new Signal(Kind.MISSED, "");
 
     public enum Kind {
         /** Something of this topic, or of this name, is ready. */
@@ -21,6 +22,8 @@ public record Signal(Kind kind, String subject) {
         TOPICS,
         /** Something in progress is to be cancelled. */
         CANCEL,
+        /** Anything may have been sent, and was not heard. */
+        MISSED,
         /** Who listens tells itself, to know whether it hears. */
         PROOF,
         /** What only newer programs know. */

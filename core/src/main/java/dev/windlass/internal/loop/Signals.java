@@ -47,7 +47,7 @@ public final class Signals {
     private @Nullable Subscribed subscribed;
     private boolean deaf;
 
-    /** Who wants to know what is said on a channel. After a time in which some may have been missed, it is told of all kinds. */
+    /** Who wants to know what is said on a channel. It is told, too, when something may have been missed. */
     @FunctionalInterface
     public interface Ear {
         void heard(Signal signal);
@@ -156,7 +156,7 @@ public final class Signals {
             if (now != null && !now.proved) {
                 return prove(now, heard);
             }
-            added.forEach(channel -> tellAll(ear(channel)));
+            added.forEach(channel -> ear(channel).heard(Signal.MISSED));
             heard.forEach(each -> ear(each.channel).heard(each.signal));
             return Duration.ZERO;
         } catch (SQLException | RuntimeException | LinkageError e) {
@@ -181,13 +181,8 @@ public final class Signals {
             hears.accept(next);
         }
         if (changes || next == Hearing.ALL) {
-            ears.values().forEach(Signals::tellAll);
+            ears.values().forEach(ear -> ear.heard(Signal.MISSED));
         }
-    }
-
-    private static void tellAll(Ear ear) {
-        ear.heard(Signal.TOPICS);
-        ear.heard(Signal.READY);
     }
 
     /** Returns the channels that are new on a connection that is known to work. */

@@ -180,14 +180,8 @@ public final class ScheduleNode {
     private void heardOfTimers(Signal signal) {
         if (signal.kind() == Signal.Kind.READY) {
             timerHandOff.expect();
-            timerHandOff.wake();
         }
-    }
-
-    private void heardOfJobs(Signal signal) {
-        if (signal.kind() == Signal.Kind.READY) {
-            ticker.wake();
-        }
+        timerHandOff.wake();
     }
 
     public Timers timers() {
@@ -215,7 +209,7 @@ public final class ScheduleNode {
             signals.subscribe(timerChannel, this::heardOfTimers);
         }
         ticker.start();
-        signals.subscribe(jobChannel, this::heardOfJobs);
+        signals.subscribe(jobChannel, signal -> ticker.wake());
         maintenance.start();
         lookout.add(new TimerWatcher());
         lookout.add(new JobWatcher());

@@ -56,7 +56,7 @@ final class KeptConnectionTest {
 
     private void listen(String channel) {
         node.signals().subscribe(channel, signal -> heard.add(channel + ": " + signal.text()));
-        eventually().until(() -> heard.contains(channel + ": ready"));
+        eventually().until(() -> heard.contains(channel + ": missed"));
     }
 
     @Test
@@ -93,7 +93,7 @@ final class KeptConnectionTest {
         database.value(Boolean.class, "select pg_terminate_backend(?)", first);
 
         // when it breaks, since none may come, and when there is another, since some may have been missed
-        eventually().until(() -> Collections.frequency(List.copyOf(heard), "kept_a: ready") == 2);
+        eventually().until(() -> Collections.frequency(List.copyOf(heard), "kept_a: missed") == 2);
         say("kept_a", "ready again");
         eventually().until(() -> heard.contains("kept_a: ready again"));
         assertThat(backend()).isNotEqualTo(first);

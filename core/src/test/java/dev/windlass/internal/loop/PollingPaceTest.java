@@ -55,6 +55,14 @@ final class PollingPaceTest {
     }
 
     @Test
+    void whoExpectsWorkNeverSleepsLong() {
+        PollingPace sleepy = new PollingPace(Duration.ofMinutes(10), () -> rests++);
+        sleepy.expect();
+        sleepy.afterNothing();
+        assertThat(sleepy.afterWork()).isEqualTo(Duration.ofSeconds(1));
+    }
+
+    @Test
     void whoCannotClaimAnythingLeavesItToTheLookoutAtOnce() {
         pace.afterWork();
         assertThat(pace.rest()).isEqualTo(Loop.PARKED);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.windlass.Shows;
 import dev.windlass.TestDatabase;
 import dev.windlass.base.HandlerOptions;
+import dev.windlass.internal.database.Call;
 import dev.windlass.internal.dispatch.Handling;
 import dev.windlass.internal.dispatch.Telemetry;
 import dev.windlass.internal.queue.Claimed;
@@ -20,6 +21,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -115,6 +117,12 @@ final class ClaimPaceTest {
                     throws SQLException {
                 looks.add(System.nanoTime());
                 return super.claim(connection, owner, lease, limit, bytes, demands);
+            }
+
+            @Override
+            public Call look(Connection connection, @Nullable List<String> topics, boolean others) {
+                looks.add(System.nanoTime());
+                return super.look(connection, topics, others);
             }
         };
         Handling<OutboxMessage> handling =
