@@ -114,6 +114,7 @@ final class PostgresDeadlockTest {
                 Statement statement = intruder.createStatement()) {
             intruder.setAutoCommit(false);
             statement.execute("set local deadlock_timeout = '10 min'"); // so that the verb is the victim
+            statement.execute("set local application_name = 'intruder'");
             statement.execute("select 1 from \"" + database.schema() + "\".stock for update");
             Outbox outbox = database.start(database.windlass()
                             .outbox(OutboxOptions.defaults()
@@ -160,7 +161,7 @@ final class PostgresDeadlockTest {
         }
     }
 
-    /** The first time it waits until somebody waits for the message, so that the deadlock is certain. */
+    /** The first time it waits until the intruder waits for the message, so that the deadlock is certain. */
     private static void createTheTrigger(String change) throws SQLException {
         database.execute("create sequence %s.tries");
         database.execute("create sequence %s.deadlocks"); // no rollback takes back what it counted
@@ -170,8 +171,9 @@ final class PostgresDeadlockTest {
                     set lock_timeout = 0 set deadlock_timeout = '10ms' as $$
                 begin
                     if nextval('%s.tries') = 1 then
-                        while not exists (select from pg_locks l
-                                           where not l.granted and pg_backend_pid() = any (pg_blocking_pids(l.pid))) loop
+                        while not exists (select from pg_stat_activity a
+                                           where a.application_name = 'intruder'
+                                             and pg_backend_pid() = any (pg_blocking_pids(a.pid))) loop
                             perform pg_sleep(0.01);
                         end loop;
                     end if;
