@@ -3,7 +3,6 @@ package dev.windlass;
 import dev.windlass.base.WindlassException;
 import dev.windlass.inbox.Inbox;
 import dev.windlass.internal.fleet.FairTurnstile;
-import dev.windlass.internal.fleet.OpenedSource;
 import dev.windlass.internal.fleet.Parallel;
 import dev.windlass.internal.fleet.RecentAttention;
 import dev.windlass.internal.fleet.StoreSet;
@@ -11,7 +10,6 @@ import dev.windlass.internal.loop.Loop;
 import dev.windlass.internal.loop.Node;
 import dev.windlass.internal.loop.Places;
 import dev.windlass.internal.loop.Workers;
-import dev.windlass.internal.support.InWords;
 import dev.windlass.internal.support.Require;
 import dev.windlass.join.Joins;
 import dev.windlass.lease.Leases;
@@ -22,23 +20,15 @@ import dev.windlass.store.DatabaseDiscovery;
 import dev.windlass.store.FleetOptions;
 import dev.windlass.store.Router;
 import dev.windlass.store.Store;
-import dev.windlass.store.StoreMigration;
 import dev.windlass.store.StoreState;
 import dev.windlass.store.UnknownStoreException;
 import dev.windlass.work.WorkQueue;
-import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.List;
-import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.BiConsumer;
-import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -74,12 +64,12 @@ public final class Fleet implements AutoCloseable {
     private final UnaryOperator<String> routing;
     private final Loop refreshing;
     private final AtomicBoolean closed = new AtomicBoolean();
-    private final Thread hook = new Thread(this::close, "windlass-shutdown");
+    final Thread hook = new Thread(this::close, "windlass-shutdown");
     private final Object refresh = new Object();
     private volatile boolean known;
     private boolean troubled;
 
-    private Fleet(Builder builder) {
+    Fleet(FleetBuilder builder) {
         options = builder.options;
         discovery = builder.discovery;
         listed = builder.stores;
@@ -93,14 +83,14 @@ public final class Fleet implements AutoCloseable {
                 (store, source) ->
                         builder.windlass(store, source).sharing(shared).start(),
                 Windlass::close,
-                Builder::inWords,
+                FleetBuilder::inWords,
                 new Parallel(workers, options.parallelism()),
                 workers);
         refreshing = new Loop("discovering stores", workers, this::refreshByItself);
     }
 
     /** Begins to describe a fleet of these stores. */
-    public static Builder over(Collection<Store> stores) {
+    public static FleetBuilder over(Collection<Store> stores) {
         List<Store> all = List.copyOf(Require.elements("stores", stores));
         if (all.isEmpty()) {
             throw new IllegalArgumentException(
@@ -110,12 +100,12 @@ public final class Fleet implements AutoCloseable {
             throw new IllegalArgumentException("expected stores with different identifiers, got two with the same: "
                     + all.stream().map(Store::id).sorted().toList());
         }
-        return new Builder(all, null);
+        return new FleetBuilder(all, null);
     }
 
     /** Begins to describe a fleet of those stores that this finds, now and later. */
-    public static Builder discovering(DatabaseDiscovery discovery) {
-        return new Builder(List.of(), Require.present("discovery", discovery));
+    public static FleetBuilder discovering(DatabaseDiscovery discovery) {
+        return new FleetBuilder(List.of(), Require.present("discovery", discovery));
     }
 
     /**
@@ -208,14 +198,14 @@ public final class Fleet implements AutoCloseable {
         }
     }
 
-    private static Collection<Store> discovered(DatabaseDiscovery discovery) {
+    static Collection<Store> discovered(DatabaseDiscovery discovery) {
         try {
             return Require.elements("stores", discovery.discover());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new WindlassException("interrupted while discovering stores", e);
         } catch (Exception e) {
-            throw new WindlassException("could not discover stores: " + Builder.inWords(e));
+            throw new WindlassException("could not discover stores: " + FleetBuilder.inWords(e));
         }
     }
 
@@ -237,7 +227,7 @@ public final class Fleet implements AutoCloseable {
     }
 
     /** All have been tried when it returns; those that failed are tried again. */
-    private Fleet start() {
+    Fleet start() {
         Duration next = refreshByItself();
         if (discovery != null) {
             refreshing.start(next);
@@ -267,145 +257,6 @@ public final class Fleet implements AutoCloseable {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {
             log.debug("the process is ending");
-        }
-    }
-
-    /** Describes a fleet. */
-    public static final class Builder {
-        private static final Duration MIGRATING = Duration.ofDays(1);
-
-        private final List<Store> stores;
-        private final @Nullable DatabaseDiscovery discovery;
-        private BiConsumer<Store, WindlassBuilder> description = (store, windlass) -> {};
-        private FleetOptions options = FleetOptions.defaults();
-        private UnaryOperator<String> routing = key -> key;
-        private boolean ensureSchema;
-        private boolean closeOnShutdown;
-
-        private Builder(List<Store> stores, @Nullable DatabaseDiscovery discovery) {
-            this.stores = stores;
-            this.discovery = discovery;
-        }
-
-        /** Describes the Windlass of each store: its handlers, jobs and options. Called again each time that one is opened. */
-        public Builder each(BiConsumer<Store, WindlassBuilder> description) {
-            this.description = this.description.andThen(Require.present("description", description));
-            return this;
-        }
-
-        /** The same where it does not matter which store it is. */
-        public Builder each(Consumer<WindlassBuilder> description) {
-            Require.present("description", description);
-            return each((store, windlass) -> description.accept(windlass));
-        }
-
-        public Builder options(FleetOptions options) {
-            this.options = Require.present("set of options", options);
-            return this;
-        }
-
-        /** Which store belongs to a key: {@link dev.windlass.store.Shards}, say. Without this, the key is its identifier. */
-        public Builder routing(UnaryOperator<String> routing) {
-            this.routing = Require.present("routing", routing);
-            return this;
-        }
-
-        /** Closes it when the process is told to end (SIGTERM, Ctrl-C, {@code System.exit}), as {@link WindlassBuilder} can. */
-        public Builder closeOnShutdown() {
-            closeOnShutdown = true;
-            return this;
-        }
-
-        /** Creates or upgrades the schema of each store when it is opened. */
-        public Builder ensureSchema() {
-            ensureSchema = true;
-            return this;
-        }
-
-        private WindlassBuilder windlass(Store store, DataSource source) {
-            WindlassBuilder windlass = Windlass.on(source);
-            description.accept(store, windlass);
-            windlass.name(store.id());
-            store.schema().ifPresent(windlass::schema);
-            return ensureSchema ? windlass.ensureSchema() : windlass;
-        }
-
-        /** The text of other exceptions may hold a URL with a password. */
-        private static String inWords(Exception e) {
-            if (e instanceof WindlassException) {
-                return String.valueOf(e.getMessage());
-            }
-            return e instanceof SQLException sql
-                    ? e.getClass().getName() + " (SQLSTATE " + sql.getSQLState() + ")"
-                    : e.getClass().getName();
-        }
-
-        /**
-         * Brings the schemas of all stores up to date, several at once, without starting anything. One that fails keeps no other
-         * from it.
-         *
-         * @param progress told of each as it ends
-         * @return what became of each
-         */
-        public List<StoreMigration> migrate(Consumer<StoreMigration> progress) {
-            Require.present("progress", progress);
-            Collection<Store> all = discovery == null ? stores : discovered(discovery);
-            List<StoreMigration> done = Collections.synchronizedList(new ArrayList<>());
-            try (Workers workers = new Workers()) {
-                new Parallel(workers, options.parallelism())
-                        .all(
-                                all.stream()
-                                        .map(store -> (Runnable) () -> migrate(store, all.size(), done, progress))
-                                        .toList(),
-                                MIGRATING);
-            }
-            return List.copyOf(done);
-        }
-
-        private void migrate(Store store, int of, List<StoreMigration> done, Consumer<StoreMigration> progress) {
-            long start = System.nanoTime();
-            Optional<String> problem = problem(store);
-            Duration took = Duration.ofNanos(System.nanoTime() - start);
-            StoreMigration ended;
-            synchronized (done) {
-                ended = new StoreMigration(store.id(), done.size() + 1, of, took, problem);
-                done.add(ended);
-            }
-            if (problem.isPresent()) {
-                log.warn("[{}] its schema could not be brought up to date: {}", store.id(), problem.get());
-            } else {
-                log.debug("[{}] its schema is up to date after {}", store.id(), InWords.of(took));
-            }
-            progress.accept(ended);
-        }
-
-        private Optional<String> problem(Store store) {
-            try {
-                OpenedSource source = OpenedSource.of(store);
-                try {
-                    windlass(store, source.dataSource()).migrator().migrate();
-                    return Optional.empty();
-                } finally {
-                    source.close();
-                }
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                return Optional.of("interrupted");
-            } catch (Exception e) {
-                return Optional.of(inWords(e));
-            }
-        }
-
-        /**
-         * Opens the stores, and begins to work. Returns when each has been tried; those that cannot be opened are tried again, and
-         * {@link Fleet#stores} tells of them.
-         */
-        public Fleet start() {
-            Fleet fleet = new Fleet(this).start();
-            if (closeOnShutdown) {
-                Runtime.getRuntime().addShutdownHook(fleet.hook);
-            }
-            return fleet;
         }
     }
 }

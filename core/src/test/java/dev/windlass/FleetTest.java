@@ -46,7 +46,7 @@ final class FleetTest {
 
     private final Set<String> handled = ConcurrentHashMap.newKeySet();
 
-    private Fleet.Builder handling(Fleet.Builder builder) {
+    private FleetBuilder handling(FleetBuilder builder) {
         return builder.each((store, windlass) -> windlass.outboxHandler(
                         "a", message -> handled.add(store.id() + " " + message.payload()))
                 .options(windlassOptions()));
@@ -121,7 +121,7 @@ final class FleetTest {
 
     @Test
     void everyFeatureWorksInEachStore() {
-        Fleet.Builder builder = Fleet.over(databases.all())
+        FleetBuilder builder = Fleet.over(databases.all())
                 .each((store, windlass) -> windlass.outboxHandler(
                                 "a", message -> handled.add(store.id() + " " + message.payload()))
                         .outboxHandler("step", message -> {})
@@ -166,7 +166,7 @@ final class FleetTest {
     void discoveryAddsRemovesAndReplacesStoresAndLeavesTheOthersAlone() {
         List<Store> now = Collections.synchronizedList(new ArrayList<>(List.of(databases.store(0))));
         AtomicInteger asked = new AtomicInteger();
-        Fleet.Builder builder = handling(Fleet.discovering(() -> {
+        FleetBuilder builder = handling(Fleet.discovering(() -> {
             asked.incrementAndGet();
             return List.copyOf(now);
         }));
@@ -373,7 +373,7 @@ final class FleetTest {
             List<Store> schemas = List.of(
                     Store.of("north", pool).withSchema("north"),
                     Store.of("south", pool).withSchema("south"));
-            Fleet.Builder builder = handling(Fleet.over(schemas));
+            FleetBuilder builder = handling(Fleet.over(schemas));
             List<StoreMigration> told = Collections.synchronizedList(new ArrayList<>());
             List<StoreMigration> done = builder.migrate(told::add);
             assertThat(done).containsExactlyElementsOf(told).hasSize(2);

@@ -51,7 +51,7 @@ final class ManyStoresTest {
         databases.clear();
     }
 
-    private Fleet.Builder handling(Fleet.Builder builder) {
+    private FleetBuilder handling(FleetBuilder builder) {
         return builder.options(OPTIONS)
                 .each((store, windlass) -> windlass.options(WindlassOptions.defaults()
                                 .withMaxPollingInterval(Duration.ofSeconds(2))

@@ -1,6 +1,7 @@
 package dev.windlass.examples;
 
 import dev.windlass.Fleet;
+import dev.windlass.FleetBuilder;
 import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.store.DatabaseDiscovery;
@@ -81,9 +82,9 @@ final class StoreRecipes {
         // end::refresh
     }
 
-    static Fleet.Builder shards(DataSource first, DataSource second) {
+    static FleetBuilder shards(DataSource first, DataSource second) {
         // tag::shards
-        Fleet.Builder builder = Fleet.over(List.of(Store.of("shard-1", first), Store.of("shard-2", second)))
+        FleetBuilder builder = Fleet.over(List.of(Store.of("shard-1", first), Store.of("shard-2", second)))
                 .routing(Shards.over(List.of("shard-1", "shard-2")));
         // end::shards
         return builder;
@@ -96,16 +97,16 @@ final class StoreRecipes {
         return store;
     }
 
-    static Fleet.Builder schemas(DataSource pool) {
+    static FleetBuilder schemas(DataSource pool) {
         // tag::schemas
-        Fleet.Builder builder = Fleet.over(List.of(
+        FleetBuilder builder = Fleet.over(List.of(
                 Store.of("north", pool).withSchema("windlass_north"),
                 Store.of("south", pool).withSchema("windlass_south")));
         // end::schemas
         return builder;
     }
 
-    static List<StoreMigration> migrate(Fleet.Builder builder) {
+    static List<StoreMigration> migrate(FleetBuilder builder) {
         // tag::migrate
         List<StoreMigration> done = builder.migrate(store -> System.out.printf(
                 "%d of %d: %s %s%n",

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.windlass.Fleet;
+import dev.windlass.FleetBuilder;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.examples.StoreRecipes.Tenant;
 import dev.windlass.store.SharedConnections;
@@ -116,7 +117,7 @@ final class StoreRecipesTest {
 
     @Test
     void schemasOfOneDatabaseAreStores() {
-        Fleet.Builder builder = StoreRecipes.schemas(source("north"));
+        FleetBuilder builder = StoreRecipes.schemas(source("north"));
         assertThat(StoreRecipes.migrate(builder))
                 .allMatch(each -> each.problem().isEmpty());
         try (Fleet fleet = builder.start()) {
