@@ -1,5 +1,6 @@
 package dev.windlass.cli;
 
+import dev.windlass.cli.bench.Load;
 import dev.windlass.cli.bench.OutboxBench;
 import java.util.EnumSet;
 import java.util.Set;
@@ -20,6 +21,7 @@ import picocli.CommandLine.Spec;
             BenchInboxCommand.class,
             BenchJoinsCommand.class,
             BenchLeasesCommand.class,
+            BenchStoresCommand.class,
             BenchTimersCommand.class,
             BenchWorkCommand.class
         })
@@ -33,7 +35,7 @@ final class BenchCommand implements Callable<Integer> {
     public Integer call() {
         throw new ParameterException(
                 spec.commandLine(),
-                "expected what to measure, got nothing; there are: outbox, inbox, joins, leases, timers, work");
+                "expected what to measure, got nothing; there are: outbox, inbox, joins, leases, stores, timers, work");
     }
 
     /** Enqueue, drain and latency of the outbox, in a schema of its own that is dropped at the end. */
@@ -97,8 +99,8 @@ final class BenchCommand implements Callable<Integer> {
 
         private OutboxBench.Settings settings() {
             try {
-                return new OutboxBench.Settings(
-                        messages, payload, batch, concurrency, rounds, !delete, openSnapshot, parts);
+                Load load = new Load(messages, payload, batch, concurrency, rounds, !delete);
+                return new OutboxBench.Settings(load, openSnapshot, parts);
             } catch (IllegalArgumentException e) {
                 throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
             }

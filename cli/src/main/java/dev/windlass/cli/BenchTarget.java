@@ -14,6 +14,13 @@ final class BenchTarget {
     private DatabaseOptions database = new DatabaseOptions();
 
     void measure(CommandSpec spec, Bench bench) throws Exception {
+        measure(spec, bench, bench);
+    }
+
+    /**
+     * @param onEmbedded what to do on a server that is thrown away, instead
+     */
+    void measure(CommandSpec spec, Bench bench, Bench onEmbedded) throws Exception {
         Optional<Target> target =
                 database.target(spec, WindlassCommand.above(spec).environment());
         if (target.isPresent()) {
@@ -25,7 +32,7 @@ final class BenchTarget {
                 .withSetting("shared_buffers", "512MB")
                 .withSetting("max_wal_size", "4GB");
         try (EmbeddedPostgres server = EmbeddedPostgres.start(options)) {
-            bench.run(server.jdbcUrl(), server.user(), server.password());
+            onEmbedded.run(server.jdbcUrl(), server.user(), server.password());
         }
     }
 

@@ -1,14 +1,9 @@
 package dev.windlass.cli.bench;
 
 import dev.windlass.Windlass;
-import dev.windlass.base.HandlerOptions;
-import dev.windlass.outbox.OutboxOptions;
 import java.io.PrintWriter;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
-import java.time.Duration;
 import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -33,36 +28,10 @@ public final class OutboxBench {
     /**
      * What to measure.
      *
-     * @param keep whether handled messages are kept, or deleted at once
      * @param openSnapshot whether to drain once more while another session holds a snapshot
      * @param parts which of it
      */
-    public record Settings(
-            int messages,
-            int payloadBytes,
-            int batchSize,
-            int concurrency,
-            int rounds,
-            boolean keep,
-            boolean openSnapshot,
-            Set<Part> parts) {
-
-        public Settings {
-            if (messages < 1000 || payloadBytes < 0 || rounds < 1) {
-                throw new IllegalArgumentException(
-                        "expected at least 1,000 messages, a payload of 0 or more bytes and 1 round, got " + messages
-                                + ", " + payloadBytes + " and " + rounds);
-            }
-        }
-
-        OutboxOptions outbox() {
-            OutboxOptions options = OutboxOptions.defaults()
-                    .withBatchSize(batchSize)
-                    .withConcurrency(concurrency)
-                    .withHandlers(HandlerOptions.defaults().withConcurrency(concurrency));
-            return keep ? options : options.withRetention(Duration.ZERO);
-        }
-    }
+    public record Settings(Load load, boolean openSnapshot, Set<Part> parts) {}
 
     public OutboxBench(PrintWriter out, Settings settings) {
         this.out = out;
@@ -70,14 +39,14 @@ public final class OutboxBench {
     }
 
     public void run(String url, @Nullable String user, @Nullable String password) throws Exception {
-        try (Bench bench = new Bench(url, user, password, settings.outbox())) {
+        try (Bench bench = new Bench(url, user, password, settings.load().outbox())) {
             say(
                     "%,d messages of %,d bytes, batches of %,d, %d rounds, handled messages are %s",
-                    settings.messages(),
-                    settings.payloadBytes(),
-                    settings.batchSize(),
-                    settings.rounds(),
-                    settings.keep() ? "kept" : "deleted");
+                    settings.load().messages(),
+                    settings.load().payloadBytes(),
+                    settings.load().batchSize(),
+                    settings.load().rounds(),
+                    settings.load().keep() ? "kept" : "deleted");
             say("%s, %d processors", server(bench), Runtime.getRuntime().availableProcessors());
             say("");
             if (settings.parts().contains(Part.DRAIN)) {
@@ -95,14 +64,14 @@ public final class OutboxBench {
     private void drain(Bench bench) throws Exception {
         say(
                 "drain of no-op messages, against the same claim and ack in a stored procedure (best of sessions x batches)");
-        double[] limits = new double[settings.rounds()];
-        double[] rates = new double[settings.rounds()];
+        double[] limits = new double[settings.load().rounds()];
+        double[] rates = new double[settings.load().rounds()];
         int[] best = bestLimit(bench);
         warmUp(bench);
-        for (int round = 0; round < settings.rounds(); round++) {
+        for (int round = 0; round < settings.load().rounds(); round++) {
             limits[round] = limit(bench, best[0], best[1]);
-            bench.fill(settings.messages(), settings.payloadBytes());
-            rates[round] = DrainRate.measure(bench, settings.messages()).whole();
+            bench.fill(settings.load().messages(), settings.load().payloadBytes());
+            rates[round] = DrainRate.measure(bench, settings.load().messages()).whole();
             say("  round %d   limit %,9.0f/s   windlass %,9.0f/s", round + 1, limits[round], rates[round]);
         }
         say(
@@ -110,8 +79,9 @@ public final class OutboxBench {
                 Bench.median(limits), Bench.median(rates), 100 * Bench.median(rates) / Bench.median(limits));
         keyed(bench);
         if (settings.openSnapshot()) {
-            bench.fill(settings.messages(), settings.payloadBytes());
-            DrainRate.Rate rate = DrainRate.measureUnderSnapshot(bench, settings.messages());
+            bench.fill(settings.load().messages(), settings.load().payloadBytes());
+            DrainRate.Rate rate =
+                    DrainRate.measureUnderSnapshot(bench, settings.load().messages());
             say(
                     "  with a snapshot held open elsewhere    windlass %,9.0f/s   %.0f %% of the median above; the last tenth"
                             + " %.0f %% as fast as the first",
@@ -122,14 +92,14 @@ public final class OutboxBench {
 
     /** The same messages under ordering keys, each round beside one without. */
     private void keyed(Bench bench) throws Exception {
-        double[] plain = new double[settings.rounds()];
-        double[] keyed = new double[settings.rounds()];
-        for (int round = -1; round < settings.rounds(); round++) {
+        double[] plain = new double[settings.load().rounds()];
+        double[] keyed = new double[settings.load().rounds()];
+        for (int round = -1; round < settings.load().rounds(); round++) {
             int slot = Math.max(0, round); // the first time is for warming up
-            bench.fill(settings.messages(), settings.payloadBytes());
-            plain[slot] = DrainRate.measure(bench, settings.messages()).whole();
-            bench.fill(settings.messages(), settings.payloadBytes(), KEYS);
-            keyed[slot] = DrainRate.measure(bench, settings.messages()).whole();
+            bench.fill(settings.load().messages(), settings.load().payloadBytes());
+            plain[slot] = DrainRate.measure(bench, settings.load().messages()).whole();
+            bench.fill(settings.load().messages(), settings.load().payloadBytes(), KEYS);
+            keyed[slot] = DrainRate.measure(bench, settings.load().messages()).whole();
         }
         say(
                 "  under %,d ordering keys    without %,9.0f/s   with %,9.0f/s   %.0f %%",
@@ -138,9 +108,9 @@ public final class OutboxBench {
 
     /** The server has been warmed up by the search for its limit; the JVM compiles for some seconds of work. */
     private void warmUp(Bench bench) throws Exception {
-        for (int drained = 0; drained < WARM_UP; drained += settings.messages()) {
-            bench.fill(settings.messages(), settings.payloadBytes());
-            DrainRate.measure(bench, settings.messages());
+        for (int drained = 0; drained < WARM_UP; drained += settings.load().messages()) {
+            bench.fill(settings.load().messages(), settings.load().payloadBytes());
+            DrainRate.measure(bench, settings.load().messages());
         }
     }
 
@@ -161,16 +131,17 @@ public final class OutboxBench {
     }
 
     private double limit(Bench bench, int sessions, int batch) throws Exception {
-        bench.fill(settings.messages(), settings.payloadBytes());
-        return ServerLimit.drain(bench, settings.messages(), sessions, batch);
+        bench.fill(settings.load().messages(), settings.load().payloadBytes());
+        return ServerLimit.drain(bench, settings.load().messages(), sessions, batch);
     }
 
     private void enqueue(Bench bench) throws SQLException {
         say("enqueue in the caller's transaction, 1,000 messages in each, against bare INSERTs of the same row");
-        EnqueueRate rate = new EnqueueRate(bench, settings.messages(), settings.payloadBytes());
-        double[][] rates = new double[6][settings.rounds()];
+        EnqueueRate rate = new EnqueueRate(
+                bench, settings.load().messages(), settings.load().payloadBytes());
+        double[][] rates = new double[6][settings.load().rounds()];
         try (Windlass writer = rate.writer()) {
-            for (int round = -1; round < settings.rounds(); round++) {
+            for (int round = -1; round < settings.load().rounds(); round++) {
                 int slot = Math.max(0, round); // the first time is for warming up
                 rates[0][slot] = rate.bareSingle();
                 rates[1][slot] = rate.single(writer.outbox());
@@ -211,13 +182,8 @@ public final class OutboxBench {
     }
 
     private static String server(Bench bench) throws SQLException {
-        try (Connection connection = bench.pool.getConnection();
-                Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery("select 'PostgreSQL ' || current_setting('server_version')"
-                        + " || ', fsync ' || current_setting('fsync')"
-                        + " || ', synchronous_commit ' || current_setting('synchronous_commit')")) {
-            row.next();
-            return row.getString(1);
+        try (Connection connection = bench.pool.getConnection()) {
+            return BenchServer.describe(connection);
         }
     }
 

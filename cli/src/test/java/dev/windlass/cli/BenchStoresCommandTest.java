@@ -1,0 +1,98 @@
+package dev.windlass.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.windlass.embedded.EmbeddedPostgres;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+final class BenchStoresCommandTest {
+    private static final EmbeddedPostgres SERVER = EmbeddedPostgres.shared();
+
+    private static Ran bench(String... arguments) {
+        List<String> all =
+                new ArrayList<>(List.of("bench", "stores", "--url", SERVER.jdbcUrl(), "--user", SERVER.user()));
+        all.addAll(List.of(
+                "--messages", "1000", "--rounds", "1", "--stores", "1,2", "--quiet", "1", "--connections", "20"));
+        all.addAll(List.of(arguments));
+        return Ran.windlass(all.toArray(String[]::new));
+    }
+
+    private static long count(String sql) throws SQLException {
+        try (Connection connection = SERVER.dataSource().getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(sql)) {
+            row.next();
+            return row.getLong(1);
+        }
+    }
+
+    private static long databases() throws SQLException {
+        return count("select count(*) from pg_database where datname ^@ 'windlass_bench_'");
+    }
+
+    private static void execute(String sql) throws SQLException {
+        try (Connection connection = SERVER.dataSource().getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        }
+    }
+
+    @AfterEach
+    void dropWhatATestMade() throws SQLException {
+        execute("drop database if exists windlass_bench_2");
+    }
+
+    @Test
+    void theBenchmarkMeasuresDatabasesAndDropsThem() throws SQLException {
+        Ran ran = bench("--only", "throughput,idle", "--idle-stores", "3");
+        assertThat(ran.err()).isEmpty();
+        assertThat(ran.exitCode()).isZero();
+        assertThat(ran.out())
+                .containsPattern("a Windlass on one store.* /s")
+                .containsPattern("a fleet of 1 store +[\\d,]+ /s +\\d+\\.\\d\\d \\(aim 0\\.90\\)")
+                .containsPattern("a fleet of 2, 90 % of the messages in one +[\\d,]+ /s +\\d+\\.\\d\\d")
+                .containsPattern("idle: a fleet of 3 stores")
+                .containsPattern("heap after collection .* MB more than before")
+                .containsPattern("threads +\\d+ at most")
+                .containsPattern("connections +\\d+ at most \\(20 are allowed")
+                .containsPattern("transactions +-?[\\d.]+ /s")
+                .contains("processor time, client", "processor time, server");
+        assertThat(databases()).isZero();
+    }
+
+    @Test
+    void theBenchmarkMeasuresSchemasAndDropsThem() throws SQLException {
+        Ran ran = bench("--schemas", "--only", "latency,neighbours", "--first-messages", "2");
+        assertThat(ran.exitCode()).isZero();
+        assertThat(ran.out())
+                .containsPattern("this process, inTransaction +p50 .* p99 ")
+                .containsPattern("this process, own commit +p50 .* p99 ")
+                .containsPattern("another connection, by SQL +min .* median .* max .* of 2")
+                .containsPattern("beside +[\\d,]+ /s +\\d+\\.\\d\\d \\(aim 0\\.90\\)");
+        assertThat(count("select count(*) from pg_namespace where nspname ^@ 'windlass_bench_'"))
+                .isZero();
+    }
+
+    @Test
+    void aDatabaseThatItHasNotMadeIsRefusedAndLeftAlone() throws SQLException {
+        execute("create database windlass_bench_2");
+        Ran ran = bench("--only", "throughput");
+        assertThat(ran.exitCode()).isEqualTo(1);
+        assertThat(ran.err()).contains("expected no database", "windlass_bench_2", "nothing was touched");
+        assertThat(databases()).isOne();
+    }
+
+    @Test
+    void whatCannotBeMeasuredIsRefused() {
+        assertThat(bench("--idle-stores", "0").err()).contains("expected at least 1 idle store");
+        assertThat(bench("--stores", "0").err()).contains("expected numbers of stores from 1 on, got [0]");
+        assertThat(bench("--only", "nothing").exitCode()).isEqualTo(2);
+    }
+}
