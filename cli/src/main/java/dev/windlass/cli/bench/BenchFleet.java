@@ -7,13 +7,20 @@ import dev.windlass.base.WindlassOptions;
 import dev.windlass.internal.dispatch.Telemetry;
 import dev.windlass.store.FleetOptions;
 import dev.windlass.store.Store;
+import dev.windlass.store.StoreState;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import javax.sql.DataSource;
 
 /** Fleets that are measured. */
 final class BenchFleet {
     private static final Duration GRACE = Duration.ofSeconds(5);
+
+    private static final Duration PATIENCE = Duration.ofMinutes(5);
+    private static final long LOOK_EVERY_MILLIS = 20;
 
     private BenchFleet() {}
 
@@ -38,25 +45,33 @@ final class BenchFleet {
 
     /** Waits until all of these can handle messages. */
     static Fleet awaitRunning(Fleet fleet, List<Store> stores) throws InterruptedException {
-        long until = System.nanoTime() + Duration.ofMinutes(5).toNanos();
-        for (Store store : stores) {
-            while (!isRunning(fleet, store)) {
-                if (System.nanoTime() - until > 0) {
-                    throw new WindlassException("expected all stores to be open after 5 minutes, store " + store.id()
-                            + " is not: " + fleet.stores());
-                }
-                Thread.sleep(10);
-            }
+        long running = awaitRunning(fleet, stores, PATIENCE);
+        if (running < stores.size()) {
+            throw new WindlassException("expected all %d stores to be open after %d s, got %d"
+                    .formatted(stores.size(), PATIENCE.toSeconds(), running));
         }
         return fleet;
     }
 
-    private static boolean isRunning(Fleet fleet, Store store) {
-        try {
-            Windlass windlass = fleet.at(store.id());
-            return windlass.isRunning();
-        } catch (WindlassException e) {
-            return false;
+    /** Waits so long at most, and returns how many can. */
+    static long awaitRunning(Fleet fleet, List<Store> stores, Duration patience) throws InterruptedException {
+        long until = System.nanoTime() + patience.toNanos();
+        long running = running(fleet, stores);
+        while (running < stores.size() && until - System.nanoTime() > 0) {
+            TimeUnit.MILLISECONDS.sleep(LOOK_EVERY_MILLIS);
+            running = running(fleet, stores);
         }
+        return running;
+    }
+
+    private static long running(Fleet fleet, List<Store> stores) {
+        Set<String> open = fleet.stores().stream()
+                .filter(state -> state.status() == StoreState.Status.OPEN)
+                .map(StoreState::id)
+                .collect(Collectors.toSet());
+        return stores.stream()
+                .map(Store::id)
+                .filter(id -> open.contains(id) && fleet.at(id).isRunning())
+                .count();
     }
 }

@@ -33,7 +33,7 @@ abstract class BenchStores implements AutoCloseable {
     final Report report;
     private final Set<String> made = ConcurrentHashMap.newKeySet();
     private final ReadWriteLock making = new ReentrantReadWriteLock();
-    private final Thread hook = new Thread(this::end, "bench-end");
+    private final Thread hook = new Thread(this::breakOff, "bench-end");
     private final boolean throwAway;
     private int count;
     private volatile boolean ended;
@@ -150,6 +150,11 @@ abstract class BenchStores implements AutoCloseable {
         } catch (IllegalStateException e) {
             log.debug("the process is ending");
         }
+    }
+
+    private void breakOff() {
+        BenchLogFilter.breakOff();
+        end();
     }
 
     private void end() {

@@ -6,6 +6,7 @@ import dev.windlass.store.SharedConnections;
 import dev.windlass.store.Store;
 import java.lang.management.ManagementFactory;
 import java.sql.Connection;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -16,6 +17,11 @@ final class IdleStores {
     private static final int MOST_THREADS = 20;
     private static final int MOST_TRANSACTIONS = 200;
     private static final int COLLECTIONS = 3;
+
+    /** A fleet that has so many to open in vain is measured as it is. */
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+    private static final Duration TELL_EVERY = Duration.ofSeconds(10);
 
     /** Until the server has counted what the last sessions did. */
     private static final long AFTER_CLOSE_MILLIS = 5_000;
@@ -54,26 +60,32 @@ final class IdleStores {
     }
 
     private Seen withFleet(Connection watching) throws Exception {
-        int count = settings.idleStores();
         long before = heap();
         long start = System.nanoTime();
-        try (SharedConnections connections = SharedConnections.atMost(settings.connections());
-                Fleet fleet = open(stores.stores(count, connections))) {
-            report.say(
-                    "  opened in %1$.1f s, left alone for %2$d s, then watched for %2$d s",
-                    seconds(start), settings.quiet().toSeconds());
-            Thread.sleep(settings.quiet().toMillis());
-            Seen seen = watch(watching);
-            tellHeap(before, heap(), fleet.stores().size());
-            return seen;
+        try (SharedConnections connections = SharedConnections.atMost(settings.connections())) {
+            List<Store> all = stores.stores(settings.idleStores(), connections);
+            try (Fleet fleet = open(all)) {
+                long running = BenchFleet.awaitRunning(fleet, all, PATIENCE);
+                report.say("  %,d of %,d are open after %.1f s", running, all.size(), seconds(start));
+                report.say(
+                        "  left alone for %1$d s, then watched for %1$d s",
+                        settings.quiet().toSeconds());
+                Thread.sleep(settings.quiet().toMillis());
+                Seen seen = watch(watching);
+                tellHeap(before, heap(), all.size());
+                return seen;
+            }
         }
     }
 
-    private static Fleet open(List<Store> all) throws InterruptedException {
-        Fleet fleet = Fleet.over(all)
-                .each(windlass -> windlass.options(BenchFleet.options()).outboxHandler(Bench.TOPIC, message -> {}))
+    private Fleet open(List<Store> all) {
+        Progress progress = new Progress(report, "  %,d of " + all.size() + " are being opened", TELL_EVERY);
+        return Fleet.over(all)
+                .each(windlass -> {
+                    windlass.options(BenchFleet.options()).outboxHandler(Bench.TOPIC, message -> {});
+                    progress.one();
+                })
                 .start();
-        return BenchFleet.awaitRunning(fleet, all);
     }
 
     private static double seconds(long start) {

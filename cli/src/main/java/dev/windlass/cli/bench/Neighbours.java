@@ -77,9 +77,9 @@ final class Neighbours {
         return BenchFleet.awaitRunning(BenchFleet.draining(all, settings.load(), telemetry), healthy);
     }
 
-    private static Store sick(String id, int port, SharedConnections connections) {
-        String url = "jdbc:postgresql://127.0.0.1:" + port + "/" + id;
-        return Store.of(id, connections.to(new BenchServer(url, "nobody", "").fleet()));
+    private static Store sick(String how, int port, SharedConnections connections) {
+        String url = "jdbc:postgresql://127.0.0.1:" + port + "/bench";
+        return Store.of(BenchLogFilter.SICK + how, connections.to(new BenchServer(url, "nobody", "").fleet()));
     }
 
     private static int unusedPort() throws IOException {
