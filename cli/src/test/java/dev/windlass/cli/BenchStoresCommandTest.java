@@ -92,7 +92,7 @@ final class BenchStoresCommandTest {
     @Test
     void whatCannotBeMeasuredIsRefused() {
         assertThat(bench("--idle-stores", "0").err()).contains("expected at least 1 idle store");
-        assertThat(bench("--stores", "0").err()).contains("expected numbers of stores from 1 on, got [0]");
+        assertThat(bench("--stores", "0").err()).contains("expected numbers of stores from 1 on, got [1, 2, 0]");
         assertThat(bench("--only", "nothing").exitCode()).isEqualTo(2);
     }
 }

@@ -41,6 +41,7 @@ final class BenchDatabases extends BenchStores {
     void prepare(int more) throws SQLException {
         try (Connection connection = server.connect()) {
             if (size == 0) {
+                checkRight(connection);
                 add(connection, TEMPLATE);
                 BenchFleet.migrate(server.fleet(TEMPLATE), SCHEMA);
                 size = BenchServer.number(connection, "select pg_database_size(?)", TEMPLATE);
@@ -53,12 +54,23 @@ final class BenchDatabases extends BenchStores {
                                 .formatted(needed >> 20, more, size >> 20, free.getAsLong() >> 20));
             }
             report.say(
-                    "making %,d databases of %.1f MB each, %s",
-                    more,
+                    "making %s of %.1f MB each, %s",
+                    many(more),
                     size / 1e6,
                     free.isPresent()
                             ? "%,d MB of disk are free".formatted(free.getAsLong() >> 20)
                             : "it cannot be told how much disk is free there");
+        }
+    }
+
+    private static void checkRight(Connection connection) throws SQLException {
+        if (BenchServer.number(
+                        connection,
+                        "select count(*) from pg_roles where rolname = current_user and (rolcreatedb or rolsuper)")
+                == 0) {
+            throw new WindlassException("expected a user who may create databases, got "
+                    + BenchServer.text(connection, "select current_user")
+                    + "; use another, let it have the right (alter role … createdb), or take --schemas");
         }
     }
 

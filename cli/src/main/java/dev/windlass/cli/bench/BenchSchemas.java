@@ -29,7 +29,7 @@ final class BenchSchemas extends BenchStores {
 
     @Override
     void prepare(int more) {
-        report.say("making %,d schemas of one database", more);
+        report.say("making %s of one database", many(more));
     }
 
     @Override

@@ -7,6 +7,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReadWriteLock;
@@ -72,6 +73,10 @@ abstract class BenchStores implements AutoCloseable {
     /** The databases in which a fleet over so many stores works. */
     abstract List<String> databases(int stores) throws SQLException;
 
+    final String many(int number) {
+        return String.format(Locale.ROOT, number == 1 ? "%,d %s" : "%,d %ss", number, kind());
+    }
+
     static String name(int number) {
         return PREFIX + number;
     }
@@ -116,15 +121,14 @@ abstract class BenchStores implements AutoCloseable {
         }
         prepare(stores - count);
         long start = System.nanoTime();
-        Progress progress =
-                new Progress(report, "  %,d of " + (stores - count) + " " + kind() + "s are made", TELL_EVERY);
+        Progress progress = new Progress(report, "  %,d of " + many(stores - count) + " are made", TELL_EVERY);
         AtOnce.run(AT_ONCE, numbers(stores).subList(count, stores), number -> {
             try (Connection connection = server.connect()) {
                 add(connection, name(number));
             }
             progress.one();
         });
-        report.say("made %,d %ss in %.0f s", stores - count, kind(), (System.nanoTime() - start) / 1e9);
+        report.say("made %s in %.0f s", many(stores - count), (System.nanoTime() - start) / 1e9);
         count = stores;
     }
 
@@ -170,7 +174,7 @@ abstract class BenchStores implements AutoCloseable {
     }
 
     private void dropAll() {
-        report.say("dropping %,d %ss", made.size(), kind());
+        report.say("dropping %s", many(made.size()));
         try (Connection connection = server.connect()) {
             for (String name : List.copyOf(made)) {
                 drop(connection, name);
@@ -178,9 +182,8 @@ abstract class BenchStores implements AutoCloseable {
             }
         } catch (SQLException e) {
             log.warn(
-                    "{} {}s could not be dropped (SQLSTATE {}), such as {}",
-                    made.size(),
-                    kind(),
+                    "could not drop {} (SQLSTATE {}), such as {}",
+                    many(made.size()),
                     e.getSQLState(),
                     made.iterator().next());
         }

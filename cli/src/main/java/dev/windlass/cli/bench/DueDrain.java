@@ -104,7 +104,6 @@ final class DueDrain {
             if (rate.isPresent()) {
                 return rate.getAsDouble();
             }
-            lead = lead.multipliedBy(2);
         }
     }
 
@@ -117,6 +116,7 @@ final class DueDrain {
         Tally tally = new Tally(messages);
         try (AutoCloseable handling = opening.open(tally)) {
             if (due.nanos - System.nanoTime() < MARGIN.toNanos()) {
+                lead = lead.plusNanos(System.nanoTime() - due.nanos).multipliedBy(2);
                 return OptionalDouble.empty();
             }
             tally.await();

@@ -8,17 +8,15 @@ import java.lang.management.ManagementFactory;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 
 /** What a fleet costs whose stores have nothing to do. */
 final class IdleStores {
-    private static final long MOST_BYTES = 64L << 20;
+    private static final long MOST_MEGABYTES = 64;
     private static final int MOST_THREADS = 20;
-    private static final int MOST_TRANSACTIONS = 200;
+    private static final int MOST_STATEMENTS = 200;
     private static final int COLLECTIONS = 3;
 
-    /** A fleet that has so many to open in vain is measured as it is. */
+    /** A fleet that cannot open all of its stores is measured as it is. */
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private static final Duration TELL_EVERY = Duration.ofSeconds(10);
@@ -30,15 +28,6 @@ final class IdleStores {
     private final StoresBench.Settings settings;
     private final Report report;
 
-    /** What was seen in a while, and at its end. */
-    private record Seen(
-            double transactions,
-            double clientSeconds,
-            Optional<Double> serverSeconds,
-            long threads,
-            long mostThreads,
-            long mostConnections) {}
-
     IdleStores(BenchStores stores, StoresBench.Settings settings, Report report) {
         this.stores = stores;
         this.settings = settings;
@@ -46,33 +35,33 @@ final class IdleStores {
     }
 
     void run() throws Exception {
-        int count = settings.idleStores();
-        stores.ensure(count);
+        stores.ensure(settings.idleStores());
         report.say(
                 "idle: a fleet of %,d stores with one outbox handler each, all else as by default, %d shared connections",
-                count, settings.connections());
+                settings.idleStores(), settings.connections());
         try (Connection watching = stores.server.connect()) {
-            Seen with = withFleet(watching);
+            Watch.Seen with = withFleet(watching);
             Thread.sleep(Math.min(AFTER_CLOSE_MILLIS, settings.quiet().toMillis()));
             tell(with, watch(watching));
         }
         report.say("");
     }
 
-    private Seen withFleet(Connection watching) throws Exception {
+    private Watch.Seen withFleet(Connection watching) throws Exception {
         long before = heap();
         long start = System.nanoTime();
         try (SharedConnections connections = SharedConnections.atMost(settings.connections())) {
             List<Store> all = stores.stores(settings.idleStores(), connections);
             try (Fleet fleet = open(all)) {
                 long running = BenchFleet.awaitRunning(fleet, all, PATIENCE);
-                report.say("  %,d of %,d are open after %.1f s", running, all.size(), seconds(start));
                 report.say(
-                        "  left alone for %1$d s, then watched for %1$d s",
+                        "  %,d are open after %.1f s; left alone for %d s, then watched for as long",
+                        running,
+                        (System.nanoTime() - start) / 1e9,
                         settings.quiet().toSeconds());
                 Thread.sleep(settings.quiet().toMillis());
-                Seen seen = watch(watching);
-                tellHeap(before, heap(), all.size());
+                Watch.Seen seen = watch(watching);
+                tellHeap(heap() - before, before);
                 return seen;
             }
         }
@@ -88,10 +77,6 @@ final class IdleStores {
                 .start();
     }
 
-    private static double seconds(long start) {
-        return (System.nanoTime() - start) / 1e9;
-    }
-
     private static long heap() {
         for (int i = 0; i < COLLECTIONS; i++) {
             System.gc();
@@ -99,88 +84,38 @@ final class IdleStores {
         return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
     }
 
-    private static long threads() {
-        return Thread.getAllStackTraces().keySet().stream()
-                .filter(thread -> thread.getName().startsWith("windlass"))
-                .count();
+    private Watch.Seen watch(Connection watching) throws Exception {
+        return new Watch(watching, stores.databases(settings.idleStores())).over(settings.quiet());
     }
 
-    /** Looks once a second. Each look is a transaction that is not counted. */
-    private Seen watch(Connection watching) throws Exception {
-        List<String> databases = stores.databases(settings.idleStores());
-        Optional<LocalServer> server = LocalServer.of(watching);
-        long mostThreads = 0;
-        long mostConnections = 0;
-        long before = transactions(watching, databases);
-        double client = clientSeconds();
-        Optional<Double> serverBefore = server.map(LocalServer::seconds);
-        long start = System.nanoTime();
-        int looks = 0;
-        while (System.nanoTime() - start < settings.quiet().toNanos()) {
-            TimeUnit.SECONDS.sleep(1);
-            mostThreads = Math.max(mostThreads, threads());
-            mostConnections = Math.max(mostConnections, connections(watching));
-            looks++;
-        }
-        double took = seconds(start);
-        long own = databases.contains(watching.getCatalog()) ? looks + 1 : 0;
-        long done = transactions(watching, databases) - before - own;
-        double clientUsed = (clientSeconds() - client) / took;
-        return new Seen(
-                done / took,
-                clientUsed,
-                server.flatMap(each -> serverBefore.map(used -> (each.seconds() - used) / took)),
-                threads(),
-                mostThreads,
-                mostConnections);
-    }
-
-    private static long transactions(Connection watching, List<String> databases) throws Exception {
-        return BenchServer.number(
-                watching,
-                "select sum(xact_commit + xact_rollback)::bigint from pg_stat_database where datname = any (?)",
-                watching.createArrayOf("text", databases.toArray()));
-    }
-
-    private static long connections(Connection watching) throws Exception {
-        return BenchServer.number(
-                watching, "select count(*) from pg_stat_activity where application_name = ?", BenchServer.FLEET);
-    }
-
-    private static double clientSeconds() {
-        return ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean system
-                ? system.getProcessCpuTime() / 1e9
-                : 0;
-    }
-
-    private void tellHeap(long before, long after, int count) {
+    private void tellHeap(long more, long before) {
         report.say(
-                "  heap after collection     %,7.1f MB more than before, %.1f MB in all, %.1f kB a store (aim below %d MB)",
-                (after - before) / 1e6, after / 1e6, (after - before) / 1e3 / count, MOST_BYTES >> 20);
+                "  heap after collection     %,9.1f MB more than before, %.1f kB a store, %.1f MB in all (aim below %d MB)",
+                more / 1e6, more / 1e3 / settings.idleStores(), (before + more) / 1e6, MOST_MEGABYTES);
     }
 
     /**
-     * @param without what the server does by itself, above all autovacuum, which visits each database that was used
+     * @param without what the server does by itself: above all autovacuum, which visits each database that was used
      */
-    private void tell(Seen with, Seen without) {
+    private void tell(Watch.Seen with, Watch.Seen without) {
         report.say(
-                "  threads                   %,7d at most whose name starts with windlass, %d at the end (aim below %d)",
-                with.mostThreads, with.threads, MOST_THREADS);
+                "  threads                   %,9d at most whose name starts with windlass, %d at the end (aim below %d)",
+                with.mostThreads(), with.threads(), MOST_THREADS);
         report.say(
-                "  connections               %,7d at most (%d are allowed, %d of them may be kept)",
-                with.mostConnections,
+                "  connections               %,9d at most (%d are allowed, %d of them may be kept)",
+                with.mostConnections(),
                 settings.connections(),
                 FleetOptions.defaults().keptConnections());
         report.say(
-                "  transactions              %,7.1f /s, without the %.1f /s after the fleet was closed (aim below %d statements)",
-                with.transactions - without.transactions, without.transactions, MOST_TRANSACTIONS);
+                "  transactions              %,9.1f /s beyond the %.1f /s after the fleet was closed (aim below %d statements)",
+                with.transactions() - without.transactions(), without.transactions(), MOST_STATEMENTS);
         report.say(
-                "  processor time, client    %,7.3f s/s, %.3f after the fleet was closed",
-                with.clientSeconds, without.clientSeconds);
-        with.serverSeconds.ifPresent(used -> report.say(
-                "  processor time, server    %,7.3f s/s, %.3f after the fleet was closed",
-                used, without.serverSeconds.orElse(0.0)));
-        report.say(
-                "  transactions are commits and rollbacks of pg_stat_database; one may hold more than one statement");
+                "  processor time, client    %,9.3f s/s, %.3f after the fleet was closed",
+                with.clientTime(), without.clientTime());
+        with.serverTime()
+                .ifPresent(used -> report.say(
+                        "  processor time, server    %,9.3f s/s, %.3f after the fleet was closed",
+                        used, without.serverTime().orElse(0.0)));
+        report.say("  transactions are commits and rollbacks of pg_stat_database; one may hold several statements");
     }
 }

@@ -113,7 +113,7 @@ public final class StoresBench {
     }
 
     private static String machine(Connection connection) throws SQLException {
-        return "%s, %d processors, of which %.1f were busy in the last minute"
+        return "%s, %d processors, load average %.1f"
                 .formatted(
                         BenchServer.describe(connection),
                         Runtime.getRuntime().availableProcessors(),
