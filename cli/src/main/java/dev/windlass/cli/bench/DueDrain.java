@@ -29,6 +29,7 @@ final class DueDrain {
     private final BenchStores stores;
     private final int payloadBytes;
     private final List<Integer> shares;
+    /** Half as long again as it took the last time, and a little. */
     private Duration lead = Duration.ofSeconds(2);
 
     /** Opens what handles the messages, and returns when it could. */
@@ -115,8 +116,9 @@ final class DueDrain {
         int messages = shares.stream().mapToInt(Integer::intValue).sum();
         Tally tally = new Tally(messages);
         try (AutoCloseable handling = opening.open(tally)) {
-            if (due.nanos - System.nanoTime() < MARGIN.toNanos()) {
-                lead = lead.plusNanos(System.nanoTime() - due.nanos).multipliedBy(2);
+            long early = due.nanos - System.nanoTime();
+            lead = lead.minusNanos(early).multipliedBy(3).dividedBy(2).plus(MARGIN.multipliedBy(2));
+            if (early < MARGIN.toNanos()) {
                 return OptionalDouble.empty();
             }
             tally.await();

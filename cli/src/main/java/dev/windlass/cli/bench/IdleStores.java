@@ -107,6 +107,9 @@ final class IdleStores {
                 settings.connections(),
                 FleetOptions.defaults().keptConnections());
         report.say(
+                "  connections opened        %,9.1f /s, %.1f /s after the fleet was closed",
+                with.opened(), without.opened());
+        report.say(
                 "  transactions              %,9.1f /s beyond the %.1f /s after the fleet was closed (aim below %d statements)",
                 with.transactions() - without.transactions(), without.transactions(), MOST_STATEMENTS);
         report.say(

@@ -1,8 +1,9 @@
 package dev.windlass.cli.bench;
 
 import java.lang.management.ManagementFactory;
-import java.sql.Array;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -22,19 +23,22 @@ final class Watch {
      * What was seen.
      *
      * @param transactions a second, without those of the bench
+     * @param opened connections a second
      * @param clientTime seconds of processor time in a second
      * @param serverTime the same of the server, if it runs here
      * @param threads at the end
      */
     record Seen(
             double transactions,
+            double opened,
             double clientTime,
             Optional<Double> serverTime,
             long threads,
             long mostThreads,
             long mostConnections) {}
 
-    private record Sample(long nanos, long transactions, double clientTime, Optional<Double> serverTime) {}
+    private record Sample(
+            long nanos, long transactions, long sessions, double clientTime, Optional<Double> serverTime) {}
 
     /**
      * @param databases whose transactions are counted
@@ -56,6 +60,7 @@ final class Watch {
         double seconds = (after.nanos - before.nanos) / 1e9;
         return new Seen(
                 (after.transactions - before.transactions - own()) / seconds,
+                (after.sessions - before.sessions) / seconds,
                 (after.clientTime - before.clientTime) / seconds,
                 after.serverTime.map(used -> (used - before.serverTime.orElse(used)) / seconds),
                 threads(),
@@ -64,12 +69,19 @@ final class Watch {
     }
 
     private Sample sample() throws SQLException {
-        Array names = connection.createArrayOf("text", databases.toArray());
-        long transactions = BenchServer.number(
-                connection,
-                "select sum(xact_commit + xact_rollback)::bigint from pg_stat_database where datname = any (?)",
-                names);
-        return new Sample(System.nanoTime(), transactions, clientTime(), server.map(LocalServer::seconds));
+        try (PreparedStatement question = connection.prepareStatement(
+                "select sum(xact_commit + xact_rollback), sum(sessions) from pg_stat_database where datname = any (?)")) {
+            question.setArray(1, connection.createArrayOf("text", databases.toArray()));
+            try (ResultSet row = question.executeQuery()) {
+                row.next();
+                return new Sample(
+                        System.nanoTime(),
+                        row.getLong(1),
+                        row.getLong(2),
+                        clientTime(),
+                        server.map(LocalServer::seconds));
+            }
+        }
     }
 
     private void look() throws SQLException {
