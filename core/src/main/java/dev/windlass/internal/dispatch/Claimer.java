@@ -79,7 +79,7 @@ final class Claimer<M> {
         this.heartBeat = heartBeat;
         this.lostClaims = lostClaims;
         this.options = options;
-        this.pace = new PollingPace(options.queue().pollingInterval(), node.lookout()::soon);
+        this.pace = new PollingPace(options.queue().pollingInterval(), node.lookout());
         this.intake = intake;
         this.completer = completer;
         this.loop = new Loop("[" + database.name() + "] claiming", node.workers(), this::takeTurn);

@@ -108,7 +108,7 @@ public final class Dispatcher<M> {
                 options.queue().maxLeaseExpiries());
         claimer = new Claimer<>(answering, store, capacity, heartBeat, lostClaims, intake, completer, options, node);
         maintenance = new Maintenance<>(
-                answering, store, telemetry, workers, options.queue().lease(), claimer::wake);
+                answering, store, telemetry, node, options.queue().lease(), claimer::wake);
     }
 
     private static <M> Duration shortestTimeout(Map<String, Handling<M>> handlings) {

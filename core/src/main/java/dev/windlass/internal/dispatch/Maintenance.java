@@ -5,7 +5,7 @@ import dev.windlass.internal.loop.Chore;
 import dev.windlass.internal.loop.Chores;
 import dev.windlass.internal.loop.Lookout;
 import dev.windlass.internal.loop.Loop;
-import dev.windlass.internal.loop.Workers;
+import dev.windlass.internal.loop.Node;
 import dev.windlass.internal.queue.WorkStore;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -36,15 +36,13 @@ final class Maintenance<M> {
     private final Runnable foundWork;
     private final Chores leases;
     private final Chores leftovers;
+    /** As far as known. Who reaps has to be there all the time: see the routine. */
+    private volatile boolean leased;
+
     private final Map<String, Long> warned = new HashMap<>();
 
     Maintenance(
-            Database database,
-            WorkStore<M> store,
-            Telemetry telemetry,
-            Workers workers,
-            Duration lease,
-            Runnable foundWork) {
+            Database database, WorkStore<M> store, Telemetry telemetry, Node node, Duration lease, Runnable foundWork) {
         this.database = database;
         this.store = store;
         this.telemetry = telemetry;
@@ -53,14 +51,15 @@ final class Maintenance<M> {
         String name = "[" + database.name() + "] ";
         leases = Chores.onDemand(
                 name + "maintenance of leases",
-                workers,
+                node.workers(),
                 List.of(
                         new Chore(name + "reaping", this::reap, this::reaped),
-                        new Chore(name + "expiring", this::expire, this::expired)));
+                        new Chore(name + "expiring", this::expire, this::expired)),
+                () -> leased ? period() : Loop.PARKED);
         List<Chore> cleaning = new ArrayList<>();
         cleaning.add(new Chore(name + "cleaning", this::clean, this::cleaned));
         store.upkeep().forEach((what, work) -> cleaning.add(upkeep(name + what, work)));
-        leftovers = Chores.nowAndThen(name + "maintenance", workers, cleaning, CLEAN_EVERY, CLEAN_AT_LEAST_EVERY);
+        leftovers = node.chores(name + "maintenance", cleaning, CLEAN_EVERY, CLEAN_AT_LEAST_EVERY);
     }
 
     void start() {
@@ -82,7 +81,9 @@ final class Maintenance<M> {
         boolean expired = seen.expiresIn()
                 .filter(time -> time.compareTo(Duration.ZERO) <= 0)
                 .isPresent();
-        if (seen.leased() || expired) {
+        boolean begins = seen.leased() && !leased;
+        leased = seen.leased();
+        if (begins || expired) {
             leases.wake();
         }
         warnOf(seen.others());

@@ -2,6 +2,8 @@ package dev.windlass.internal.loop;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 /**
  * Things to be done when somebody asks for it, or now and then. Each round does a batch of each, and the next one follows at once if
@@ -11,38 +13,47 @@ public final class Chores {
     private static final Duration RETRY = Duration.ofSeconds(5);
 
     private final List<Chore> all;
-    private final boolean onDemand;
-    private final Duration shortest;
-    private final Duration longest;
+    private final Duration first;
+    private final boolean repeatsAll;
+    private final UnaryOperator<Duration> pauseAfter;
     private final Loop loop;
     private List<Chore> unfinished;
     private Duration pause;
-    private boolean found;
 
     private Chores(
-            String name, Workers workers, List<Chore> all, boolean onDemand, Duration shortest, Duration longest) {
+            String name,
+            Workers workers,
+            List<Chore> all,
+            Duration first,
+            boolean repeatsAll,
+            UnaryOperator<Duration> pauseAfter) {
         this.all = List.copyOf(all);
-        this.onDemand = onDemand;
-        this.shortest = shortest;
-        this.longest = longest;
+        this.first = first;
+        this.repeatsAll = repeatsAll;
+        this.pauseAfter = pauseAfter;
         this.unfinished = this.all;
-        this.pause = shortest;
+        this.pause = first;
         this.loop = new Loop(name, workers, this::round);
     }
 
-    /** Such as are done when somebody asks for it. The first of them come first again in each round. */
-    public static Chores onDemand(String name, Workers workers, List<Chore> all) {
-        return new Chores(name, workers, all, true, Loop.PARKED, Loop.PARKED);
+    /**
+     * Such as are done when somebody asks for it. The first of them come first again in each round.
+     *
+     * @param again after which time without being asked
+     */
+    public static Chores onDemand(String name, Workers workers, List<Chore> all, Supplier<Duration> again) {
+        return new Chores(name, workers, all, Loop.PARKED, true, before -> again.get());
     }
 
     /** Such as are done now and then, and less often while there is nothing to do. One that is done waits for the others. */
-    public static Chores nowAndThen(
-            String name, Workers workers, List<Chore> all, Duration shortestPause, Duration longestPause) {
-        return new Chores(name, workers, all, false, shortestPause, longestPause);
+    static Chores nowAndThen(
+            String name, Workers workers, List<Chore> all, Duration first, Duration shortest, Duration longest) {
+        return new Chores(
+                name, workers, all, first, false, before -> max(shortest, min(before.multipliedBy(2), longest)));
     }
 
     public void start() {
-        loop.start(onDemand ? Loop.PARKED : Duration.ZERO);
+        loop.start(first);
     }
 
     /** Asks for a round. */
@@ -53,14 +64,17 @@ public final class Chores {
     private Duration round() {
         List<Chore> left = unfinished.stream().filter(Chore::run).toList();
         if (!left.isEmpty()) {
-            found = true;
-            unfinished = onDemand ? all : left;
-            return Duration.ZERO;
+            pause = Duration.ZERO;
+            unfinished = repeatsAll ? all : left;
+            return pause;
         }
         unfinished = all;
-        pause = found ? shortest : min(pause.multipliedBy(2), longest);
-        found = false;
-        return onDemand && all.stream().anyMatch(Chore::hasFailed) ? RETRY : pause;
+        pause = pauseAfter.apply(pause);
+        return repeatsAll && all.stream().anyMatch(Chore::hasFailed) ? min(RETRY, pause) : pause;
+    }
+
+    private static Duration max(Duration a, Duration b) {
+        return a.compareTo(b) > 0 ? a : b;
     }
 
     private static Duration min(Duration a, Duration b) {

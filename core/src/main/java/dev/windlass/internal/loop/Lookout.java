@@ -43,8 +43,8 @@ public final class Lookout {
     private final Trouble trouble;
     private final List<Watcher> watchers = new CopyOnWriteArrayList<>();
     private volatile Hearing hearing = Hearing.RESTS;
-    private volatile boolean stirred = true;
-    private Duration next = SOON;
+    private volatile boolean stirred;
+    private Duration next;
 
     /** Somebody who wants to know what there is to do. */
     public interface Watcher {
@@ -77,14 +77,15 @@ public final class Lookout {
 
     /**
      * @param longest the longest pause
-     * @param afterFailures the longest pause while the database cannot be asked
+     * @param alone whether this node shares with nobody, and may look often
      */
-    Lookout(Database database, Workers workers, Duration longest, Duration afterFailures) {
+    Lookout(Database database, Workers workers, Duration longest, boolean alone) {
         this.database = database.answeringWithin(ANSWER);
         this.longest = longest;
+        this.next = alone ? SOON : longest;
         String name = "[" + database.name() + "] looking for work";
         this.trouble = new Trouble(name);
-        this.loop = new Loop(name, workers, this::look, afterFailures);
+        this.loop = new Loop(name, workers, this::look, alone ? Loop.MAX_PAUSE : longest);
     }
 
     /** From now on this one is told; at once, if looking has begun. */

@@ -5,6 +5,8 @@ import dev.windlass.base.MonotonicClock;
 import dev.windlass.internal.database.Database;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 
 /** What all features of one node share in the background. */
 public final class Node {
@@ -37,7 +39,7 @@ public final class Node {
         this.shared = shared;
         this.kept = new KeptConnection(background, shared.workers);
         this.keeps = shared.attention.isOn(this);
-        this.lookout = new Lookout(database, shared.workers, longestPause, keeps ? Loop.MAX_PAUSE : longestPause);
+        this.lookout = new Lookout(database, shared.workers, longestPause, keeps);
         this.signals = new Signals(background, kept, shared.workers, wakeUp, keeps, lookout::hears);
     }
 
@@ -63,6 +65,13 @@ public final class Node {
 
     public Lookout lookout() {
         return lookout;
+    }
+
+    /** Things to be done now and then; at once, if this node shares with nobody, else at some time, so that many do not begin together. */
+    public Chores chores(String name, List<Chore> all, Duration shortestPause, Duration longestPause) {
+        double part = keeps ? 0 : ThreadLocalRandom.current().nextDouble();
+        Duration first = Duration.ofNanos((long) (longestPause.toNanos() * part));
+        return Chores.nowAndThen(name, shared.workers, all, first, shortestPause, longestPause);
     }
 
     /**

@@ -1,6 +1,7 @@
 package dev.windlass.internal.loop;
 
 import java.time.Duration;
+import java.util.function.BooleanSupplier;
 
 /**
  * How long to wait before the next look for work by oneself; after some that found nothing, the {@link Lookout} looks for all.
@@ -17,17 +18,24 @@ public final class PollingPace {
     private static final Duration LONGEST = Duration.ofSeconds(1);
 
     private final Duration shortest;
+    private final BooleanSupplier restsAtOnce;
     private final Runnable rests;
     private Duration next;
     private long restlessUntil = System.nanoTime();
     private volatile boolean expecting;
     private volatile boolean resting = true;
 
+    public PollingPace(Duration shortest, Lookout lookout) {
+        this(shortest, lookout::isResting, lookout::soon);
+    }
+
     /**
+     * @param restsAtOnce whether looks cost too much, as where each has to open a connection
      * @param rests told when it is left to the lookout
      */
-    public PollingPace(Duration shortest, Runnable rests) {
+    PollingPace(Duration shortest, BooleanSupplier restsAtOnce, Runnable rests) {
         this.shortest = shortest;
+        this.restsAtOnce = restsAtOnce;
         this.rests = rests;
         this.next = shortest;
     }
@@ -55,7 +63,7 @@ public final class PollingPace {
             next = min(QUICK, shortest);
         }
         boolean restless = System.nanoTime() - restlessUntil < 0;
-        if (next.compareTo(LONGEST) >= 0 && !restless) {
+        if (!restless && (next.compareTo(LONGEST) >= 0 || restsAtOnce.getAsBoolean())) {
             return rest();
         }
         resting = false;

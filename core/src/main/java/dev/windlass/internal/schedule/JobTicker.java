@@ -69,7 +69,7 @@ final class JobTicker {
         this.runs = runs;
         this.handOff = handOff;
         this.handedOff = handedOff;
-        this.pace = new PollingPace(SHORTEST, node.lookout()::soon);
+        this.pace = new PollingPace(SHORTEST, node.lookout());
         this.loop = new Loop("[" + database.name() + "] making runs of jobs", node.workers(), this::tick);
     }
 

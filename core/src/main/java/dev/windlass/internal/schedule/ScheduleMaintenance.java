@@ -5,7 +5,7 @@ import dev.windlass.internal.loop.Chore;
 import dev.windlass.internal.loop.Chores;
 import dev.windlass.internal.loop.Lookout;
 import dev.windlass.internal.loop.Loop;
-import dev.windlass.internal.loop.Workers;
+import dev.windlass.internal.loop.Node;
 import dev.windlass.internal.queue.OwnWork;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -27,6 +27,8 @@ final class ScheduleMaintenance {
     private final Duration reapEvery;
     private long lastSettled = System.nanoTime() - SETTLE_EVERY;
     private boolean settling;
+    private volatile boolean leasedTimers;
+    private volatile boolean leasedRuns;
 
     ScheduleMaintenance(
             Database database,
@@ -34,20 +36,20 @@ final class ScheduleMaintenance {
             OwnWork<?, ?> ownRuns,
             JobRunStore runs,
             Duration lease,
-            Workers workers) {
+            Node node) {
         this.database = database;
         this.runs = runs;
         reapEvery = lease.dividedBy(3);
         String name = "[" + database.name() + "] ";
         leases = Chores.onDemand(
                 name + "maintenance of leases",
-                workers,
+                node.workers(),
                 List.of(
                         new Chore(name + "reaping timers", timers::reap, timers::reaped),
-                        new Chore(name + "reaping runs", ownRuns::reap, ownRuns::reaped)));
-        leftovers = Chores.nowAndThen(
+                        new Chore(name + "reaping runs", ownRuns::reap, ownRuns::reaped)),
+                () -> leasedTimers || leasedRuns ? reapEvery : Loop.PARKED);
+        leftovers = node.chores(
                 name + "maintenance",
-                workers,
                 List.of(
                         new Chore(name + "ending runs", this::settle, this::settled),
                         new Chore(name + "cleaning runs", this::clean, this::cleaned)),
@@ -69,13 +71,24 @@ final class ScheduleMaintenance {
         return reapEvery;
     }
 
-    /** A look at timers or runs has found this. Returns when to look again. */
-    Duration sees(Lookout.Seen seen) {
-        if (!seen.leased()) {
-            return Loop.PARKED;
+    /** A look has found this. Returns when to look again. */
+    Duration seesTimers(Lookout.Seen seen) {
+        boolean begins = seen.leased() && !leasedTimers;
+        leasedTimers = seen.leased();
+        return reaping(begins, leasedTimers);
+    }
+
+    Duration seesRuns(Lookout.Seen seen) {
+        boolean begins = seen.leased() && !leasedRuns;
+        leasedRuns = seen.leased();
+        return reaping(begins, leasedRuns);
+    }
+
+    private Duration reaping(boolean begins, boolean leased) {
+        if (begins) {
+            leases.wake();
         }
-        leases.wake();
-        return reapEvery;
+        return leased ? reapEvery : Loop.PARKED;
     }
 
     /** Looks at every run that has not ended, and finds something only after somebody deleted by hand. */

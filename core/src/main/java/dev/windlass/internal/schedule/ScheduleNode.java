@@ -117,7 +117,7 @@ public final class ScheduleNode {
                 ownRuns(nodesRuns, options),
                 nodesRuns,
                 options.lease(),
-                workers);
+                node);
         List<Loop> all = new ArrayList<>(maintenance.loops());
         all.add(timerHandOff.loop());
         all.add(ticker.loop());
@@ -150,7 +150,7 @@ public final class ScheduleNode {
 
         @Override
         public Duration sees(Lookout.Seen seen) {
-            return min(handsOff ? timerHandOff.sees(seen) : Loop.PARKED, maintenance.sees(seen));
+            return min(handsOff ? timerHandOff.sees(seen) : Loop.PARKED, maintenance.seesTimers(seen));
         }
     }
 
@@ -169,7 +169,7 @@ public final class ScheduleNode {
         @Override
         public Duration sees(Lookout.Seen seen) {
             seen.dueIn().ifPresent(ticker::due);
-            return maintenance.sees(seen);
+            return maintenance.seesRuns(seen);
         }
     }
 

@@ -68,7 +68,7 @@ final class TimerHandOff {
         this.store = store;
         this.batchSize = batchSize;
         this.handedOff = handedOff;
-        this.pace = new PollingPace(SHORTEST, node.lookout()::soon);
+        this.pace = new PollingPace(SHORTEST, node.lookout());
         this.lookout = node.lookout();
         this.loop = new Loop("[" + database.name() + "] handing off timers", node.workers(), this::handOff);
     }

@@ -7,8 +7,9 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 final class PollingPaceTest {
+    private boolean restsAtOnce;
     private int rests;
-    private final PollingPace pace = new PollingPace(millis(250), () -> rests++);
+    private final PollingPace pace = new PollingPace(millis(250), () -> restsAtOnce, () -> rests++);
 
     private static Duration millis(long millis) {
         return Duration.ofMillis(millis);
@@ -56,10 +57,19 @@ final class PollingPaceTest {
 
     @Test
     void whoExpectsWorkNeverSleepsLong() {
-        PollingPace sleepy = new PollingPace(Duration.ofMinutes(10), () -> rests++);
+        PollingPace sleepy = new PollingPace(Duration.ofMinutes(10), () -> false, () -> rests++);
         sleepy.expect();
         sleepy.afterNothing();
         assertThat(sleepy.afterWork()).isEqualTo(Duration.ofSeconds(1));
+    }
+
+    @Test
+    void whereLooksAreDearTheLookoutTakesOverAtOnceUnlessWorkIsExpected() {
+        restsAtOnce = true;
+        pace.expect();
+        assertThat(pace.afterNothing()).isEqualTo(millis(5));
+        PollingPace quiet = new PollingPace(millis(250), () -> true, () -> rests++);
+        assertThat(quiet.afterWork()).isEqualTo(Loop.PARKED);
     }
 
     @Test

@@ -11,6 +11,7 @@ import dev.windlass.work.WorkEntry;
 import dev.windlass.work.WorkIdentifier;
 import dev.windlass.work.WorkItem;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -78,6 +79,7 @@ class WorkModelConformance extends WorkConformance {
     @ValueSource(longs = {1, 2, 3, 4, 5, 6})
     void whateverWorkersDoTheQueueIsAsTheModelSays(long seed) {
         random = new Random(seed);
+        noClaimReapsByItself();
         for (turn = 0; turn < STEPS; turn++) {
             step();
             if (turn % 25 == 0) {
@@ -85,6 +87,13 @@ class WorkModelConformance extends WorkConformance {
             }
         }
         compare(seed);
+    }
+
+    /** As one does that finds nothing, once the server runs for longer than a lease. */
+    private void noClaimReapsByItself() {
+        Instant now = database().now();
+        database()
+                .update("update %s.windlass_watch set seen_at = ?, quiet_until = ?", now, now.plus(Duration.ofDays(1)));
     }
 
     private void step() {
