@@ -174,9 +174,12 @@ final class Closing {
     private void begin(List<FutureTask<Boolean>> parts, Runnable part) {
         FutureTask<Boolean> task = new FutureTask<>(part, true);
         try {
-            node.workers().runLoop(task);
             parts.add(task);
-        } catch (RejectedExecutionException | OutOfMemoryError e) {
+            node.workers().runLoop(task);
+        } catch (RejectedExecutionException e) {
+            task.run(); // those who share the threads have ended them: this node was just being opened
+        } catch (OutOfMemoryError e) {
+            parts.remove(task);
             log.warn("[{}] found no thread to end a part of the node in order", name, e);
         }
     }
