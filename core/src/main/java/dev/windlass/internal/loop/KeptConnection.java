@@ -44,6 +44,7 @@ public final class KeptConnection {
 
     private volatile @Nullable Connection connection;
     private volatile boolean stopped;
+    private volatile boolean allowed = true;
     private boolean asked;
     private @Nullable Exception refusal;
     private int timeoutBefore;
@@ -70,12 +71,20 @@ public final class KeptConnection {
     }
 
     /** Gives it back. Who needs it opens it again. */
-    void close() {
+    private void close() {
         lock.lock();
         try {
             discard();
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** Whether it may be there. If not, it is given back, and so is one that somebody is just opening. */
+    void allow(boolean allowed) {
+        this.allowed = allowed;
+        if (!allowed) {
+            close();
         }
     }
 
@@ -123,6 +132,9 @@ public final class KeptConnection {
     }
 
     private SQLException noConnection(Duration patience) {
+        if (!allowed) {
+            return givenBack();
+        }
         if (refusal instanceof SQLException sql) {
             return sql;
         }
@@ -131,12 +143,17 @@ public final class KeptConnection {
                 : new SQLException("there is no kept connection", "08001", refusal);
     }
 
+    /** Which tells nothing of the database. */
+    private static SQLException givenBack() {
+        return new SQLException("there is no kept connection", "08003");
+    }
+
     public boolean isThere() {
         return connection != null;
     }
 
     private void ask() {
-        if (connection != null || asked || stopped) {
+        if (connection != null || asked || stopped || !allowed) {
             return;
         }
         try {
@@ -178,7 +195,7 @@ public final class KeptConnection {
             connection = opened;
             refusal = why;
             asked = false;
-            if (stopped || users.isEmpty()) {
+            if (stopped || !allowed || users.isEmpty()) {
                 discard();
             }
             changed.signalAll();
@@ -201,8 +218,8 @@ public final class KeptConnection {
         lock(answer);
         try {
             Connection open = connection;
-            if (open == null) { // given back meanwhile, which tells nothing of the database
-                throw new SQLException("there is no kept connection", "08003");
+            if (open == null) {
+                throw givenBack();
             }
             return run(open, answer, work);
         } finally {

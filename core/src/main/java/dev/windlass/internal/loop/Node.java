@@ -39,6 +39,7 @@ public final class Node {
         this.shared = shared;
         this.kept = new KeptConnection(background, shared.workers);
         this.keeps = shared.attention.isOn(this);
+        this.kept.allow(keeps);
         this.lookout = new Lookout(database, shared.workers, longestPause, keeps);
         this.signals = new Signals(background, kept, shared.workers, wakeUp, keeps, lookout::hears);
     }
@@ -97,10 +98,11 @@ public final class Node {
     public void keep(boolean keeps) {
         this.keeps = keeps;
         if (keeps) {
+            kept.allow(true);
             signals.listen();
         } else {
             signals.rest();
-            kept.close();
+            kept.allow(false);
         }
     }
 

@@ -10,15 +10,19 @@ import dev.windlass.TestDatabase;
 import dev.windlass.base.Deadline;
 import dev.windlass.internal.database.Database;
 import dev.windlass.internal.engine.PostgresDialect;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.postgresql.ds.PGSimpleDataSource;
 
 /** One connection, on which signals arrive and on which others make calls. */
 final class KeptConnectionTest {
@@ -133,6 +137,48 @@ final class KeptConnectionTest {
         eventually()
                 .until(() -> database.value(Long.class, "select count(*) from pg_stat_activity where pid = ?", backend)
                         == 0);
+    }
+
+    /** Gives a connection when it is told to. */
+    @SuppressWarnings("serial")
+    private static final class SlowSource extends PGSimpleDataSource {
+        final CountDownLatch asked = new CountDownLatch(1);
+        final CountDownLatch free = new CountDownLatch(1);
+        volatile @Nullable Connection opened;
+
+        @Override
+        public Connection getConnection() throws SQLException {
+            try {
+                asked.countDown();
+                free.await();
+                Connection connection = database.unpooled().getConnection();
+                opened = connection;
+                return connection;
+            } catch (InterruptedException e) {
+                throw new SQLException(e);
+            }
+        }
+
+        boolean isOver() throws SQLException {
+            Connection last = opened;
+            return last != null && last.isClosed();
+        }
+    }
+
+    @Test
+    void oneThatIsBeingOpenedWhenTheNodeMayKeepNoneAnyMoreIsGivenBack() throws Exception {
+        SlowSource slow = new SlowSource();
+        Database other = new Database(slow, new PostgresDialect(), database.schema(), "slow");
+        Node keeping = new Node(other, other, Node.Shared.none(workers), true, Duration.ofSeconds(30));
+        keeping.use(this, PATIENCE);
+        keeping.signals().subscribe("kept_a", signal -> {});
+        slow.asked.await();
+
+        keeping.keep(false);
+        slow.free.countDown();
+
+        eventually().until(slow::isOver);
+        keeping.end(Deadline.in(System::nanoTime, Duration.ofSeconds(10)));
     }
 
     @Test
