@@ -1465,8 +1465,8 @@ end
 $sql$;
 
 -- What there is to do in this queue, for whoever has nothing to do and would rather not ask one question after the other. It changes
--- nothing and waits for nobody, so that one statement can ask it of all queues. Without p_topics it does not look for due messages;
--- with p_others it also names the topics besides these that have ready ones.
+-- nothing and waits for nobody, not even for one who rewrites the table, so that one statement can ask it of all queues. Without
+-- p_topics it does not look for due messages; with p_others it also names the topics besides these that have ready ones.
 create or replace function "windlass"."outbox_look"(p_topics text[] default null, p_others boolean default false)
     returns "windlass".windlass_look
     language plpgsql
@@ -1474,6 +1474,7 @@ create or replace function "windlass"."outbox_look"(p_topics text[] default null
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_now  timestamptz := clock_timestamp();
@@ -4147,8 +4148,8 @@ end
 $sql$;
 
 -- What there is to do in this queue, for whoever has nothing to do and would rather not ask one question after the other. It changes
--- nothing and waits for nobody, so that one statement can ask it of all queues. Without p_topics it does not look for due messages;
--- with p_others it also names the topics besides these that have ready ones.
+-- nothing and waits for nobody, not even for one who rewrites the table, so that one statement can ask it of all queues. Without
+-- p_topics it does not look for due messages; with p_others it also names the topics besides these that have ready ones.
 create or replace function "windlass"."outbox_timer_look"(p_topics text[] default null, p_others boolean default false)
     returns "windlass".windlass_look
     language plpgsql
@@ -4156,6 +4157,7 @@ create or replace function "windlass"."outbox_timer_look"(p_topics text[] defaul
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_now  timestamptz := clock_timestamp();
@@ -5656,8 +5658,8 @@ end
 $sql$;
 
 -- What there is to do in this queue, for whoever has nothing to do and would rather not ask one question after the other. It changes
--- nothing and waits for nobody, so that one statement can ask it of all queues. Without p_topics it does not look for due messages;
--- with p_others it also names the topics besides these that have ready ones.
+-- nothing and waits for nobody, not even for one who rewrites the table, so that one statement can ask it of all queues. Without
+-- p_topics it does not look for due messages; with p_others it also names the topics besides these that have ready ones.
 create or replace function "windlass"."outbox_job_run_look"(p_topics text[] default null, p_others boolean default false)
     returns "windlass".windlass_look
     language plpgsql
@@ -5665,6 +5667,7 @@ create or replace function "windlass"."outbox_job_run_look"(p_topics text[] defa
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_now  timestamptz := clock_timestamp();
@@ -8560,8 +8563,8 @@ end
 $sql$;
 
 -- What there is to do in this queue, for whoever has nothing to do and would rather not ask one question after the other. It changes
--- nothing and waits for nobody, so that one statement can ask it of all queues. Without p_topics it does not look for due messages;
--- with p_others it also names the topics besides these that have ready ones.
+-- nothing and waits for nobody, not even for one who rewrites the table, so that one statement can ask it of all queues. Without
+-- p_topics it does not look for due messages; with p_others it also names the topics besides these that have ready ones.
 create or replace function "windlass"."inbox_look"(p_topics text[] default null, p_others boolean default false)
     returns "windlass".windlass_look
     language plpgsql
@@ -8569,6 +8572,7 @@ create or replace function "windlass"."inbox_look"(p_topics text[] default null,
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_now  timestamptz := clock_timestamp();
@@ -11468,8 +11472,8 @@ end
 $sql$;
 
 -- What there is to do in this queue, for whoever has nothing to do and would rather not ask one question after the other. It changes
--- nothing and waits for nobody, so that one statement can ask it of all queues. Without p_topics it does not look for due messages;
--- with p_others it also names the topics besides these that have ready ones.
+-- nothing and waits for nobody, not even for one who rewrites the table, so that one statement can ask it of all queues. Without
+-- p_topics it does not look for due messages; with p_others it also names the topics besides these that have ready ones.
 create or replace function "windlass"."work_look"(p_topics text[] default null, p_others boolean default false)
     returns "windlass".windlass_look
     language plpgsql
@@ -11477,6 +11481,7 @@ create or replace function "windlass"."work_look"(p_topics text[] default null, 
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_now  timestamptz := clock_timestamp();

@@ -12,9 +12,11 @@ import dev.windlass.base.OwnerToken;
 import dev.windlass.inbox.InboxOptions;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.schedule.Job;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.ZoneId;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.Test;
@@ -127,5 +129,35 @@ final class LookoutTest {
         }
         silently("%s.inbox_enqueue('source', 'id', 'a', 'inbox', p_notify => false)");
         eventually().until(() -> handled.contains("inbox"));
+    }
+
+    @Test
+    void aTableThatIsLockedKeepsTheOthersFromNothing() throws SQLException {
+        database.start(resting(false));
+        try (Connection owner = database.owner().getConnection()) {
+            owner.setAutoCommit(false);
+            database.update(owner, "lock table %s.inbox in access exclusive mode");
+            for (String each : List.of("one", "two", "three")) { // the first may be found by a claim that is under way
+                silently("%s.outbox_enqueue('a', '" + each + "', p_notify => false)");
+                eventually().until(() -> handled.contains(each));
+            }
+        }
+    }
+
+    @Test
+    void aLookThatTakesLongComesOftenEnoughForLeases() throws SQLException {
+        String look = database.value(String.class, "select pg_get_functiondef('%s.outbox_look'::regproc)");
+        database.execute(look.replaceFirst("\nbegin\n", "\nbegin perform pg_sleep(0.2);\n"));
+        try {
+            Windlass passive = database.passive();
+            silently("%s.outbox_enqueue('a', 'lost', p_notify => false)");
+            assertThat(passive.outbox().claim(OwnerToken.fresh(), Duration.ofSeconds(1), 1))
+                    .hasSize(1);
+
+            database.start(resting(true));
+            eventually().until(() -> handled.contains("lost"));
+        } finally {
+            database.execute(look);
+        }
     }
 }

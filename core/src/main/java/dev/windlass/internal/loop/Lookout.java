@@ -25,7 +25,7 @@ import java.util.concurrent.ThreadLocalRandom;
  *
  * <p>As long as signals arrive, it looks as often as leases ask for. If they do not arrive, it looks every second. A node that
  * keeps no connection looks ever less often, up to the longest pause. If a look takes long, as beside a snapshot that is held
- * open, the next one comes later.
+ * open, the next one comes later; but not later than leases ask for, or those who reap would never have been there long enough.
  */
 public final class Lookout {
     private static final Duration SOON = Duration.ofSeconds(1);
@@ -135,7 +135,7 @@ public final class Lookout {
         for (int i = 0; i < asked.size(); i++) {
             pause = min(pause, asked.get(i).sees(seen.get(i)));
         }
-        Duration shortest = Duration.ofNanos(PAUSE_FACTOR * (System.nanoTime() - before));
+        Duration shortest = min(Duration.ofNanos(PAUSE_FACTOR * (System.nanoTime() - before)), period());
         return pause.compareTo(shortest) < 0 ? shortest : pause;
     }
 
@@ -158,8 +158,9 @@ public final class Lookout {
         return seen;
     }
 
+    /** Also one that may be over soon, as when a table is locked: the others must not wait for that. */
     private boolean isRefusal(SQLException e) {
-        return database.dialect().isAnswer(e) && !database.dialect().isTransient(e);
+        return database.dialect().isAnswer(e);
     }
 
     private List<Seen> askTogether(List<Watcher> asked) throws SQLException {

@@ -312,12 +312,13 @@ end
 $sql$;
 
 -- What there is to do in this queue, for whoever has nothing to do and would rather not ask one question after the other. It changes
--- nothing and waits for nobody, so that one statement can ask it of all queues. Without p_topics it does not look for due messages;
--- with p_others it also names the topics besides these that have ready ones.
+-- nothing and waits for nobody, not even for one who rewrites the table, so that one statement can ask it of all queues. Without
+-- p_topics it does not look for due messages; with p_others it also names the topics besides these that have ready ones.
 create or replace function {schema}.{queue_look}(p_topics text[] default null, p_others boolean default false)
     returns {schema}.windlass_look
     language plpgsql
 {plan:index}
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_now  timestamptz := clock_timestamp();
