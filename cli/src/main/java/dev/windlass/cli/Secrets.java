@@ -11,11 +11,15 @@ final class Secrets {
     /** Passwords can hold slashes and question marks; what begins like a port is none, as in //host:5432/db?user=me@corp. */
     private static final Pattern LONG_USER_INFO = Pattern.compile("(//[^/:@\\s]*:)(?!\\d{1,5}[/,?])[^\\s]*@");
 
+    /** The driver takes all before the path for the name of the host. */
+    private static final Pattern UNKNOWN_HOST = Pattern.compile("(UnknownHostException: [^:@\\s]*:)[^\\s]*@");
+
     private Secrets() {}
 
     static String mask(String text) {
         String withoutParameters = PARAMETER.matcher(text).replaceAll("$1****");
         String shorter = USER_INFO.matcher(withoutParameters).replaceAll("$1****@");
-        return LONG_USER_INFO.matcher(shorter).replaceAll("$1****@");
+        String without = LONG_USER_INFO.matcher(shorter).replaceAll("$1****@");
+        return UNKNOWN_HOST.matcher(without).replaceAll("$1****@");
     }
 }

@@ -66,7 +66,7 @@ final class StoresFile {
 
     private static List<String> text(Path path) {
         try {
-            return Files.readAllLines(path);
+            return Files.readString(path).replaceFirst("^\uFEFF", "").lines().toList(); // some editors mark UTF-8 so
         } catch (CharacterCodingException e) {
             throw new IllegalArgumentException("expected text in UTF-8, found something else", e);
         } catch (IOException e) {
@@ -82,6 +82,10 @@ final class StoresFile {
         }
         String key = line.substring(0, equals).strip();
         String value = line.substring(equals + 1).strip();
+        String word = key.split("\\s", 2)[0];
+        if (!isStore(word) && !word.equals(key)) { // what follows may be a password that has an equals sign in it
+            throw wrong(number, "expected an equals sign after '" + word + "', found something else");
+        }
         if (value.isEmpty()) {
             throw wrong(number, "expected a value for '" + key + "', found none; leave the line out if there is none");
         }

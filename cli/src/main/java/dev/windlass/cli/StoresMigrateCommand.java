@@ -27,7 +27,7 @@ final class StoresMigrateCommand implements Callable<Integer> {
                 .toList();
         page.sentence("%d of %d stores are up to date%s"
                 .formatted(all.size() - failed.size(), all.size(), failed.isEmpty() ? "" : ", these are not:"));
-        failed.forEach(store -> page.sentence("  " + store.id() + ": " + problem(store)));
+        failed.forEach(store -> page.sentence("  " + Printable.line(store.id()) + ": " + problem(store)));
         page.out().flush();
         if (!failed.isEmpty()) {
             throw new CommandFailure("could not migrate " + failed.size() + " of " + all.size()
@@ -51,7 +51,7 @@ final class StoresMigrateCommand implements Callable<Integer> {
                             .formatted(
                                     store.number(),
                                     store.of(),
-                                    store.id(),
+                                    Printable.line(store.id()),
                                     store.problem().isEmpty() ? "is up to date" : "failed: " + problem(store),
                                     Span.fine(store.took())));
             page.out().flush();

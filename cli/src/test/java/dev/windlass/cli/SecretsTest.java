@@ -20,6 +20,7 @@ final class SecretsTest {
                 "postgres://me:hid?hidden@host:5432/db",
                 "host=h password='my hidden' user=me",
                 "jdbc:sqlserver://host;password=hidden;encrypt=true",
+                "(SQLSTATE 08001): UnknownHostException: me:hidden@host; check the address",
                 "an error about jdbc:postgresql://host/db?password=hidden and more"
             })
     void passwordsAreMasked(String text) {

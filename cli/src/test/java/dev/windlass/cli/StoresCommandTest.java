@@ -109,6 +109,19 @@ final class StoresCommandTest {
     }
 
     @Test
+    void namesAreNoCommandsForATerminal() throws SQLException {
+        String name = "\"stores_test_\u001b[31m\nb\"";
+        Sql.execute(DATABASE, "create database " + name);
+        try {
+            assertThat(onServer("migrate", "--databases", "stores_test_*").out())
+                    .contains("1 of 1: stores_test_ [31m b is up to date")
+                    .doesNotContain("\u001b");
+        } finally {
+            Sql.execute(DATABASE, "drop database " + name + " with (force)");
+        }
+    }
+
+    @Test
     void whatMatchesNothingIsOneSentence() {
         for (String option : List.of("--databases", "--schemas")) {
             Ran ran = onServer("migrate", option, "no_such_*");

@@ -48,6 +48,7 @@ final class StoresFileTest {
             # nothing                                     | found no store
             north                                         | line 1: expected a key, an equals sign and a value, found no equals sign
             north.password s3cret                         | line 1: expected a key, an equals sign and a value
+            north = URL;north.password s3cret=            | line 2: expected an equals sign after 'north.password', found something else
             north =                                       | line 1: expected a value for 'north', found none
             = URL                                         | line 1: expected the identifier of a store without blanks, got ''
             my store = URL                                | line 1: expected the identifier of a store without blanks, got 'my store'
@@ -71,6 +72,14 @@ final class StoresFileTest {
                     .contains(why, "--help'.")
                     .doesNotContain("s3cret");
         }
+    }
+
+    @Test
+    void marksAndLineEndsOfOtherSystemsAreNoPartOfValues() throws IOException {
+        assertThat(StoresFile.read(
+                        file("\uFEFF# the fleet\r\nnorth = jdbc:postgresql://db1/north\r\nnorth.user = me\r\n")))
+                .containsExactly(new StoresFile.Entry(
+                        "north", new Target("jdbc:postgresql://db1/north", "me", null), Optional.empty()));
     }
 
     @Test
