@@ -1492,7 +1492,7 @@ begin
                            limit 1);
     v_look.leased := exists (select from "windlass"."outbox" m where m.status = 1 and m.locked_until is not null);
     if p_others and p_topics is not null then
-        v_look.others := array(select t.topic from "windlass"."outbox_ready_topics"() as t (topic) where t.topic <> all (p_topics));
+        v_look.others := array(select t.topic from "windlass"."outbox_ready_topics"() as t (topic) except select unnest(p_topics));
     end if;
     return v_look;
 end
@@ -4175,7 +4175,7 @@ begin
                            limit 1);
     v_look.leased := exists (select from "windlass"."outbox_timer" m where m.status = 1 and m.locked_until is not null);
     if p_others and p_topics is not null then
-        v_look.others := array(select t.topic from "windlass"."outbox_timer_ready_topics"() as t (topic) where t.topic <> all (p_topics));
+        v_look.others := array(select t.topic from "windlass"."outbox_timer_ready_topics"() as t (topic) except select unnest(p_topics));
     end if;
 -- of this transaction, who looks again learns what has been open since.
     if p_others then
@@ -5685,7 +5685,7 @@ begin
                            limit 1);
     v_look.leased := exists (select from "windlass"."outbox_job_run" m where m.status = 1 and m.locked_until is not null);
     if p_others and p_topics is not null then
-        v_look.others := array(select t.topic from "windlass"."outbox_job_run_ready_topics"() as t (topic) where t.topic <> all (p_topics));
+        v_look.others := array(select t.topic from "windlass"."outbox_job_run_ready_topics"() as t (topic) except select unnest(p_topics));
     end if;
     if p_topics is not null then
         v_look.due_in := (
@@ -8590,7 +8590,7 @@ begin
                            limit 1);
     v_look.leased := exists (select from "windlass"."inbox" m where m.status = 1 and m.locked_until is not null);
     if p_others and p_topics is not null then
-        v_look.others := array(select t.topic from "windlass"."inbox_ready_topics"() as t (topic) where t.topic <> all (p_topics));
+        v_look.others := array(select t.topic from "windlass"."inbox_ready_topics"() as t (topic) except select unnest(p_topics));
     end if;
     v_look.leased := v_look.leased or exists (select from "windlass"."inbox" m where m.status = 4);
     return v_look;
@@ -11499,7 +11499,7 @@ begin
                            limit 1);
     v_look.leased := exists (select from "windlass"."work" m where m.status = 1 and m.locked_until is not null);
     if p_others and p_topics is not null then
-        v_look.others := array(select t.topic from "windlass"."work_ready_topics"() as t (topic) where t.topic <> all (p_topics));
+        v_look.others := array(select t.topic from "windlass"."work_ready_topics"() as t (topic) except select unnest(p_topics));
     end if;
     return v_look;
 end

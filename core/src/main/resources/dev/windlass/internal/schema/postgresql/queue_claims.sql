@@ -336,7 +336,7 @@ begin
                            limit 1);
     v_look.leased := exists (select from {schema}.{queue} m where m.status = 1 and m.locked_until is not null);
     if p_others and p_topics is not null then
-        v_look.others := array(select t.topic from {schema}.{queue_ready_topics}() as t (topic) where t.topic <> all (p_topics));
+        v_look.others := array(select t.topic from {schema}.{queue_ready_topics}() as t (topic) except select unnest(p_topics));
     end if;
     {slot:looking}
     return v_look;
