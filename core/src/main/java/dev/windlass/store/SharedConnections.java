@@ -157,10 +157,19 @@ public final class SharedConnections implements AutoCloseable {
             forget();
         }
         try {
-            Connection opened = source.getConnection();
-            return lent(source, opened, opened.getNetworkTimeout());
+            return opened(source);
         } catch (SQLException | RuntimeException | Error e) {
             forget();
+            throw e;
+        }
+    }
+
+    private Connection opened(DataSource source) throws SQLException {
+        Connection connection = source.getConnection();
+        try {
+            return lent(source, connection, connection.getNetworkTimeout());
+        } catch (SQLException | RuntimeException | Error e) {
+            closeQuietly(connection);
             throw e;
         }
     }

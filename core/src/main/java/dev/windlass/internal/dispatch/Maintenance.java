@@ -78,20 +78,22 @@ final class Maintenance<M> {
 
     /** A look has found this. Returns when to look again. */
     Duration sees(Lookout.Seen seen) {
-        boolean expired = seen.expiresIn()
-                .filter(time -> time.compareTo(Duration.ZERO) <= 0)
-                .isPresent();
         boolean begins = seen.leased() && !leased;
         leased = seen.leased();
-        if (begins || expired) {
+        Duration expires = leases.haveFailed() ? Loop.PARKED : seen.expiresIn().orElse(Loop.PARKED);
+        if (begins || expires.compareTo(Duration.ZERO) <= 0) {
             leases.wake();
         }
         warnOf(seen.others());
-        Duration next = seen.leased() ? period() : Loop.PARKED;
-        return seen.expiresIn()
-                .map(time -> time.compareTo(SHORTEST_LOOK) < 0 ? SHORTEST_LOOK : time)
-                .filter(time -> time.compareTo(next) < 0)
-                .orElse(next);
+        return min(leased ? period() : Loop.PARKED, max(SHORTEST_LOOK, expires));
+    }
+
+    private static Duration min(Duration a, Duration b) {
+        return a.compareTo(b) < 0 ? a : b;
+    }
+
+    private static Duration max(Duration a, Duration b) {
+        return a.compareTo(b) < 0 ? b : a;
     }
 
     private int reap(int batch) throws SQLException {

@@ -70,7 +70,12 @@ public final class Chores {
         }
         unfinished = all;
         pause = pauseAfter.apply(pause);
-        return repeatsAll && all.stream().anyMatch(Chore::hasFailed) ? min(RETRY, pause) : pause;
+        return repeatsAll && haveFailed() ? min(RETRY, pause) : pause;
+    }
+
+    /** Whether one of them is in trouble: then all are tried again soon, without being asked. */
+    public boolean haveFailed() {
+        return all.stream().anyMatch(Chore::hasFailed);
     }
 
     private static Duration max(Duration a, Duration b) {

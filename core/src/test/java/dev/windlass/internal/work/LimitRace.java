@@ -35,6 +35,7 @@ final class LimitRace {
     private final EngineDatabase database;
     private final WorkQueue work;
     private final AtomicInteger done = new AtomicInteger();
+    private final AtomicInteger looks = new AtomicInteger();
     private final List<String> violations = Collections.synchronizedList(new ArrayList<>());
 
     LimitRace(EngineDatabase database, WorkQueue work) {
@@ -47,6 +48,10 @@ final class LimitRace {
     }
 
     /** What was seen to be too much. */
+    int looks() {
+        return looks.get();
+    }
+
     List<String> violations() {
         return violations;
     }
@@ -68,7 +73,12 @@ final class LimitRace {
         }
         racers.add(() -> {
             while (!isOver()) {
-                watch();
+                try {
+                    watch();
+                    looks.incrementAndGet();
+                } catch (SQLException e) { // it had the connection of a claim that was to be cut
+                    Thread.onSpinWait();
+                }
             }
             return true;
         });

@@ -35,6 +35,7 @@ class PostgresLimitKillTest {
         WorkConformance.together(all);
 
         assertThat(race.violations()).isEmpty();
+        assertThat(race.looks()).isPositive();
         assertThat(killed[0]).isPositive();
     }
 
