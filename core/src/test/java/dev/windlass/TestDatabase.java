@@ -247,14 +247,14 @@ public final class TestDatabase implements EngineDatabase {
 
     @Override
     public void whileUnreadable(UUID message, Step step) throws SQLException {
-        update("alter table %s.outbox drop constraint outbox_headers_check");
+        update("alter domain %s.windlass_headers drop constraint windlass_headers_check");
         try {
             update("update %s.outbox set headers = '[1]' where id = ?", message);
             step.run();
         } finally {
             update("update %s.outbox set headers = null");
             update(
-                    "alter table %s.outbox add constraint outbox_headers_check check (jsonb_typeof(headers) = 'object')");
+                    "alter domain %s.windlass_headers add constraint windlass_headers_check check (jsonb_typeof(value) = 'object')");
         }
     }
 

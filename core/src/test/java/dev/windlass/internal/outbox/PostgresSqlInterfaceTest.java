@@ -140,7 +140,7 @@ final class PostgresSqlInterfaceTest {
         assertThatThrownBy(
                         () -> database.execute("select %s.outbox_enqueue('topic', '', null, '" + headers + "'::jsonb)"))
                 .isInstanceOf(SQLException.class)
-                .hasMessageContaining("outbox_headers_check");
+                .hasMessageContaining("windlass_headers_check");
     }
 
     @ParameterizedTest
@@ -158,7 +158,12 @@ final class PostgresSqlInterfaceTest {
                 "update %s.outbox set status = 1",
                 "update %s.outbox set status = 2",
                 "update %s.outbox set status = 4",
-                "update %s.outbox set owner_token = gen_random_uuid()",
+                "update %s.outbox set status = 6",
+                "update %s.outbox set priority = 10",
+                "update %s.outbox set retry_count = -1",
+                "update %s.outbox set topic = 'x '",
+                "update %s.outbox set claimed_at = 'infinity'",
+                "update %s.outbox set ordering_key = 'x'",
                 "update %s.outbox set locked_until = now()",
                 "update %s.outbox set ended_at = now()"
             })

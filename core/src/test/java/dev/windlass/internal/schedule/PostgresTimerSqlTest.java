@@ -60,9 +60,9 @@ final class PostgresTimerSqlTest extends TimerConformance {
                         "%s.outbox_timer_schedule_all(null, array['a', 'b'], array['1', '2'], array[now(), null])"))
                 .hasMessageContaining("expected a due time or a delay, got neither");
         assertThatThrownBy(() -> call(UUID.class, "%s.outbox_timer_schedule(' ', 'x', now())"))
-                .hasMessageContaining("outbox_timer_topic_check");
+                .hasMessageContaining("windlass_name_check");
         assertThatThrownBy(() -> call(UUID.class, "%s.outbox_timer_schedule('a', 'x', now(), p_unique_key => ' ')"))
-                .hasMessageContaining("outbox_timer_key_check");
+                .hasMessageContaining("windlass_name_check");
     }
 
     /** A trigger of the user's own may leave messages out, and raise errors of its own kinds. */

@@ -27,11 +27,12 @@ create or replace function {schema}.{inbox_find_key}(p_source text, p_message_id
 as $sql$
 begin
     return query
-    select s.source::varchar, s.message_id::varchar, s.id, m.topic, coalesce(s.status, m.status, 2::smallint), s.hash::bytea,
-           s.first_seen_at, s.last_seen_at, coalesce(m.claimed_at, s.claimed_at), coalesce(m.locked_until, s.locked_until),
-           coalesce(m.ended_at, case when s.status in (2, 3) then s.state_at end),
-           coalesce(m.retry_count, s.retry_count), coalesce(m.lease_expiries, s.lease_expiries),
-           coalesce(m.requeues, s.requeues::smallint),
+    select s.source::varchar, s.message_id::varchar, s.id, m.topic::varchar, coalesce(s.status, m.status, 2::smallint)::smallint,
+           s.hash::bytea, s.first_seen_at, s.last_seen_at, coalesce(m.claimed_at, s.claimed_at)::timestamptz,
+           coalesce(m.locked_until, s.locked_until)::timestamptz,
+           coalesce(m.ended_at, case when s.status in (2, 3) then s.state_at end)::timestamptz,
+           coalesce(m.retry_count, s.retry_count)::integer, coalesce(m.lease_expiries, s.lease_expiries)::integer,
+           coalesce(m.requeues, s.requeues)::smallint,
            case when s.id is null then s.processed_by else m.processed_by end,
            case when s.id is null then s.last_error else m.last_error end, m.payload
       from {schema}.{inbox_seen} s

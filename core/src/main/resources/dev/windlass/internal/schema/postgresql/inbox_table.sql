@@ -3,14 +3,12 @@
 -- A message is named by its source, which is who sent it, and the id it has there. A row of the queue that waits (4) is a copy of
 -- a message that somebody has begun without the queue; see adopt. All others have the key of their message: seen.id is their id.
 alter table {schema}.{inbox}
-    add column message_id varchar(255) collate "C" not null,
-    add column hash       bytea, -- of a copy that waits
+    add column message_id {schema}.windlass_name not null,
+    add column hash       {schema}.windlass_hash, -- of a copy that waits
+    alter column source type {schema}.windlass_name,
     alter column source set not null,
-    add constraint {inbox_status_check} check (status between 0 and 5 and (status <> 4 or awaited)),
-    add constraint {inbox_due_check} check (next_attempt_at >= '0001-01-01 00:00:00+00'), -- programs give it back as their bound
-    add constraint {inbox_hash_check} check (length(hash) = 32),
-    add constraint {inbox_key_check} check (btrim(source, {blanks}) <> '' and source = rtrim(source)
-                                       and btrim(message_id, {blanks}) <> '' and message_id = rtrim(message_id));
+    alter column next_attempt_at type {schema}.windlass_bound,
+    add constraint {inbox_waiting_check} check (status <> 4 or awaited);
 
 create unique index {inbox_waiting} on {schema}.{inbox} (source, message_id) where status = 4;
 
@@ -57,14 +55,15 @@ create index {inbox_seen_state} on {schema}.{inbox_seen} (status, state_at) wher
 
 -- Messages as they are listed: without their content. First those of the queue, then, with the same columns, the others.
 create view {schema}.{inbox_listed} with (security_invoker = true) as
-select m.id, m.source, m.message_id, m.topic, m.status, m.priority, m.keyed, m.created_at, m.due_at, m.next_attempt_at, m.expires_at, m.claimed_at,
-       m.locked_until, m.ended_at, m.erased_at,
-       case m.status when 0 then m.next_attempt_at when 1 then m.claimed_at when 4 then m.created_at else m.ended_at end as state_at,
-       m.processed_by, m.retry_count, m.lease_expiries, m.requeues, m.last_error
+select m.id, m.source::varchar, m.message_id::varchar, m.topic::varchar, m.status::smallint, m.priority::smallint, m.keyed,
+       m.created_at, m.due_at, m.next_attempt_at::timestamptz, m.expires_at, m.claimed_at::timestamptz, m.locked_until::timestamptz,
+       m.ended_at::timestamptz, m.erased_at,
+       case m.status when 0 then m.next_attempt_at when 1 then m.claimed_at when 4 then m.created_at else m.ended_at end::timestamptz as state_at,
+       m.processed_by, m.retry_count::integer, m.lease_expiries::integer, m.requeues::smallint, m.last_error
   from {schema}.{inbox} m;
 
 create view {schema}.{inbox_guarded} with (security_invoker = true) as
-select s.id, s.source::varchar(255), s.message_id::varchar(255), null::varchar(255) collate "C" as topic, s.status, 4::smallint as priority,
+select s.id, s.source::varchar, s.message_id::varchar, null::varchar collate "C" as topic, s.status, 4::smallint as priority,
        false as keyed, s.first_seen_at as created_at, null::timestamptz as due_at, case s.status when 0 then s.state_at::timestamptz end as next_attempt_at,
        null::timestamptz as expires_at, s.claimed_at::timestamptz, s.locked_until::timestamptz,
        case when s.status in (2, 3) then s.state_at::timestamptz end as ended_at, null::timestamptz as erased_at,

@@ -332,9 +332,9 @@ begin
        set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,
            next_attempt_at = v_now
      where m.id = any (v_ids)
-    returning m.id, m.topic, m.payload, m.correlation_id, m.headers, m.created_at, m.due_at, m.expires_at,
-              m.next_attempt_at, m.retry_count, m.lease_expiries, m.crashes, m.requeues, m.last_error, m.ordering_key,
-              changed, locked, lost, left_keys;
+    returning m.id, m.topic::varchar, m.payload, m.correlation_id, m.headers::jsonb, m.created_at, m.due_at, m.expires_at,
+              m.next_attempt_at, m.retry_count::integer, m.lease_expiries::integer, m.crashes::smallint, m.requeues::smallint,
+              m.last_error, m.ordering_key, changed, locked, lost, left_keys;
     if not found then
         return next;
     end if;

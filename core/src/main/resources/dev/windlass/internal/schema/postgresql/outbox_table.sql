@@ -6,12 +6,7 @@ alter table {schema}.{outbox}
     add column ordering_sequence bigint,
     add column blocks_key        boolean not null default false, -- it failed, and others of its key wait until somebody decides
     add column ordering_key      varchar(255) collate "C",
-    add constraint {outbox_status_check} check (status between 0 and 5),
-    add constraint {outbox_source_check} check (source in ('timer', 'job')), -- null: it was enqueued
-    add constraint {outbox_key_check} check ((ordering_key is null) = (ordering_sequence is null)
-                                         and (ordering_key is not null or status <> 4)
-                                         and (not blocks_key or status = 3 and ordering_key is not null)),
-    add constraint {outbox_awaited_check} check (awaited or ordering_key is null and source is distinct from 'job');
+    add constraint {outbox_key_check} check (ordering_key is null and status <> 4 or awaited and ordering_sequence is not null);
 
 create index {outbox_waiting} on {schema}.{outbox} (ordering_key, ordering_sequence) where status = 4;
 

@@ -1,7 +1,6 @@
 -- A queue in which a unique key names one message of a topic at most that has not ended.
 alter table {schema}.{queue}
-    add column unique_key varchar(255) collate "C",
-    add constraint {queue_key_check} check (btrim(unique_key, {blanks}) <> '' and unique_key = rtrim(unique_key));
+    add column unique_key {schema}.windlass_name;
 
 create unique index {queue_key} on {schema}.{queue} (topic, unique_key) where unique_key is not null and status < 2;
 

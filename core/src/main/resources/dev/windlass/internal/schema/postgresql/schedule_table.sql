@@ -82,6 +82,7 @@ create table {schema}.{outbox_job_set} (
 -- The source is the name of the job. Topic and payload are those of the job at the time of the tick. A run that was handed off has
 -- the id of its message, which has the payload, and knows the rest until it ends.
 alter table {schema}.{outbox_job_run}
+    alter column status type smallint,                 -- it has one more
     alter column source set not null,                  -- no foreign key: what has run stays known when the job is deleted
     add column tick_at     timestamptz not null,       -- the moment it stands for; that of the call when it was triggered
     add column triggered   boolean     not null,

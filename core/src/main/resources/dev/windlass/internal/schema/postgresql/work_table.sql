@@ -4,16 +4,12 @@
 -- each key can be set. They are not in the index of the ready ones, but in one of their own.
 alter table {schema}.{work}
     add column cancel_asked_at timestamptz,            -- somebody wants it to stop while it is in progress
-    add column progress        smallint,
-    add column type            varchar(255) collate "C" not null, -- by this its handler is chosen
-    add column turn_key        varchar(255) collate "C",
+    add column progress        {schema}.windlass_percent,
+    add column type            {schema}.windlass_name not null, -- by this its handler is chosen
+    add column turn_key        {schema}.windlass_name,
     add column progress_text   varchar(2048),
     add column result          text,
-    add constraint {work_status_check} check (status in (0, 1, 2, 3, 5)),
-    add constraint {work_type_check} check (btrim(type, {blanks}) <> '' and type = rtrim(type)),
-    add constraint {work_turn_check} check (keyed = (turn_key is not null) and btrim(turn_key, {blanks}) <> ''
-                                        and turn_key = rtrim(turn_key)),
-    add constraint {work_progress_check} check (progress between 0 and 100);
+    add constraint {work_turn_check} check (keyed = (turn_key is not null) and status <> 4);
 
 -- By a number that has nothing to do with the name, keys are spread evenly: a claim begins its round anywhere.
 create index {work_turns} on {schema}.{work} (topic, hashtext(turn_key), turn_key, priority desc, next_attempt_at, id)
