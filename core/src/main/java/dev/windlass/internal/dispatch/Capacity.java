@@ -20,60 +20,123 @@ import java.util.stream.Collectors;
 final class Capacity<M> {
     private final Lanes<M> lanes;
     private final ReentrantLock lock;
-    private final int batchSize;
+    private final BatchSize batch;
     private final Room<M> room;
     private int nextLane;
 
     /**
-     * @param mostInBatch how many messages a claim takes at most
+     * @param batchSize how many messages a claim takes at first
      * @param maxBytes about how much payload is in hand at most
      */
-    Capacity(Lanes<M> lanes, int mostInBatch, Duration lease, long maxBytes) {
+    Capacity(Lanes<M> lanes, int batchSize, Duration lease, long maxBytes) {
         this.lanes = lanes;
         this.lock = lanes.lock;
-        this.batchSize = Math.min(mostInBatch, Lanes.UNLIMITED);
-        this.room = new Room<>(lanes.all, lanes.concurrency, batchSize, lease, maxBytes);
+        this.batch = new BatchSize(batchSize);
+        this.room = new Room<>(lanes.all, lanes.concurrency, batch, lease, maxBytes);
     }
 
-    /** What to claim next, another topic first each time; empty when there is no room. */
-    List<WorkStore.Demand> demands() {
-        lock.lock();
-        try {
-            if (lanes.areClosed()) {
-                return List.of();
+    /**
+     * What a claim asks for. Room is kept for it until it is {@link #answered}.
+     *
+     * @param demands of which topics how many; empty when there is no room
+     * @param limit how many over all topics
+     * @param bytes about how much payload
+     * @param batchSize how many a claim would take for which there is room
+     */
+    record Ask(List<WorkStore.Demand> demands, int limit, long bytes, int batchSize) {
+        static final Ask NOTHING = new Ask(List.of(), 0, 0, 0);
+
+        boolean isNothing() {
+            return demands.isEmpty();
+        }
+
+        Ask atMost(int messages) {
+            return messages >= limit ? this : new Ask(demands, messages, bytes, batchSize);
+        }
+
+        Ask withDemands(List<WorkStore.Demand> same) {
+            return new Ask(same, limit, bytes, batchSize);
+        }
+
+        /** Whether it has been cut short by what it might take, so that more may be ready. */
+        boolean isCut(List<? extends Claimed<?>> claimed) {
+            if (claimed.size() >= limit) {
+                return true;
             }
-            long now = System.nanoTime();
-            int count = lanes.all.size();
-            List<WorkStore.Demand> demands = new ArrayList<>(count);
-            for (int i = 0; i < count; i++) {
-                TopicLane<M> lane = lanes.all.get((nextLane + i) % count);
-                int places = lanes.isStuck(lane, now) ? 0 : room.places(lane, now);
-                if (places > 0) {
-                    demands.add(new WorkStore.Demand(lane.topic, places, lane.progress.after()));
-                } else {
-                    lane.progress.notAsked();
-                }
+            long size = 0;
+            for (Claimed<?> each : claimed) {
+                size += each.size();
             }
-            nextLane = count == 0 ? 0 : (nextLane + 1) % count;
-            return demands;
-        } finally {
-            lock.unlock();
+            return size >= bytes;
         }
     }
 
-    /** How many messages a claim may take over all topics. */
-    int limit(List<WorkStore.Demand> demands) {
+    /** What to claim next, another topic first each time. */
+    Ask ask() {
         lock.lock();
         try {
-            int wanted = demands.stream().mapToInt(WorkStore.Demand::places).sum();
+            List<WorkStore.Demand> demands = lanes.areClosed() ? List.of() : demands();
+            if (demands.isEmpty()) {
+                return Ask.NOTHING;
+            }
+            int wanted = 0;
+            for (WorkStore.Demand demand : demands) {
+                wanted += demand.places();
+            }
             int limit = room.limit(demands.stream().map(demand -> lanes.lane(demand.topic())));
-            return Math.max(1, Math.min(wanted, limit));
+            Ask ask = new Ask(demands, Math.max(1, Math.min(wanted, limit)), Math.max(1, room.bytes()), batch.now());
+            note(ask, 1);
+            return ask;
         } finally {
             lock.unlock();
         }
     }
 
-    /** About how much payload a claim may take. */
+    private List<WorkStore.Demand> demands() {
+        long now = System.nanoTime();
+        int count = lanes.all.size();
+        List<WorkStore.Demand> demands = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            TopicLane<M> lane = lanes.all.get((nextLane + i) % count);
+            int places = lanes.isStuck(lane, now) ? 0 : room.places(lane, now);
+            if (places > 0) {
+                demands.add(new WorkStore.Demand(lane.topic, Math.min(places, batch.now()), lane.progress.after()));
+            } else {
+                lane.progress.notAsked();
+            }
+        }
+        nextLane = count == 0 ? 0 : (nextLane + 1) % count;
+        return demands;
+    }
+
+    private void note(Ask ask, int sign) {
+        for (WorkStore.Demand demand : ask.demands) {
+            lanes.lane(demand.topic()).asked += sign * demand.places();
+        }
+        room.asked(sign * ask.limit, sign * ask.bytes);
+    }
+
+    /** What a claim took is in hand, or it has failed. Its room is not kept any more. */
+    void answered(Ask ask) {
+        lock.lock();
+        try {
+            note(ask, -1);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** How many messages a claim takes now, where there is room for them. */
+    int batchSize() {
+        lock.lock();
+        try {
+            return batch.now();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** About how much payload may be taken besides claims. */
     long bytesLeft() {
         lock.lock();
         try {
@@ -83,19 +146,25 @@ final class Capacity<M> {
         }
     }
 
-    /**
-     * Takes note of how far a claim has come; called by the claimer only.
-     *
-     * @param cut whether it ended because it had taken as much as it might, over all topics
-     */
-    void claimed(List<WorkStore.Demand> demands, List<Claimed<M>> claimed, boolean cut) {
+    /** Takes note of how far a claim has come. */
+    void claimed(Ask ask, List<Claimed<M>> claimed) {
+        boolean cut = ask.isCut(claimed);
         Map<String, List<Claimed<M>>> byTopic = new HashMap<>();
-        claimed.forEach(each -> byTopic.computeIfAbsent(each.topic(), topic -> new ArrayList<>())
-                .add(each));
-        for (WorkStore.Demand demand : demands) {
-            List<Claimed<M>> mine = byTopic.getOrDefault(demand.topic(), List.of());
-            TopicLane<M> lane = lanes.lane(demand.topic());
-            lane.progress.advance(mine, !cut && mine.size() < demand.places(), lane.limited);
+        if (ask.demands.size() > 1) {
+            claimed.forEach(each -> byTopic.computeIfAbsent(each.topic(), topic -> new ArrayList<>())
+                    .add(each));
+        }
+        lock.lock();
+        try {
+            batch.took(claimed.size(), ask.limit);
+            for (WorkStore.Demand demand : ask.demands) {
+                List<Claimed<M>> mine =
+                        ask.demands.size() == 1 ? claimed : byTopic.getOrDefault(demand.topic(), List.of());
+                TopicLane<M> lane = lanes.lane(demand.topic());
+                lane.progress.advance(mine, !cut && mine.size() < demand.places(), lane.limited);
+            }
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -132,7 +201,7 @@ final class Capacity<M> {
     Set<String> takes(int count) {
         lock.lock();
         try {
-            if (lanes.areClosed() || room.left() < batchSize) {
+            if (lanes.areClosed() || room.left() < batch.now()) {
                 return Set.of();
             }
             long now = System.nanoTime();

@@ -6,7 +6,8 @@ import dev.windlass.internal.queue.Position;
 import dev.windlass.internal.queue.Ranking;
 import java.util.List;
 
-/** How far the claims of one topic have come. Used by the claimer only; whoever wants to may ask whether it is drained. */
+/** How far the claims of one topic have come. Used under the lock of the {@link Lanes}; whoever wants to may ask
+ * whether it is drained. */
 final class ClaimProgress<M> {
     private final Ranking ranking;
     private final List<ClaimBound> bounds;

@@ -5,6 +5,7 @@ import dev.windlass.internal.loop.Loop;
 import dev.windlass.internal.loop.Node;
 import dev.windlass.internal.loop.PollingPace;
 import dev.windlass.internal.loop.Turnstile;
+import dev.windlass.internal.loop.Workers;
 import dev.windlass.internal.queue.Claimed;
 import dev.windlass.internal.queue.WorkStore;
 import java.sql.SQLException;
@@ -12,11 +13,15 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Takes as much work as there is room for, and knows when to look again.
+ *
+ * <p>While claims come back full, there are two at a time: one is on its way while the other is being read. What to ask for is decided, and
+ * what came of it is noted, by one of them at a time; all else is the business of the first alone.
  *
  * <p>A claim whose answer is lost or cannot be read is made again for half as many messages, until the one that is at fault is
  * alone; after each that succeeds, for twice as many. If the database refuses a claim, one message may be at fault, and for a
@@ -42,20 +47,24 @@ final class Claimer<M> {
     private final LostClaims<M> lostClaims;
     private final DispatcherOptions options;
     private final PollingPace pace;
-    private final Loop loop;
     private final Intake<M> intake;
     private final Completer<M> completer;
     private final Turnstile turnstile;
-    private final Visitor visitor;
+    private final String node;
+    private final Turn first;
+    private final Turn second;
+
+    /** For what both of them change. */
+    private final ReentrantLock lock = new ReentrantLock();
+
     private final Sweeps sweeps = new Sweeps();
-    private int mostInTurn;
-    private int taken;
     private int mostRows = Integer.MAX_VALUE;
+
     /** Whether the last claim left what is due, as when somebody has it locked. */
     private boolean blocked;
 
     private int answeredInVain;
-    private long oneByOneUntil = System.nanoTime();
+    private volatile long oneByOneUntil = System.nanoTime();
     private long lastRefused = System.nanoTime() - QUIET_NANOS;
     private long lastAsked = System.nanoTime() - ASK_EVERY.toNanos();
     private long lastLearnt = System.nanoTime();
@@ -82,14 +91,16 @@ final class Claimer<M> {
         this.pace = new PollingPace(options.queue().pollingInterval(), node.lookout());
         this.intake = intake;
         this.completer = completer;
-        this.loop = new Loop("[" + database.name() + "] claiming", node.workers(), this::takeTurn);
         this.turnstile = node.turnstile();
-        this.visitor = new Visitor(node.name());
+        this.node = node.name();
+        this.first = new Turn("claiming", node.workers(), this::claim);
+        this.second = new Turn("claiming more", node.workers(), this::claimMore);
     }
 
     /** The first look is that of all. */
     void start() {
-        loop.start(Loop.PARKED);
+        first.loop.start(Loop.PARKED);
+        second.loop.start(Loop.PARKED);
     }
 
     /** Whether it has nothing to do, and does not look by itself. */
@@ -100,7 +111,7 @@ final class Claimer<M> {
     /** A look at all features has found that something is due after this time. What is due now, claims may have missed. */
     void due(Duration time) {
         if (time.compareTo(Duration.ZERO) > 0) {
-            loop.wakeWithin(time);
+            first.loop.wakeWithin(time);
         } else {
             missed = true;
             pausesChanged();
@@ -109,80 +120,142 @@ final class Claimer<M> {
 
     /** Work has been committed. */
     void wake() {
-        loop.wake();
+        first.loop.wake();
     }
 
     /** Work has been written, and may be committed soon. */
     void expect() {
         pace.expect();
-        loop.wakeWithin(PollingPace.QUICK);
+        first.loop.wakeWithin(PollingPace.QUICK);
     }
 
     /** Topics have been paused or resumed, or may have been. */
     void pausesChanged() {
         pausesChanged = true;
-        loop.wake();
+        first.loop.wake();
     }
 
     /** There is room again, which matters only if the lack of it stopped a claim. */
     void roomFreed() {
         if (wantsRoom) {
-            loop.wake();
+            first.loop.wake();
         }
     }
 
-    private final class Visitor implements Turnstile.Visitor {
-        private final String store;
+    private interface Step<T> {
+        Duration run(T turn) throws SQLException;
+    }
 
-        Visitor(String store) {
-            this.store = store;
+    /** One of the two who claim. Where several nodes share what they can hold, one that has to wait is called. */
+    private final class Turn implements Turnstile.Visitor {
+        private final Loop loop;
+        private final Step<Turn> step;
+        private int most;
+        private int taken;
+
+        Turn(String name, Workers workers, Step<Turn> step) {
+            this.loop = new Loop("[" + database.name() + "] " + name, workers, this::take);
+            this.step = step;
         }
 
         @Override
         public String store() {
-            return store;
+            return node;
         }
 
         @Override
         public int batchSize() {
-            return options.queue().batchSize();
+            return capacity.batchSize();
         }
 
         @Override
         public void yourTurn() {
             loop.wake();
         }
+
+        private Duration take() throws SQLException {
+            most = turnstile.enter(this);
+            if (most == 0) {
+                return Loop.PARKED;
+            }
+            taken = 0;
+            boolean again = false;
+            try {
+                Duration pause = step.run(this);
+                again = pause.isZero();
+                return pause;
+            } finally {
+                turnstile.leave(this, taken, again);
+            }
+        }
     }
 
-    /** Where several nodes share what they can hold, one that has to wait is called. */
-    private Duration takeTurn() throws SQLException {
-        mostInTurn = turnstile.enter(visitor);
-        if (mostInTurn == 0) {
-            return Loop.PARKED;
-        }
-        taken = 0;
-        boolean again = false;
-        try {
-            Duration pause = claim();
-            again = pause.isZero();
-            return pause;
-        } finally {
-            turnstile.leave(visitor, taken, again);
-        }
-    }
-
-    private Duration claim() throws SQLException {
+    private Duration claim(Turn turn) throws SQLException {
         heartBeat.open();
         lostClaims.giveBack();
         wantsRoom = true;
         learnPauses();
-        if (missed) {
-            missed = false;
-            sweeps.allDue();
-        }
         OptionalLong restEnds = capacity.restEnds(); // before the demands: a rest that ends between is not overslept
-        List<WorkStore.Demand> demands = sweeps.in(capacity.demands(), System.nanoTime());
-        return notBeyondRest(restEnds, demands.isEmpty() ? pace.rest() : claim(demands));
+        Capacity.Ask ask = ask();
+        return notBeyondRest(restEnds, ask.isNothing() ? pace.rest() : claim(turn, ask));
+    }
+
+    private Duration claim(Turn turn, Capacity.Ask ask) throws SQLException {
+        boolean oneByOne = isOneByOne();
+        List<Claimed<M>> claimed;
+        try {
+            claimed = take(turn, ask, oneByOne);
+        } catch (SQLException e) {
+            if (!isRefusal(e)) {
+                throw e;
+            }
+            refused(e);
+            return oneByOne ? pace.afterNothing() : Duration.ZERO;
+        }
+        answeredInVain = 0;
+        wantsRoom = capacity.isFull(ask.demands(), claimed);
+        if (ask.isCut(claimed)) {
+            if (claimed.size() >= ask.batchSize() && !oneByOne) {
+                second.loop.wake();
+            }
+            return Duration.ZERO;
+        }
+        return notBeyondDue(ask.demands(), claimed.isEmpty() ? pace.afterNothing() : pace.afterWork(), claimed.size());
+    }
+
+    /** What goes wrong here, the first will meet too. It may have found no room because this one had it, so it looks again. */
+    private Duration claimMore(Turn turn) {
+        try {
+            Capacity.Ask ask = isOneByOne() ? Capacity.Ask.NOTHING : ask();
+            if (ask.isNothing()) {
+                return Loop.PARKED;
+            }
+            if (take(turn, ask, false).size() >= ask.batchSize()) {
+                return Duration.ZERO;
+            }
+        } catch (SQLException | RuntimeException e) {
+            log.debug("[{}] a second claim has failed", database.name(), e);
+        }
+        first.loop.wake();
+        return Loop.PARKED;
+    }
+
+    private boolean isOneByOne() {
+        return System.nanoTime() - oneByOneUntil < 0;
+    }
+
+    private Capacity.Ask ask() {
+        lock.lock();
+        try {
+            if (missed) {
+                missed = false;
+                sweeps.allDue();
+            }
+            Capacity.Ask ask = capacity.ask();
+            return ask.withDemands(sweeps.in(ask.demands(), System.nanoTime()));
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** A change of pauses is announced; who does not hear it finds out with time. */
@@ -207,26 +280,6 @@ final class Claimer<M> {
         return left.compareTo(pause) < 0 ? left : pause;
     }
 
-    private Duration claim(List<WorkStore.Demand> demands) throws SQLException {
-        int limit = Math.min(Math.min(capacity.limit(demands), mostRows), mostInTurn);
-        long bytes = capacity.bytesLeft();
-        boolean oneByOne = System.nanoTime() - oneByOneUntil < 0;
-        List<Claimed<M>> claimed;
-        try {
-            claimed = take(demands, limit, bytes, oneByOne);
-        } catch (SQLException e) {
-            if (!isRefusal(e)) {
-                throw e;
-            }
-            refused(e);
-            return oneByOne ? pace.afterNothing() : Duration.ZERO;
-        }
-        if (isCut(claimed, limit, bytes)) {
-            return Duration.ZERO;
-        }
-        return notBeyondDue(demands, claimed.isEmpty() ? pace.afterNothing() : pace.afterWork(), claimed.size());
-    }
-
     /** Whether one message may be at fault, as when a constraint or a trigger of the user's own refuses its change. */
     private boolean isRefusal(SQLException e) {
         return database.dialect().isAnswer(e) && !lacksMemory(e) && (!isTransient(e) || ++answeredInVain > PATIENCE);
@@ -244,45 +297,76 @@ final class Claimer<M> {
         lastRefused = now;
         if (now - oneByOneUntil >= 0) {
             oneByOneUntil = now + ONE_BY_ONE_NANOS;
-            sweeps.allDue(); // this one may have been meant for it
+            missed = true; // this claim may have been meant to sweep
         }
-    }
-
-    /** Whether it may have left what is ready, for lack of room. */
-    private boolean isCut(List<Claimed<M>> claimed, int limit, long bytes) {
-        return claimed.size() >= limit
-                || claimed.stream().mapToLong(Claimed::size).sum() >= bytes;
     }
 
     /** Whatever happens between the claim and the hand, nothing that was claimed is forgotten. */
-    private List<Claimed<M>> take(List<WorkStore.Demand> demands, int limit, long bytes, boolean oneByOne)
-            throws SQLException {
+    private List<Claimed<M>> take(Turn turn, Capacity.Ask ask, boolean oneByOne) throws SQLException {
         LostClaims.Claim claim = lostClaims.begin();
+        Capacity.Ask cut = ask.atMost(Math.min(mostRows(), turn.most));
         List<Claimed<M>> claimed = null;
         try {
             long before = System.nanoTime();
-            claimed = ask(claim, limit, bytes, demands, oneByOne);
-            answeredInVain = 0;
-            taken = claimed.size();
-            capacity.claimed(demands, claimed, isCut(claimed, limit, bytes));
+            claimed = call(claim, cut, oneByOne);
+            turn.taken = claimed.size();
+            note(cut, claimed);
             if (!claimed.isEmpty()) {
                 intake.accept(claimed, before + options.queue().lease().toNanos());
-                mostRows = (int) Math.min(Integer.MAX_VALUE, 2L * mostRows);
             }
             lostClaims.arrived(claim);
-            wantsRoom = capacity.isFull(demands, claimed);
             return claimed;
         } catch (Throwable e) {
             boolean unreadable = claimed == null && claim.wasSent() && (!isTransient(e) || lacksMemory(e));
-            lostClaims.lost(claim, unreadable && limit == 1 ? "it cannot be read: " + kind(e) : null);
-            mostRows = claim.wasSent() ? Math.max(1, limit / 2) : mostRows;
+            lostClaims.lost(claim, unreadable && cut.limit() == 1 ? "it cannot be read: " + kind(e) : null);
+            if (claim.wasSent()) {
+                failed(cut, e);
+            }
             throw e;
+        } finally {
+            capacity.answered(ask);
         }
     }
 
-    private List<Claimed<M>> ask(
-            LostClaims.Claim claim, int limit, long bytes, List<WorkStore.Demand> demands, boolean oneByOne)
-            throws SQLException {
+    private int mostRows() {
+        lock.lock();
+        try {
+            return mostRows;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void note(Capacity.Ask ask, List<Claimed<M>> claimed) {
+        lock.lock();
+        try {
+            capacity.claimed(ask, claimed);
+            if (!claimed.isEmpty()) {
+                mostRows = (int) Math.min(Integer.MAX_VALUE, 2L * mostRows);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * The next takes less. What this one had locked, another beside it has skipped, and may have put its bound behind. Not if this was a
+     * sweep: one that takes too long would be repeated for ever.
+     */
+    private void failed(Capacity.Ask ask, Throwable e) {
+        boolean outage = e instanceof SQLException sql && database.dialect().isOutage(sql);
+        lock.lock();
+        try {
+            mostRows = Math.max(1, ask.limit() / 2);
+            if (outage || ask.demands().stream().noneMatch(WorkStore.Demand::isFromStart)) {
+                sweeps.allDue();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private List<Claimed<M>> call(LostClaims.Claim claim, Capacity.Ask ask, boolean oneByOne) throws SQLException {
         long[] began = {System.nanoTime()};
         try {
             return database.once(connection -> {
@@ -290,16 +374,27 @@ final class Claimer<M> {
                 claim.sent();
                 return oneByOne
                         ? store.claimEach(
-                                connection, claim.owner, options.queue().lease(), limit, bytes, demands)
-                        : store.claim(connection, claim.owner, options.queue().lease(), limit, bytes, demands);
+                                connection,
+                                claim.owner,
+                                options.queue().lease(),
+                                ask.limit(),
+                                ask.bytes(),
+                                ask.demands())
+                        : store.claim(
+                                connection,
+                                claim.owner,
+                                options.queue().lease(),
+                                ask.limit(),
+                                ask.bytes(),
+                                ask.demands());
             });
-        } catch (SQLException e) {
-            if (database.dialect().isOutage(e)) {
-                sweeps.allDue();
-            }
-            throw e;
         } finally {
-            sweeps.tried(demands, began[0], System.nanoTime());
+            lock.lock();
+            try {
+                sweeps.tried(ask.demands(), began[0], System.nanoTime());
+            } finally {
+                lock.unlock();
+            }
         }
     }
 
@@ -348,11 +443,13 @@ final class Claimer<M> {
 
     /** It does not claim any more. */
     void close() {
-        loop.askToStop();
-        turnstile.forget(visitor);
+        for (Turn turn : List.of(first, second)) {
+            turn.loop.askToStop();
+            turnstile.forget(turn);
+        }
     }
 
-    Loop loop() {
-        return loop;
+    List<Loop> loops() {
+        return List.of(first.loop, second.loop);
     }
 }

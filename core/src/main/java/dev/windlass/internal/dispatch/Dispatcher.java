@@ -75,7 +75,7 @@ public final class Dispatcher<M> {
                 database.name(),
                 late -> new OutcomeWriter<>(answering, calls, telemetry, late::putOff, this::settled),
                 workers,
-                Math.max(options.queue().batchSize(), 100));
+                BatchSize.MOST);
         announcer = new Announcer(answering, channel, workers, options.common().wakeUp());
         heartBeat =
                 new HeartBeat<>(answering, store, inHand, node, options.queue().lease());
@@ -298,7 +298,7 @@ public final class Dispatcher<M> {
     /** Those that may bring outcomes: what a claim took is given back. */
     private Loops loopsBesides() {
         List<Loop> loops = new ArrayList<>(maintenance.loops());
-        loops.add(claimer.loop());
+        loops.addAll(claimer.loops());
         loops.add(lostClaims.loop());
         return new Loops(loops);
     }

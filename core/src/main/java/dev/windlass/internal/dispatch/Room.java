@@ -12,40 +12,54 @@ import java.util.stream.Stream;
  */
 final class Room<M> {
     private final List<TopicLane<M>> lanes;
-    private final int most;
-    private final int batchSize;
+    private final int concurrency;
+    private final BatchSize batch;
     private final Duration lease;
     private final long maxBytes;
+    private int asked;
+    private long askedBytes;
 
     /**
      * @param maxBytes about how much payload is in hand at most
      */
-    Room(List<TopicLane<M>> lanes, int concurrency, int batchSize, Duration lease, long maxBytes) {
+    Room(List<TopicLane<M>> lanes, int concurrency, BatchSize batch, Duration lease, long maxBytes) {
         this.lanes = lanes;
-        this.most = concurrency + 3 * batchSize; // what runs, and a batch each in the claim, waiting, being written
-        this.batchSize = batchSize;
+        this.concurrency = concurrency;
+        this.batch = batch;
         this.lease = lease;
         this.maxBytes = maxBytes;
     }
 
     /** How many more of this lane may be claimed. */
     int places(TopicLane<M> lane, long now) {
-        return lacksBytes(lane) ? 0 : Math.min(Math.max(left(), little(lane)), lane.places(batchSize, lease, now));
+        return lacksBytes(lane) ? 0 : Math.min(Math.max(left(), little(lane)), lane.places(batch, lease, now));
     }
 
     /** Whether this many of a lane may come in the place of as many that end. */
     boolean mayReplace(TopicLane<M> lane, int count, long now) {
-        return !lacksBytes(lane) && lane.places(batchSize, lease, now) >= count;
+        return !lacksBytes(lane) && lane.places(batch, lease, now) >= count;
     }
 
     /** How many a claim for these lanes may take. Never more than a batch of each is in hand beyond what there is room for. */
-    int limit(Stream<TopicLane<M>> asked) {
-        return Math.min(batchSize, Math.max(left(), asked.mapToInt(this::little).sum()));
+    int limit(Stream<TopicLane<M>> claimed) {
+        return Math.min(
+                batch.now(), Math.max(left(), claimed.mapToInt(this::little).sum()));
     }
 
-    /** Room for so many messages is left. */
+    /** How much payload a claim may take: half of all there is room for, at most, or nothing would be left for another beside it. */
+    long bytes() {
+        return Math.min(bytesLeft(), maxBytes / 2);
+    }
+
+    /** A claim for so much is made, or has been answered. */
+    void asked(int messages, long bytes) {
+        asked += messages;
+        askedBytes += bytes;
+    }
+
+    /** Room for so many messages is left: for what runs, and a batch each in two claims, waiting, being written. */
     int left() {
-        int left = most;
+        int left = concurrency + 4 * batch.now() - asked;
         for (TopicLane<M> lane : lanes) {
             left -= lane.inHand();
         }
@@ -55,7 +69,7 @@ final class Room<M> {
     /** One message, or as many of a batch as a single worker can handle in this lane's part of a quarter of a lease. */
     private int little(TopicLane<M> lane) {
         double nanos = lease.toNanos() / 4.0 / lanes.size();
-        return Math.max(0, Math.max(1, Math.min(batchSize, lane.handledIn(nanos))) - lane.inHand());
+        return Math.max(0, Math.max(1, Math.min(batch.now(), lane.handledIn(nanos))) - lane.inHand() - lane.asked);
     }
 
     boolean lacksBytes(TopicLane<M> lane) {
@@ -64,7 +78,7 @@ final class Room<M> {
     }
 
     long bytesLeft() {
-        long left = maxBytes;
+        long left = maxBytes - askedBytes;
         for (TopicLane<M> lane : lanes) {
             left -= lane.bytes();
         }

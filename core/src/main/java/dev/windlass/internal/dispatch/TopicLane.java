@@ -16,11 +16,17 @@ final class TopicLane<M> {
     private static final double RANKED_LOOK_AHEAD_NANOS = 250e6;
     private static final double LIMITED_LOOK_AHEAD_NANOS = 5e6;
 
+    /** More than the first batches only if it starts within this time: what waits here, another node could do. */
+    private static final double GROWN_LOOK_AHEAD_NANOS = 100e6;
+
     final String topic;
     final Handling<M> handling;
     final ClaimProgress<M> progress;
     final Breaker breaker;
     int running;
+    /** How many are being claimed. */
+    int asked;
+
     boolean paused;
     volatile boolean limited;
     private final ArrayDeque<Attempt<M>> waiting = new ArrayDeque<>();
@@ -199,15 +205,21 @@ final class TopicLane<M> {
     }
 
     /**
-     * How many more to claim: as many as can start soon, judging by how long handlers have taken, and none while enough are waiting and the claim would be small. Never more than may start. Suspects do not count, unless
-     * they are so many that a topic consists of them.
+     * How many more to claim: as many as can start soon, judging by how long handlers have taken, and none while enough are waiting
+     * and the claim would be small. Never more than may start. Suspects do not count, unless they are so many that a topic consists of
+     * them.
      */
-    int places(int batchSize, Duration lease, long now) {
-        int ahead = Math.min(3 * batchSize, handledIn(concurrency() * lookAheadNanos(lease)));
-        int places = concurrency() + ahead - running - waiting.size();
-        int allowed = Math.min(places, allowance(now) - waiting.size() - suspects.size());
-        boolean enough = waiting.size() >= concurrency() && places < batchSize;
-        return enough || suspects.size() >= concurrency() + 3 * batchSize ? 0 : allowed;
+    int places(BatchSize batch, Duration lease, long now) {
+        int ahead = Math.min(mostAhead(batch), handledIn(concurrency() * lookAheadNanos(lease)));
+        int places = concurrency() + ahead - running - waiting.size() - asked;
+        int allowed = Math.min(places, allowance(now) - waiting.size() - suspects.size() - asked);
+        boolean enough = waiting.size() >= concurrency() && places < Math.min(batch.now(), ahead);
+        return enough || suspects.size() >= concurrency() + 3 * batch.first() ? 0 : allowed;
+    }
+
+    private int mostAhead(BatchSize batch) {
+        int grown = Math.min(3 * batch.now(), handledIn(concurrency() * GROWN_LOOK_AHEAD_NANOS));
+        return Math.max(3 * batch.first(), grown);
     }
 
     /**

@@ -16,15 +16,15 @@ final class CapacityTest {
     @Test
     void claimsAtFirstNoMoreThanCanStartAtOnce() {
         TestNode node = node(5, Map.of("a", 3));
-        List<WorkStore.Demand> demands = node.capacity.demands();
+        List<WorkStore.Demand> demands = node.ask().demands();
         assertThat(demands).containsExactly(new WorkStore.Demand("a", 3, Position.START));
-        assertThat(node.capacity.limit(demands)).isEqualTo(3);
+        assertThat(node.ask().limit()).isEqualTo(3);
     }
 
     @Test
     void claimsForATopicNoMoreThanTheNodeCanStart() {
         TestNode node = node(2, Map.of("a", 16));
-        assertThat(node.capacity.demands()).containsExactly(new WorkStore.Demand("a", 2, Position.START));
+        assertThat(node.ask().demands()).containsExactly(new WorkStore.Demand("a", 2, Position.START));
     }
 
     @Test
@@ -34,16 +34,61 @@ final class CapacityTest {
         assertThat(node.inHand.take(first, first).workers()).isEqualTo(1);
         node.finish(node.start());
         node.inHand.settle(first);
-        List<WorkStore.Demand> demands = node.capacity.demands();
-        assertThat(demands.get(0).places()).isEqualTo(33);
-        assertThat(node.capacity.limit(demands)).isEqualTo(10);
+        List<WorkStore.Demand> demands = node.ask().demands();
+        assertThat(demands.get(0).places()).isEqualTo(10);
+        assertThat(node.ask().limit()).isEqualTo(10);
+    }
+
+    @Test
+    void aSecondClaimAsksForNoMoreThanTheFirstLeaves() {
+        TestNode node = node(5, Map.of("a", 3));
+        Capacity.Ask first = node.capacity.ask();
+        assertThat(first.limit()).isEqualTo(3);
+        assertThat(node.capacity.ask().isNothing()).isTrue();
+        node.capacity.answered(first);
+        assertThat(node.capacity.ask().limit()).isEqualTo(3);
+    }
+
+    @Test
+    void whatClaimsUnderWayMayBringCountsAsIfItWereInHand() {
+        TestNode node = node(4, Map.of("a", 4));
+        List<Attempt<String>> one = node.take(node.claimed("a", 1));
+        node.finish(node.start());
+        node.inHand.settle(one);
+        int asked = 0;
+        for (Capacity.Ask ask = node.capacity.ask(); !ask.isNothing(); ask = node.capacity.ask()) {
+            asked += ask.limit();
+        }
+        assertThat(asked).isEqualTo(4 + 3 * 10);
+    }
+
+    @Test
+    void claimsGrowWhileTheyAreFullAndShrinkAgain() {
+        TestNode node = node(5, Map.of("a", 3));
+        List<Attempt<String>> first = node.take(node.claimed("a", 1));
+        node.finish(node.start());
+        node.inHand.settle(first);
+        for (int size : new int[] {10, 20, 40, 80, 160, 320, 640, 1000, 1000}) {
+            assertThat(claims(node, size)).isEqualTo(size);
+        }
+        for (int size : new int[] {1000, 500, 250, 125, 62, 31, 15, 10, 10}) {
+            assertThat(claims(node, 0)).isEqualTo(size);
+        }
+    }
+
+    /** So many are found. Returns how many were asked for. */
+    private static int claims(TestNode node, int found) {
+        Capacity.Ask ask = node.ask();
+        node.capacity.claimed(
+                ask, node.claimed("a", found).stream().map(each -> each.claimed).toList());
+        return ask.limit();
     }
 
     @Test
     void topicsTakeTurns() {
         TestNode node = node(1, Map.of("a", 1, "b", 1));
-        assertThat(node.capacity.demands().get(0).topic())
-                .isNotEqualTo(node.capacity.demands().get(0).topic());
+        assertThat(node.ask().demands().get(0).topic())
+                .isNotEqualTo(node.ask().demands().get(0).topic());
     }
 
     @Test
@@ -71,7 +116,7 @@ final class CapacityTest {
         List<Attempt<String>> first = node.claimed("a", 1);
         node.inHand.take(first, first);
         node.fail();
-        assertThat(node.capacity.isFull(node.capacity.demands(), List.of())).isFalse();
+        assertThat(node.capacity.isFull(node.ask().demands(), List.of())).isFalse();
     }
 
     @Test
@@ -81,7 +126,7 @@ final class CapacityTest {
         node.inHand.take(first, first);
         node.fail();
         assertThat(node.capacity.restEnds()).isEmpty();
-        assertThat(node.capacity.demands()).contains(new WorkStore.Demand("a", 1, Position.START));
+        assertThat(node.ask().demands()).contains(new WorkStore.Demand("a", 1, Position.START));
         List<Attempt<String>> surplus = node.claimed("a", 3);
         InHand.Taken<String> taken = node.inHand.take(surplus, surplus);
         assertThat(taken.back()).containsExactlyInAnyOrder(surplus.get(1), surplus.get(2));
@@ -89,21 +134,19 @@ final class CapacityTest {
         Attempt<String> probe = node.start();
         assertThat(probe).isSameAs(surplus.get(0));
         assertThat(node.demanded()).as("a probe runs").containsExactly("b");
-        assertThat(node.capacity.isFull(node.capacity.demands(), List.of()))
+        assertThat(node.capacity.isFull(node.ask().demands(), List.of()))
                 .as("there is more to do once it has ended")
                 .isTrue();
         node.finish(probe);
         node.inHand.settle(surplus);
-        assertThat(node.capacity.demands()).anyMatch(demand -> demand.topic().equals("a") && demand.places() > 1);
+        assertThat(node.ask().demands()).anyMatch(demand -> demand.topic().equals("a") && demand.places() > 1);
         assertThat(node.capacity.hasPlace("a")).isTrue();
     }
 
     /** As if a claim had asked for all topics and found these. */
     private static void found(TestNode node, List<Attempt<String>> attempts) {
-        List<WorkStore.Demand> demands = node.capacity.demands();
-        boolean cut = attempts.size() >= node.capacity.limit(demands);
         node.capacity.claimed(
-                demands, attempts.stream().map(each -> each.claimed).toList(), cut);
+                node.ask(), attempts.stream().map(each -> each.claimed).toList());
         node.inHand.take(attempts, attempts);
     }
 
@@ -123,7 +166,7 @@ final class CapacityTest {
         found(node, List.of());
         List<Attempt<String>> all = node.claimed("a", 3);
         node.inHand.take(all, all);
-        assertThat(node.capacity.demands()).isEmpty();
+        assertThat(node.ask().demands()).isEmpty();
         Attempt<String> ended = node.start();
         node.finish(ended);
         node.inHand.settle(List.of(ended));
@@ -147,7 +190,7 @@ final class CapacityTest {
         found(node, first);
         node.finish(node.start());
         node.inHand.settle(first);
-        List<Attempt<String>> some = node.claimed("a", 25);
+        List<Attempt<String>> some = node.claimed("a", 35);
         node.inHand.take(some, List.of());
         assertThat(node.capacity.takes(1)).containsExactly("a");
         node.inHand.take(node.claimed("a", 1), List.of());

@@ -54,7 +54,7 @@ final class InHandTest {
         node.inHand.settle(List.of(hung));
         Attempt<String> second = node.start();
         assertThat(node.inHand.close()).containsExactly(all.get(2));
-        assertThat(node.capacity.demands()).isEmpty();
+        assertThat(node.ask().demands()).isEmpty();
         List<Attempt<String>> late = node.claimed("a", 1);
         assertThat(node.inHand.take(late, late)).isEqualTo(new InHand.Taken<>(0, late));
         assertThat(node.inHand.awaitQuiet(Duration.ofMillis(1))).isFalse();

@@ -21,7 +21,7 @@ final class RoomTest {
     }
 
     private static int places(TestNode node, String topic) {
-        return node.capacity.demands().stream()
+        return node.ask().demands().stream()
                 .filter(demand -> demand.topic().equals(topic))
                 .mapToInt(WorkStore.Demand::places)
                 .sum();
@@ -32,9 +32,9 @@ final class RoomTest {
         TestNode node = node(4, TWO);
         handleOne(node, "b");
         node.take(node.claimed("a", 60));
-        List<WorkStore.Demand> demands = node.capacity.demands();
+        List<WorkStore.Demand> demands = node.ask().demands();
         assertThat(demands).containsExactly(new WorkStore.Demand("b", 10, Position.START));
-        assertThat(node.capacity.limit(demands)).isEqualTo(10);
+        assertThat(node.ask().limit()).isEqualTo(10);
     }
 
     @Test
@@ -44,7 +44,7 @@ final class RoomTest {
         assertThat(places(node, "a")).isPositive();
         handleOne(node, "a");
         assertThat(places(node, "a")).isPositive();
-        assertThat(node.capacity.limit(node.capacity.demands())).isPositive();
+        assertThat(node.ask().limit()).isPositive();
     }
 
     @Test
@@ -53,7 +53,7 @@ final class RoomTest {
         node.take(node.claimed("a", 60));
         assertThat(places(node, "b")).isEqualTo(1);
         node.inHand.take(node.claimed("b", 1), List.of());
-        assertThat(node.capacity.demands()).isEmpty();
+        assertThat(node.ask().demands()).isEmpty();
     }
 
     @Test
@@ -62,12 +62,12 @@ final class RoomTest {
         handleOne(node, "a");
         handleOne(node, "b");
         node.inHand.take(node.claimed("a", 10), List.of());
-        node.inHand.take(node.claimed("b", 21), List.of());
-        List<WorkStore.Demand> demands = node.capacity.demands();
+        node.inHand.take(node.claimed("b", 31), List.of());
+        List<WorkStore.Demand> demands = node.ask().demands();
         assertThat(demands)
                 .containsExactlyInAnyOrder(
                         new WorkStore.Demand("a", 3, Position.START), new WorkStore.Demand("b", 3, Position.START));
-        assertThat(node.capacity.limit(demands)).isEqualTo(3);
+        assertThat(node.ask().limit()).isEqualTo(3);
     }
 
     @Test
@@ -75,7 +75,7 @@ final class RoomTest {
         TestNode node = node(4, Map.of("a", 4), LEASE, 100);
         assertThat(node.capacity.bytesLeft()).isEqualTo(100);
         List<Attempt<String>> all = node.take(node.claimed("a", 2, 0, 60));
-        assertThat(node.capacity.demands()).isEmpty();
+        assertThat(node.ask().demands()).isEmpty();
         assertThat(node.capacity.hasPlace("a")).isFalse();
         node.finish(node.start());
         assertThat(node.capacity.bytesLeft())
@@ -110,16 +110,16 @@ final class RoomTest {
         node.take(node.claimed("b", 1, 0, 498));
         assertThat(node.demanded()).containsExactly("b");
         node.take(node.claimed("b", 1, 0, 1));
-        assertThat(node.capacity.demands()).isEmpty();
+        assertThat(node.ask().demands()).isEmpty();
     }
 
     @Test
     void aClaimThatWasCutShortHasNotSeenAllThatIsReady() {
         TestNode node = node(4, Map.of("a", 4));
-        List<WorkStore.Demand> demands = node.capacity.demands();
-        node.capacity.claimed(demands, List.of(node.claimed("a", 1).get(0).claimed), true);
+        Capacity.Ask ask = node.ask();
+        node.capacity.claimed(ask.atMost(1), List.of(node.claimed("a", 1).get(0).claimed));
         assertThat(node.capacity.takes(1)).isEmpty();
-        node.capacity.claimed(demands, List.of(node.claimed("a", 1).get(0).claimed), false);
+        node.capacity.claimed(ask, List.of(node.claimed("a", 1).get(0).claimed));
         assertThat(node.capacity.takes(1)).containsExactly("a");
     }
 }

@@ -32,6 +32,13 @@ final class TestNode {
         this.inHand = new InHand<>(lanes, change -> {});
     }
 
+    /** What it would ask for, if it claimed now. */
+    Capacity.Ask ask() {
+        Capacity.Ask ask = capacity.ask();
+        capacity.answered(ask);
+        return ask;
+    }
+
     /**
      * Batches of ten.
      *
@@ -147,7 +154,7 @@ final class TestNode {
     }
 
     List<String> demanded() {
-        return capacity.demands().stream().map(WorkStore.Demand::topic).toList();
+        return ask().demands().stream().map(WorkStore.Demand::topic).toList();
     }
 
     static List<String> topics(List<Attempt<String>> attempts) {

@@ -186,12 +186,12 @@ final class TurnsTest {
         TestNode node = node(2, unlimited("a"));
         node.take(node.claimed("a", 1));
         node.complete(node.start());
-        List<WorkStore.Demand> before = node.capacity.demands();
+        List<WorkStore.Demand> before = node.ask().demands();
         node.take(node.suspects("a", 31));
-        assertThat(node.capacity.demands()).isEqualTo(before);
-        assertThat(node.capacity.limit(before)).isEqualTo(10);
+        assertThat(node.ask().demands()).isEqualTo(before);
+        assertThat(node.ask().limit()).isEqualTo(10);
         node.take(node.suspects("a", 1));
-        assertThat(node.capacity.demands()).as("the topic consists of suspects").isEmpty();
+        assertThat(node.ask().demands()).as("the topic consists of suspects").isEmpty();
     }
 
     @Test
