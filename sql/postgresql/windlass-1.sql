@@ -672,6 +672,7 @@ create or replace function "windlass".windlass_join_end_refused(p_limit integer 
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 begin
     return "windlass".windlass_each(
@@ -833,6 +834,7 @@ create or replace function "windlass".windlass_join_clean(p_keep interval, p_lim
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;
@@ -1176,6 +1178,7 @@ create or replace function "windlass"."outbox_claim"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_now     timestamptz := clock_timestamp();
@@ -1440,6 +1443,7 @@ create or replace function "windlass"."outbox_next_due"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
@@ -1512,6 +1516,7 @@ create or replace function "windlass"."outbox_expire"(p_limit integer default 10
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
@@ -1534,6 +1539,7 @@ create or replace function "windlass"."outbox_clean"(p_keep interval, p_limit in
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;
@@ -1681,6 +1687,7 @@ create or replace function "windlass"."outbox_give_back"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_ids uuid[] := array(select m.id
@@ -1957,6 +1964,7 @@ create or replace function "windlass"."outbox_reap"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_now   timestamptz := clock_timestamp();
@@ -2640,6 +2648,7 @@ create or replace function "windlass"."outbox_decided_topics"() returns table (
 )
     language plpgsql
     stable
+    set lock_timeout = '100ms'
 as $sql$
 begin
     return query
@@ -2943,6 +2952,7 @@ create or replace function "windlass"."outbox_ack_next"(
     requeues        smallint,
     last_error      varchar,
     ordering_key    varchar,
+    joined          boolean,
     changed         integer,
     locked          uuid[],
     lost            uuid[],
@@ -3009,7 +3019,7 @@ begin
      where m.id = any (v_ids)
     returning m.id, m.topic::varchar, m.payload, m.correlation_id, m.headers::jsonb, m.created_at, m.due_at, m.expires_at,
               m.next_attempt_at, m.retry_count::integer, m.lease_expiries::integer, m.crashes::smallint, m.requeues::smallint,
-              m.last_error, m.ordering_key, changed, locked, lost, left_keys;
+              m.last_error, m.ordering_key, m.joined, changed, locked, lost, left_keys;
     if not found then
         return next;
     end if;
@@ -3482,6 +3492,7 @@ create or replace function "windlass"."outbox_clean_dedup"(p_limit integer defau
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
@@ -3850,6 +3861,7 @@ create or replace function "windlass"."outbox_timer_claim"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_now     timestamptz := clock_timestamp();
@@ -4110,6 +4122,7 @@ create or replace function "windlass"."outbox_timer_next_due"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
@@ -4189,6 +4202,7 @@ create or replace function "windlass"."outbox_timer_expire"(p_limit integer defa
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
@@ -4211,6 +4225,7 @@ create or replace function "windlass"."outbox_timer_clean"(p_keep interval, p_li
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;
@@ -4358,6 +4373,7 @@ create or replace function "windlass"."outbox_timer_give_back"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_ids uuid[] := array(select m.id
@@ -4633,6 +4649,7 @@ create or replace function "windlass"."outbox_timer_reap"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_now   timestamptz := clock_timestamp();
@@ -5294,6 +5311,7 @@ create or replace function "windlass"."outbox_timer_decided_topics"() returns ta
 )
     language plpgsql
     stable
+    set lock_timeout = '100ms'
 as $sql$
 begin
     return query
@@ -5360,6 +5378,7 @@ create or replace function "windlass"."outbox_job_run_claim"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_now     timestamptz := clock_timestamp();
@@ -5620,6 +5639,7 @@ create or replace function "windlass"."outbox_job_run_next_due"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
@@ -5696,6 +5716,7 @@ create or replace function "windlass"."outbox_job_run_expire"(p_limit integer de
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
@@ -5718,6 +5739,7 @@ create or replace function "windlass"."outbox_job_run_clean"(p_keep interval, p_
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;
@@ -5877,6 +5899,7 @@ create or replace function "windlass"."outbox_job_run_give_back"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_ids uuid[] := array(select m.id
@@ -6152,6 +6175,7 @@ create or replace function "windlass"."outbox_job_run_reap"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_now   timestamptz := clock_timestamp();
@@ -6829,6 +6853,7 @@ create or replace function "windlass"."outbox_job_run_decided_topics"() returns 
 )
     language plpgsql
     stable
+    set lock_timeout = '100ms'
 as $sql$
 begin
     return query
@@ -7035,6 +7060,7 @@ create or replace function "windlass"."outbox_timer_hand_off"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_now      timestamptz := clock_timestamp();
@@ -7533,6 +7559,7 @@ create or replace function "windlass"."outbox_job_due"(p_limit integer default 1
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_now  timestamptz := clock_timestamp();
@@ -7573,6 +7600,7 @@ create or replace function "windlass"."outbox_job_take"(
     out topics     text[]
 )
     language plpgsql
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_each       record;
@@ -7914,6 +7942,7 @@ create or replace function "windlass"."outbox_job_run_end_lost"(p_limit integer 
     set enable_hashjoin = off
     set enable_mergejoin = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - interval '1 minute';
@@ -8256,6 +8285,7 @@ create or replace function "windlass"."inbox_claim"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_now     timestamptz := clock_timestamp();
@@ -8516,6 +8546,7 @@ create or replace function "windlass"."inbox_next_due"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
@@ -8586,6 +8617,7 @@ create or replace function "windlass"."inbox_expire"(p_limit integer default 100
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
@@ -8608,6 +8640,7 @@ create or replace function "windlass"."inbox_clean"(p_keep interval, p_limit int
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;
@@ -8755,6 +8788,7 @@ create or replace function "windlass"."inbox_give_back"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_ids uuid[] := array(select m.id
@@ -9031,6 +9065,7 @@ create or replace function "windlass"."inbox_reap"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_now   timestamptz := clock_timestamp();
@@ -9710,6 +9745,7 @@ create or replace function "windlass"."inbox_decided_topics"() returns table (
 )
     language plpgsql
     stable
+    set lock_timeout = '100ms'
 as $sql$
 begin
     return query
@@ -9926,6 +9962,7 @@ create or replace function "windlass"."inbox_renew"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_held record;
@@ -10060,6 +10097,7 @@ create or replace function "windlass"."inbox_clean_guards"(p_keep interval, p_li
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;
@@ -11099,6 +11137,7 @@ create or replace function "windlass"."work_claim"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_now     timestamptz := clock_timestamp();
@@ -11401,6 +11440,7 @@ create or replace function "windlass"."work_next_due"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
@@ -11482,6 +11522,7 @@ create or replace function "windlass"."work_expire"(p_limit integer default 1000
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
@@ -11504,6 +11545,7 @@ create or replace function "windlass"."work_clean"(p_keep interval, p_limit inte
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;
@@ -11651,6 +11693,7 @@ create or replace function "windlass"."work_give_back"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_ids uuid[] := array(select m.id
@@ -11929,6 +11972,7 @@ create or replace function "windlass"."work_reap"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_now   timestamptz := clock_timestamp();
@@ -12627,6 +12671,7 @@ create or replace function "windlass"."work_decided_topics"() returns table (
 )
     language plpgsql
     stable
+    set lock_timeout = '100ms'
 as $sql$
 begin
     return query
@@ -13421,6 +13466,7 @@ create or replace function "windlass"."lease_renew"(
     language plpgsql
     set enable_seqscan = off
     set jit = off
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_locked  text[];
@@ -13548,6 +13594,7 @@ $sql$;
 -- Deletes what has been free for longer than the retention. Returns how many rows.
 create or replace function "windlass"."lease_clean"(p_retention interval, p_limit integer) returns integer
     language plpgsql
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_old   timestamptz := clock_timestamp() - p_retention;

@@ -271,6 +271,7 @@ create or replace function {schema}.{outbox_ack_next}(
     requeues        smallint,
     last_error      varchar,
     ordering_key    varchar,
+    joined          boolean,
     changed         integer,
     locked          uuid[],
     lost            uuid[],
@@ -334,7 +335,7 @@ begin
      where m.id = any (v_ids)
     returning m.id, m.topic::varchar, m.payload, m.correlation_id, m.headers::jsonb, m.created_at, m.due_at, m.expires_at,
               m.next_attempt_at, m.retry_count::integer, m.lease_expiries::integer, m.crashes::smallint, m.requeues::smallint,
-              m.last_error, m.ordering_key, changed, locked, lost, left_keys;
+              m.last_error, m.ordering_key, m.joined, changed, locked, lost, left_keys;
     if not found then
         return next;
     end if;

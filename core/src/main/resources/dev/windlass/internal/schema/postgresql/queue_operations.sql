@@ -415,6 +415,7 @@ create or replace function {schema}.{queue_decided_topics}() returns table (
 )
     language plpgsql
     stable
+    set lock_timeout = '100ms'
 as $sql$
 begin
     return query

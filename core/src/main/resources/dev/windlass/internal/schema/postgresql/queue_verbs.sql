@@ -121,6 +121,7 @@ create or replace function {schema}.{queue_give_back}(
 )
     language plpgsql
 {plan:index}
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_ids uuid[] := array(select m.id
@@ -386,6 +387,7 @@ create or replace function {schema}.{queue_reap}(
 ) returns integer
     language plpgsql
 {plan:index}
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_now   timestamptz := clock_timestamp();

@@ -171,6 +171,7 @@ create or replace function {schema}.{outbox_timer_hand_off}(
 )
     language plpgsql
 {plan:index}
+    set lock_timeout = '100ms'
 as $sql$
 declare
     v_now      timestamptz := clock_timestamp();
