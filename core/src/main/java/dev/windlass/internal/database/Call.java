@@ -19,8 +19,7 @@ public final class Call {
     private final Connection connection;
     private final String schema;
     private final String routine;
-    private final List<SqlType> types = new ArrayList<>(9);
-    private final List<@Nullable Object> values = new ArrayList<>(9);
+    private final List<Argument> arguments = new ArrayList<>(9);
 
     Call(Dialect dialect, Connection connection, String schema, String routine) {
         this.dialect = dialect;
@@ -90,14 +89,21 @@ public final class Call {
     }
 
     private Call argument(SqlType type, @Nullable Object value) {
-        types.add(type);
-        values.add(value);
+        arguments.add(new Argument(null, type, value));
+        return this;
+    }
+
+    /** Adds an argument by its name, behind all that are told by their place; none, if it is null: then its default holds. */
+    public Call optional(String name, SqlType type, @Nullable Object value) {
+        if (value != null) {
+            arguments.add(new Argument(name, type, value));
+        }
         return this;
     }
 
     /** Calls the routine and maps every row of its result. */
     public <T> List<T> list(RowMapper<T> mapper) throws SQLException {
-        return run(dialect.call(schema, routine, types), mapper);
+        return run(dialect.call(schema, routine, arguments), mapper);
     }
 
     /** Makes several calls in one statement, each of a routine that answers with one row of the same columns, and maps these rows. */
@@ -105,28 +111,27 @@ public final class Call {
         Call first = calls.get(0);
         Call all = new Call(first.dialect, first.connection, first.schema, "");
         for (Call call : calls) {
-            all.types.addAll(call.types);
-            all.values.addAll(call.values);
+            all.arguments.addAll(call.arguments);
         }
         return all.read(
                 first.dialect.callTogether(
-                        first.schema, each(calls, call -> call.routine), each(calls, call -> call.types)),
+                        first.schema, each(calls, call -> call.routine), each(calls, call -> call.arguments)),
                 mappers);
     }
 
     /** Calls a claim: its rows also tell what proves how far it has come. */
     public <T> List<T> claimed(RowMappers<T> mappers) throws SQLException {
-        return read(dialect.callOfClaim(schema, routine, types), mappers);
+        return read(dialect.callOfClaim(schema, routine, arguments), mappers);
     }
 
     /** Calls the routine, and looks up the columns of its result once. */
     public <T> List<T> rows(RowMappers<T> mappers) throws SQLException {
-        return read(dialect.call(schema, routine, types), mappers);
+        return read(dialect.call(schema, routine, arguments), mappers);
     }
 
     /** Calls a routine that answers with one value. */
     public <T> T value(RowMapper<T> mapper) throws SQLException {
-        return run(dialect.callForValue(schema, routine, types), mapper).get(0);
+        return run(dialect.callForValue(schema, routine, arguments), mapper).get(0);
     }
 
     /** Calls a routine that answers with one number. */
@@ -140,8 +145,9 @@ public final class Call {
 
     private <T> List<T> read(String sql, RowMappers<T> mappers) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
-            for (int i = 0; i < types.size(); i++) {
-                dialect.bind(statement, i + 1, types.get(i), values.get(i));
+            for (int i = 0; i < arguments.size(); i++) {
+                Argument argument = arguments.get(i);
+                dialect.bind(statement, i + 1, argument.type(), argument.value());
             }
             try (ResultSet rows = statement.executeQuery()) {
                 RowMapper<T> mapper = mappers.of(rows);

@@ -29,19 +29,19 @@ public interface Dialect {
     String literal(String text);
 
     /** The text of a call of a routine that answers with rows. */
-    String call(String schema, String routine, List<SqlType> types);
+    String call(String schema, String routine, List<Argument> arguments);
 
     /** The text of calls of several routines that answer with one row each, of the same columns: those of the first come first. */
-    String callTogether(String schema, List<String> routines, List<List<SqlType>> types);
+    String callTogether(String schema, List<String> routines, List<List<Argument>> arguments);
 
     /** The text of a call of a claim, whose rows also tell what it proves; see {@link #proofs}. */
-    String callOfClaim(String schema, String routine, List<SqlType> types);
+    String callOfClaim(String schema, String routine, List<Argument> arguments);
 
     /** Reads what a look proves from its rows. */
     Call.RowMapper<Proof> proofs(ResultSet rows) throws SQLException;
 
     /** The text of a call of a routine that answers with one value. */
-    String callForValue(String schema, String routine, List<SqlType> types);
+    String callForValue(String schema, String routine, List<Argument> arguments);
 
     /** Binds an argument; lists arrive as lists of the element type. */
     void bind(PreparedStatement statement, int index, SqlType type, @Nullable Object value) throws SQLException;

@@ -1,5 +1,6 @@
 package dev.windlass.internal.engine;
 
+import dev.windlass.internal.database.Argument;
 import dev.windlass.internal.database.Call;
 import dev.windlass.internal.database.Dialect;
 import dev.windlass.internal.database.PoolTimeout;
@@ -92,15 +93,16 @@ public final class PostgresDialect implements Dialect {
     }
 
     @Override
-    public String call(String schema, String routine, List<SqlType> types) {
-        return "select * from " + invocation(schema, routine, types);
+    public String call(String schema, String routine, List<Argument> arguments) {
+        return "select * from " + invocation(schema, routine, arguments);
     }
 
     @Override
-    public String callTogether(String schema, List<String> routines, List<List<SqlType>> types) {
+    public String callTogether(String schema, List<String> routines, List<List<Argument>> arguments) {
         StringJoiner all = new StringJoiner(" union all ", "", " order by 1");
         for (int i = 0; i < routines.size(); i++) {
-            all.add("select " + i + " as place, c.* from " + invocation(schema, routines.get(i), types.get(i)) + " c");
+            all.add("select " + i + " as place, c.* from " + invocation(schema, routines.get(i), arguments.get(i))
+                    + " c");
         }
         return all.toString();
     }
@@ -110,10 +112,10 @@ public final class PostgresDialect implements Dialect {
      * statement, which is older than the one that the routine has seen: what had ended in it had ended in that one too.
      */
     @Override
-    public String callOfClaim(String schema, String routine, List<SqlType> types) {
+    public String callOfClaim(String schema, String routine, List<Argument> arguments) {
         return "select c.*, (select pg_current_xact_id_if_assigned()::text::bigint) as claim_number,"
                 + " (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint) as snapshot_xmin from "
-                + invocation(schema, routine, types) + " c";
+                + invocation(schema, routine, arguments) + " c";
     }
 
     @Override
@@ -138,17 +140,20 @@ public final class PostgresDialect implements Dialect {
 
     /** Without a FROM, which would cost a function scan. */
     @Override
-    public String callForValue(String schema, String routine, List<SqlType> types) {
-        return "select " + invocation(schema, routine, types);
+    public String callForValue(String schema, String routine, List<Argument> arguments) {
+        return "select " + invocation(schema, routine, arguments);
     }
 
-    private String invocation(String schema, String routine, List<SqlType> types) {
+    private String invocation(String schema, String routine, List<Argument> arguments) {
         StringBuilder text = new StringBuilder(quote(schema))
                 .append('.')
                 .append(quote(routine))
                 .append('(');
-        for (int i = 0; i < types.size(); i++) {
-            text.append(i == 0 ? "" : ", ").append(placeholder(types.get(i)));
+        for (int i = 0; i < arguments.size(); i++) {
+            Argument argument = arguments.get(i);
+            text.append(i == 0 ? "" : ", ")
+                    .append(argument.name() == null ? "" : argument.name() + " => ")
+                    .append(placeholder(argument.type()));
         }
         return text.append(')').toString();
     }
@@ -177,7 +182,7 @@ public final class PostgresDialect implements Dialect {
         if (value instanceof List<?> list) {
             statement.setArray(index, statement.getConnection().createArrayOf(elementType(type), elements(type, list)));
         } else if (value == null) {
-            statement.setNull(index, Types.NULL);
+            statement.setNull(index, jdbcType(type));
         } else if (value instanceof Instant instant) {
             statement.setObject(index, time(instant));
         } else if (value instanceof Duration duration) {
@@ -185,6 +190,18 @@ public final class PostgresDialect implements Dialect {
         } else {
             statement.setObject(index, value);
         }
+    }
+
+    /** Without it the server would have to parse a statement again whenever a value follows a null. */
+    private static int jdbcType(SqlType type) {
+        return switch (type) {
+            case BOOLEAN -> Types.BOOLEAN;
+            case INTEGER -> Types.INTEGER;
+            case LONG -> Types.BIGINT;
+            case TEXT, DURATION -> Types.VARCHAR;
+            case INSTANT -> Types.TIMESTAMP_WITH_TIMEZONE;
+            default -> Types.NULL;
+        };
     }
 
     private static String elementType(SqlType type) {

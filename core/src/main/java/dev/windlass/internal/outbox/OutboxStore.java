@@ -7,6 +7,7 @@ import dev.windlass.base.WorkStatus;
 import dev.windlass.internal.database.Call;
 import dev.windlass.internal.database.Database;
 import dev.windlass.internal.database.Instants;
+import dev.windlass.internal.database.SqlType;
 import dev.windlass.internal.join.JoinStore;
 import dev.windlass.internal.queue.Claimed;
 import dev.windlass.internal.queue.OrderedStore;
@@ -55,17 +56,17 @@ final class OutboxStore extends QueueStore<OutboxMessage> implements OrderedStor
         return call(connection, "enqueue")
                 .text(entry.topic())
                 .text(entry.payload())
-                .text(entry.correlationId())
-                .json(Headers.write(entry.headers()))
-                .instant(entry.dueTime())
-                .duration(entry.delay())
-                .instant(entry.expiresAt())
-                .uuid(id)
-                .bool(notify)
-                .text(entry.orderingKey())
-                .text(once == null ? null : once.key())
-                .duration(once == null ? null : once.window())
-                .uuid(join(entry))
+                .optional("p_correlation_id", SqlType.TEXT, entry.correlationId())
+                .optional("p_headers", SqlType.JSON, Headers.write(entry.headers()))
+                .optional("p_due_at", SqlType.INSTANT, entry.dueTime())
+                .optional("p_delay", SqlType.DURATION, entry.delay())
+                .optional("p_expires_at", SqlType.INSTANT, entry.expiresAt())
+                .optional("p_id", SqlType.UUID, id)
+                .optional("p_notify", SqlType.BOOLEAN, notify)
+                .optional("p_ordering_key", SqlType.TEXT, entry.orderingKey())
+                .optional("p_dedup_key", SqlType.TEXT, once == null ? null : once.key())
+                .optional("p_dedup_window", SqlType.DURATION, once == null ? null : once.window())
+                .optional("p_join_id", SqlType.UUID, join(entry))
                 .value(row -> row.getObject(1, UUID.class));
     }
 
