@@ -38,6 +38,7 @@ final class FeatureNodes {
         sharesWorkers = builder.shared != null;
         Node.Shared shared = builder.shared == null ? Node.Shared.none(new Workers()) : builder.shared;
         node = new Node(database, background, shared, options.wakeUp(), options.maxPollingInterval());
+        node.onCommit(this::committed);
         outbox = new OutboxNode(
                 database,
                 node,

@@ -50,10 +50,6 @@ final class Capacity<M> {
             return demands.isEmpty();
         }
 
-        Ask atMost(int messages) {
-            return messages >= limit ? this : new Ask(demands, messages, bytes, batchSize);
-        }
-
         Ask withDemands(List<WorkStore.Demand> same) {
             return new Ask(same, limit, bytes, batchSize);
         }
@@ -71,8 +67,12 @@ final class Capacity<M> {
         }
     }
 
-    /** What to claim next, another topic first each time. */
-    Ask ask() {
+    /**
+     * What to claim next, another topic first each time.
+     *
+     * @param most no more messages than this, however much room there is
+     */
+    Ask ask(int most) {
         lock.lock();
         try {
             List<WorkStore.Demand> demands = lanes.areClosed() ? List.of() : demands();
@@ -84,7 +84,11 @@ final class Capacity<M> {
                 wanted += demand.places();
             }
             int limit = room.limit(demands.stream().map(demand -> lanes.lane(demand.topic())));
-            Ask ask = new Ask(demands, Math.max(1, Math.min(wanted, limit)), Math.max(1, room.bytes()), batch.now());
+            Ask ask = new Ask(
+                    demands,
+                    Math.max(1, Math.min(most, Math.min(wanted, limit))),
+                    Math.max(1, room.bytes()),
+                    batch.now());
             note(ask, 1);
             return ask;
         } finally {
@@ -126,14 +130,9 @@ final class Capacity<M> {
         }
     }
 
-    /** How many messages a claim takes now, where there is room for them. */
+    /** How many messages a claim takes now, where there is room for them. Takes no lock: whoever asks may hold one of its own. */
     int batchSize() {
-        lock.lock();
-        try {
-            return batch.now();
-        } finally {
-            lock.unlock();
-        }
+        return batch.now();
     }
 
     /** About how much payload may be taken besides claims. */

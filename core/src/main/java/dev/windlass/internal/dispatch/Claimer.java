@@ -196,7 +196,7 @@ final class Claimer<M> {
         wantsRoom = true;
         learnPauses();
         OptionalLong restEnds = capacity.restEnds(); // before the demands: a rest that ends between is not overslept
-        Capacity.Ask ask = ask();
+        Capacity.Ask ask = ask(turn);
         return notBeyondRest(restEnds, ask.isNothing() ? pace.rest() : claim(turn, ask));
     }
 
@@ -226,7 +226,7 @@ final class Claimer<M> {
     /** What goes wrong here, the first will meet too. It may have found no room because this one had it, so it looks again. */
     private Duration claimMore(Turn turn) {
         try {
-            Capacity.Ask ask = isOneByOne() ? Capacity.Ask.NOTHING : ask();
+            Capacity.Ask ask = isOneByOne() ? Capacity.Ask.NOTHING : ask(turn);
             if (ask.isNothing()) {
                 return Loop.PARKED;
             }
@@ -244,14 +244,14 @@ final class Claimer<M> {
         return System.nanoTime() - oneByOneUntil < 0;
     }
 
-    private Capacity.Ask ask() {
+    private Capacity.Ask ask(Turn turn) {
         lock.lock();
         try {
             if (missed) {
                 missed = false;
                 sweeps.allDue();
             }
-            Capacity.Ask ask = capacity.ask();
+            Capacity.Ask ask = capacity.ask(Math.min(mostRows, turn.most));
             return ask.withDemands(sweeps.in(ask.demands(), System.nanoTime()));
         } finally {
             lock.unlock();
@@ -304,13 +304,12 @@ final class Claimer<M> {
     /** Whatever happens between the claim and the hand, nothing that was claimed is forgotten. */
     private List<Claimed<M>> take(Turn turn, Capacity.Ask ask, boolean oneByOne) throws SQLException {
         LostClaims.Claim claim = lostClaims.begin();
-        Capacity.Ask cut = ask.atMost(Math.min(mostRows(), turn.most));
         List<Claimed<M>> claimed = null;
         try {
             long before = System.nanoTime();
-            claimed = call(claim, cut, oneByOne);
+            claimed = call(claim, ask, oneByOne);
             turn.taken = claimed.size();
-            note(cut, claimed);
+            note(ask, claimed);
             if (!claimed.isEmpty()) {
                 intake.accept(claimed, before + options.queue().lease().toNanos());
             }
@@ -318,22 +317,13 @@ final class Claimer<M> {
             return claimed;
         } catch (Throwable e) {
             boolean unreadable = claimed == null && claim.wasSent() && (!isTransient(e) || lacksMemory(e));
-            lostClaims.lost(claim, unreadable && cut.limit() == 1 ? "it cannot be read: " + kind(e) : null);
+            lostClaims.lost(claim, unreadable && ask.limit() == 1 ? "it cannot be read: " + kind(e) : null);
             if (claim.wasSent()) {
-                failed(cut, e);
+                takeLess(ask.limit());
             }
             throw e;
         } finally {
             capacity.answered(ask);
-        }
-    }
-
-    private int mostRows() {
-        lock.lock();
-        try {
-            return mostRows;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -349,18 +339,10 @@ final class Claimer<M> {
         }
     }
 
-    /**
-     * The next takes less. What this one had locked, another beside it has skipped, and may have put its bound behind. Not if this was a
-     * sweep: one that takes too long would be repeated for ever.
-     */
-    private void failed(Capacity.Ask ask, Throwable e) {
-        boolean outage = e instanceof SQLException sql && database.dialect().isOutage(sql);
+    private void takeLess(int limit) {
         lock.lock();
         try {
-            mostRows = Math.max(1, ask.limit() / 2);
-            if (outage || ask.demands().stream().noneMatch(WorkStore.Demand::isFromStart)) {
-                sweeps.allDue();
-            }
+            mostRows = Math.max(1, limit / 2);
         } finally {
             lock.unlock();
         }
@@ -388,10 +370,25 @@ final class Claimer<M> {
                                 ask.bytes(),
                                 ask.demands());
             });
+        } catch (SQLException e) {
+            sweepAfter(e, ask);
+            throw e;
         } finally {
             lock.lock();
             try {
                 sweeps.tried(ask.demands(), began[0], System.nanoTime());
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    /** What a claim that failed had locked, another beside it has skipped, and may have put its bound behind. */
+    private void sweepAfter(SQLException e, Capacity.Ask ask) {
+        if (database.dialect().isOutage(e) || ask.demands().stream().noneMatch(WorkStore.Demand::isFromStart)) {
+            lock.lock();
+            try {
+                sweeps.allDue();
             } finally {
                 lock.unlock();
             }

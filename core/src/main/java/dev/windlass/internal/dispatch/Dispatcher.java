@@ -31,7 +31,7 @@ public final class Dispatcher<M> {
 
     private final Database database;
     private final WorkStore<M> store;
-    private final Lookout lookout;
+    private final Node node;
     private final Signals signals;
     private final String channel;
     private final Lanes<M> lanes;
@@ -59,7 +59,7 @@ public final class Dispatcher<M> {
         Database answering = database.answeringWithin(LONGEST_CALL);
         this.database = answering;
         this.store = store;
-        this.lookout = node.lookout();
+        this.node = node;
         Workers workers = node.workers();
         this.signals = node.signals();
         this.channel = channel;
@@ -128,7 +128,7 @@ public final class Dispatcher<M> {
             claimer.start();
             signals.subscribe(channel, this::heard);
         }
-        lookout.add(new Watcher());
+        node.lookout().add(new Watcher());
     }
 
     /** What a look at all features asks of this queue, and what follows from it. */
@@ -230,6 +230,9 @@ public final class Dispatcher<M> {
         runner.hire(inHand.settle(attempts));
         if (attempts.stream().anyMatch(attempt -> attempt.lane.limited)) {
             announcer.announceSoon(); // what ends here leaves a place that others can take
+        }
+        if (attempts.stream().anyMatch(attempt -> attempt.claimed.awaited())) {
+            node.committed();
         }
         if (anyReady) {
             claimer.wake();

@@ -19,6 +19,7 @@ public final class Node {
     private final Signals signals;
     private final Lookout lookout;
     private volatile boolean keeps;
+    private volatile Runnable committed = () -> {};
 
     /** What several nodes of one process share. */
     public record Shared(Workers workers, Places places, Turnstile turnstile, Attention attention) {
@@ -86,6 +87,16 @@ public final class Node {
 
     public void leave(Object user) {
         kept.leave(user);
+    }
+
+    /** Whom to tell that this node has committed something. */
+    public void onCommit(Runnable told) {
+        committed = told;
+    }
+
+    /** This node has committed what may have made something ready in any feature. Not every node hears of it from the database. */
+    public void committed() {
+        committed.run();
     }
 
     /** There is work here. */

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param crashes how often its lease ran out after its handler had been started
  * @param requeues how often an operator made it ready again
  * @param ordered whether it has an ordering key: others may wait for its end
+ * @param awaited whether its end may make something ready besides that, as what follows a join
  * @param priority that of the message
  * @param keyed whether it was claimed in the turn of its key, and not in that of its position
  * @param size of its payload, in characters
@@ -29,6 +30,7 @@ public record Claimed<M>(
         int crashes,
         int requeues,
         boolean ordered,
+        boolean awaited,
         int priority,
         boolean keyed,
         int size,
@@ -53,6 +55,7 @@ public record Claimed<M>(
                 crashes,
                 requeues,
                 ordered,
+                awaited,
                 priority,
                 keyed,
                 size,

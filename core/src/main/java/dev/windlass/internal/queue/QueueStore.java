@@ -168,6 +168,8 @@ public abstract class QueueStore<M> implements WorkStore<M> {
         int requeues = rows.findColumn("requeues");
         int nextAttempt = rows.findColumn("next_attempt_at");
         int key = hasKeys() ? rows.findColumn("ordering_key") : 0;
+        int joined = rows.findColumn("joined");
+        int awaited = proved ? rows.findColumn("awaited") : 0;
         int priority = ranking().isRanked() ? rows.findColumn("priority") : 0;
         int keyed = ranking().isRanked() ? rows.findColumn("keyed") : 0;
         Call.RowMapper<Proof> proof = proved ? database.dialect().proofs(rows) : row -> Proof.NONE;
@@ -182,6 +184,7 @@ public abstract class QueueStore<M> implements WorkStore<M> {
             } catch (SQLException | RuntimeException e) {
                 problem = problem(value, e);
             }
+            boolean ordered = key > 0 && row.getString(key) != null;
             return new Claimed<>(
                     value,
                     owner,
@@ -190,7 +193,8 @@ public abstract class QueueStore<M> implements WorkStore<M> {
                     row.getInt(expiries),
                     row.getInt(crashes),
                     row.getInt(requeues),
-                    key > 0 && row.getString(key) != null,
+                    ordered,
+                    row.getBoolean(joined) || (awaited > 0 && !ordered && row.getBoolean(awaited)),
                     priority > 0 ? row.getInt(priority) : Ranking.NORMAL,
                     keyed > 0 && row.getBoolean(keyed),
                     size,

@@ -1,5 +1,6 @@
 package dev.windlass.internal.dispatch;
 
+import static dev.windlass.internal.dispatch.TestNode.LEASE;
 import static dev.windlass.internal.dispatch.TestNode.node;
 import static dev.windlass.internal.dispatch.TestNode.resting;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -42,24 +43,24 @@ final class CapacityTest {
     @Test
     void aSecondClaimAsksForNoMoreThanTheFirstLeaves() {
         TestNode node = node(5, Map.of("a", 3));
-        Capacity.Ask first = node.capacity.ask();
+        Capacity.Ask first = node.capacity.ask(Integer.MAX_VALUE);
         assertThat(first.limit()).isEqualTo(3);
-        assertThat(node.capacity.ask().isNothing()).isTrue();
+        assertThat(node.capacity.ask(Integer.MAX_VALUE).isNothing()).isTrue();
         node.capacity.answered(first);
-        assertThat(node.capacity.ask().limit()).isEqualTo(3);
+        assertThat(node.capacity.ask(Integer.MAX_VALUE).limit()).isEqualTo(3);
     }
 
     @Test
-    void whatClaimsUnderWayMayBringCountsAsIfItWereInHand() {
-        TestNode node = node(4, Map.of("a", 4));
-        List<Attempt<String>> one = node.take(node.claimed("a", 1));
+    void twoClaimsShareTheRoomForPayloads() {
+        TestNode node = node(4, Map.of("a", 20), LEASE, 100);
+        Capacity.Ask first = node.capacity.ask(Integer.MAX_VALUE);
+        node.capacity.answered(first);
+        assertThat(first.bytes()).isEqualTo(50);
+        node.take(node.claimed("a", 1, 0, 20));
         node.finish(node.start());
-        node.inHand.settle(one);
-        int asked = 0;
-        for (Capacity.Ask ask = node.capacity.ask(); !ask.isNothing(); ask = node.capacity.ask()) {
-            asked += ask.limit();
-        }
-        assertThat(asked).isEqualTo(4 + 3 * 10);
+        assertThat(node.capacity.ask(Integer.MAX_VALUE).bytes()).isEqualTo(50);
+        assertThat(node.capacity.ask(Integer.MAX_VALUE).bytes()).isEqualTo(50);
+        assertThat(node.capacity.ask(Integer.MAX_VALUE).isNothing()).isTrue();
     }
 
     @Test

@@ -117,7 +117,9 @@ final class RoomTest {
     void aClaimThatWasCutShortHasNotSeenAllThatIsReady() {
         TestNode node = node(4, Map.of("a", 4));
         Capacity.Ask ask = node.ask();
-        node.capacity.claimed(ask.atMost(1), List.of(node.claimed("a", 1).get(0).claimed));
+        Capacity.Ask one = node.capacity.ask(1);
+        node.capacity.answered(one);
+        node.capacity.claimed(one, List.of(node.claimed("a", 1).get(0).claimed));
         assertThat(node.capacity.takes(1)).isEmpty();
         node.capacity.claimed(ask, List.of(node.claimed("a", 1).get(0).claimed));
         assertThat(node.capacity.takes(1)).containsExactly("a");

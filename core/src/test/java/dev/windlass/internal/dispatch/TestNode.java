@@ -34,7 +34,7 @@ final class TestNode {
 
     /** What it would ask for, if it claimed now. */
     Capacity.Ask ask() {
-        Capacity.Ask ask = capacity.ask();
+        Capacity.Ask ask = capacity.ask(Integer.MAX_VALUE);
         capacity.answered(ask);
         return ask;
     }
@@ -101,6 +101,7 @@ final class TestNode {
                 leaseExpiries,
                 crashes,
                 0,
+                false,
                 false,
                 4,
                 false,

@@ -132,6 +132,7 @@ final class StartTest {
                 crashes,
                 claimed.requeues(),
                 claimed.ordered(),
+                claimed.awaited(),
                 claimed.priority(),
                 claimed.keyed(),
                 claimed.size(),

@@ -176,6 +176,7 @@ final class ClaimBoundRaceTest {
                                         0,
                                         0,
                                         false,
+                                        false,
                                         4,
                                         false,
                                         0,

@@ -35,6 +35,7 @@ final class ClaimBoundTest {
                         0,
                         0,
                         false,
+                        false,
                         4,
                         false,
                         1,
