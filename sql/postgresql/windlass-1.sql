@@ -672,7 +672,7 @@ create or replace function "windlass".windlass_join_end_refused(p_limit integer 
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 begin
     return "windlass".windlass_each(
@@ -834,7 +834,7 @@ create or replace function "windlass".windlass_join_clean(p_keep interval, p_lim
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;
@@ -1178,7 +1178,7 @@ create or replace function "windlass"."outbox_claim"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_now     timestamptz := clock_timestamp();
@@ -1443,7 +1443,7 @@ create or replace function "windlass"."outbox_next_due"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
@@ -1516,7 +1516,7 @@ create or replace function "windlass"."outbox_expire"(p_limit integer default 10
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
@@ -1539,7 +1539,7 @@ create or replace function "windlass"."outbox_clean"(p_keep interval, p_limit in
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;
@@ -1687,7 +1687,7 @@ create or replace function "windlass"."outbox_give_back"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_ids uuid[] := array(select m.id
@@ -1708,6 +1708,8 @@ $sql$;
 
 -- One of the verbs above, on all rows at once; and if somebody holds one of them, on those that nobody holds. Whatever else has
 -- to be changed along with a message (the next one under its key, a join, a run) may be held by somebody too: then one by one.
+-- Those that have nothing of that kind are changed together all the same. They wait for nobody's row any more, but perhaps for the
+-- disk: whoever enlarges a table is waited for as for a lock, and one by one would only take longer.
 -- What a constraint or a trigger of the user's refuses is an error, since whoever writes an outcome has to know of it; with
 -- p_leave it is left as if it were locked, unless all are refused: a renewal that is refused costs no other its lease.
 create or replace function "windlass"."outbox_change_held"(
@@ -1735,9 +1737,12 @@ declare
     v_owners  uuid[] := case when cardinality(p_owners) = 1 then array_fill(p_owners[1], array[cardinality(p_ids)]) else p_owners end;
     v_done    uuid[];
     v_free    uuid[];
+    v_part    uuid[];
+    v_each    uuid[] := '{}';
     v_id      uuid;
     v_waits   integer := 0;
     v_refused uuid;
+    v_awaited boolean;
     v_answer  "windlass".windlass_answer;
 begin
     if cardinality(p_ids) <> cardinality(v_owners) then
@@ -1755,36 +1760,40 @@ begin
             if sqlstate <> '55P03' and not p_leave then
                 raise;
             end if;
+            v_done := '{}';
             v_free := array(select m.id from "windlass"."outbox" m where m.id = any (p_ids) order by m.id for update skip locked);
-            begin
-                v_done := "windlass"."outbox_change_all"(p_verb, v_free, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags,
-                                                  p_notify, p_pass_on);
-            exception
-                when others or assert_failure then
-                    if sqlstate <> '55P03' and not p_leave then
-                        raise;
-                    end if;
-                    v_done := '{}';
-                    -- Each may be waited for, for a moment. So after some the rest is left to the next call, which begins with others.
-                    foreach v_id in array array(select f.id from unnest(v_free) as f (id) order by random()) loop
-                        exit when v_waits = 50;
-                        begin
-                            v_done := v_done || "windlass"."outbox_change_all"(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
-                                                                        p_delays, p_errors, p_flags, p_notify, p_pass_on);
-                        exception
-                            when others or assert_failure then
-                                if sqlstate <> '55P03' and not p_leave then
-                                    raise;
-                                end if;
-                                v_refused := case when sqlstate = '55P03' then v_refused else v_id end;
-                                v_waits := v_waits + 1;
-                        end;
-                    end loop;
-                    if cardinality(v_done) = 0 and v_refused is not null then -- fails in the words of who refuses it
-                        v_done := "windlass"."outbox_change_all"(p_verb, array[v_refused], p_ids, v_owners, p_processed_by, p_delays,
-                                                          p_errors, p_flags, p_notify, p_pass_on);
-                    end if;
-            end;
+            foreach v_awaited in array array[false, true] loop
+                v_part := array(select m.id from "windlass"."outbox" m where m.id = any (v_free) and m.awaited = v_awaited);
+                begin
+                    v_done := v_done || "windlass"."outbox_change_all"(p_verb, v_part, p_ids, v_owners, p_processed_by, p_delays,
+                                                                p_errors, p_flags, p_notify, p_pass_on, not v_awaited);
+                exception
+                    when others or assert_failure then
+                        if sqlstate <> '55P03' and not p_leave then
+                            raise;
+                        end if;
+                        v_each := v_each || v_part;
+                end;
+            end loop;
+            -- Each may be waited for, for a moment. So after some the rest is left to the next call, which begins with others.
+            foreach v_id in array array(select e.id from unnest(v_each) as e (id) order by random()) loop
+                exit when v_waits = 50;
+                begin
+                    v_done := v_done || "windlass"."outbox_change_all"(p_verb, array[v_id], p_ids, v_owners, p_processed_by, p_delays,
+                                                                p_errors, p_flags, p_notify, p_pass_on);
+                exception
+                    when others or assert_failure then
+                        if sqlstate <> '55P03' and not p_leave then
+                            raise;
+                        end if;
+                        v_refused := case when sqlstate = '55P03' then v_refused else v_id end;
+                        v_waits := v_waits + 1;
+                end;
+            end loop;
+            if cardinality(v_done) = 0 and v_refused is not null then -- fails in the words of who refuses it
+                v_done := "windlass"."outbox_change_all"(p_verb, array[v_refused], p_ids, v_owners, p_processed_by, p_delays, p_errors,
+                                                  p_flags, p_notify, p_pass_on);
+            end if;
     end;
     if cardinality(v_done) < cardinality(p_ids) then
         select count(*) filter (where e.state = 'done'), coalesce(array_agg(e.id) filter (where e.state = 'locked'), '{}'),
@@ -1808,7 +1817,7 @@ end
 $sql$;
 
 -- Changes those of p_only that their owners hold; what is said of each stands in the order of p_ids. Fails if somebody holds a
--- row for longer than a moment. Returns the ids that it changed.
+-- row for longer than a moment, or, where p_patient says that the caller has locked them, than a second. Returns the ids that it changed.
 create or replace function "windlass"."outbox_change_all"(
     p_verb         text,
     p_only         uuid[],
@@ -1819,7 +1828,8 @@ create or replace function "windlass"."outbox_change_all"(
     p_errors       text[],
     p_flags        boolean[],
     p_notify       boolean,
-    p_pass_on      boolean
+    p_pass_on      boolean,
+    p_patient      boolean default false
 ) returns uuid[]
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -1835,6 +1845,9 @@ declare
     v_awaited uuid[];
     v_tried   uuid[];
 begin
+    if p_patient then
+        perform set_config('lock_timeout', '1s', true); -- until this function ends
+    end if;
     case p_verb
         when 'ack' then
             with done as (
@@ -1964,7 +1977,7 @@ create or replace function "windlass"."outbox_reap"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_now   timestamptz := clock_timestamp();
@@ -2648,7 +2661,7 @@ create or replace function "windlass"."outbox_decided_topics"() returns table (
 )
     language plpgsql
     stable
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 begin
     return query
@@ -3012,6 +3025,7 @@ begin
     if left_keys > 0 then
         perform "windlass"."outbox_pass_on"(v_left, p_notify);
     end if;
+    perform set_config('lock_timeout', '1s', true); -- these rows are locked; what is waited for now is the disk, at most
     return query
     update "windlass"."outbox" m
        set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,
@@ -3492,7 +3506,7 @@ create or replace function "windlass"."outbox_clean_dedup"(p_limit integer defau
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
@@ -3861,7 +3875,7 @@ create or replace function "windlass"."outbox_timer_claim"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_now     timestamptz := clock_timestamp();
@@ -4122,7 +4136,7 @@ create or replace function "windlass"."outbox_timer_next_due"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
@@ -4202,7 +4216,7 @@ create or replace function "windlass"."outbox_timer_expire"(p_limit integer defa
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
@@ -4225,7 +4239,7 @@ create or replace function "windlass"."outbox_timer_clean"(p_keep interval, p_li
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;
@@ -4373,7 +4387,7 @@ create or replace function "windlass"."outbox_timer_give_back"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_ids uuid[] := array(select m.id
@@ -4394,6 +4408,8 @@ $sql$;
 
 -- One of the verbs above, on all rows at once; and if somebody holds one of them, on those that nobody holds. Whatever else has
 -- to be changed along with a message (the next one under its key, a join, a run) may be held by somebody too: then one by one.
+-- Those that have nothing of that kind are changed together all the same. They wait for nobody's row any more, but perhaps for the
+-- disk: whoever enlarges a table is waited for as for a lock, and one by one would only take longer.
 -- What a constraint or a trigger of the user's refuses is an error, since whoever writes an outcome has to know of it; with
 -- p_leave it is left as if it were locked, unless all are refused: a renewal that is refused costs no other its lease.
 create or replace function "windlass"."outbox_timer_change_held"(
@@ -4421,9 +4437,12 @@ declare
     v_owners  uuid[] := case when cardinality(p_owners) = 1 then array_fill(p_owners[1], array[cardinality(p_ids)]) else p_owners end;
     v_done    uuid[];
     v_free    uuid[];
+    v_part    uuid[];
+    v_each    uuid[] := '{}';
     v_id      uuid;
     v_waits   integer := 0;
     v_refused uuid;
+    v_awaited boolean;
     v_answer  "windlass".windlass_answer;
 begin
     if cardinality(p_ids) <> cardinality(v_owners) then
@@ -4441,36 +4460,40 @@ begin
             if sqlstate <> '55P03' and not p_leave then
                 raise;
             end if;
+            v_done := '{}';
             v_free := array(select m.id from "windlass"."outbox_timer" m where m.id = any (p_ids) order by m.id for update skip locked);
-            begin
-                v_done := "windlass"."outbox_timer_change_all"(p_verb, v_free, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags,
-                                                  p_notify, p_pass_on);
-            exception
-                when others or assert_failure then
-                    if sqlstate <> '55P03' and not p_leave then
-                        raise;
-                    end if;
-                    v_done := '{}';
-                    -- Each may be waited for, for a moment. So after some the rest is left to the next call, which begins with others.
-                    foreach v_id in array array(select f.id from unnest(v_free) as f (id) order by random()) loop
-                        exit when v_waits = 50;
-                        begin
-                            v_done := v_done || "windlass"."outbox_timer_change_all"(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
-                                                                        p_delays, p_errors, p_flags, p_notify, p_pass_on);
-                        exception
-                            when others or assert_failure then
-                                if sqlstate <> '55P03' and not p_leave then
-                                    raise;
-                                end if;
-                                v_refused := case when sqlstate = '55P03' then v_refused else v_id end;
-                                v_waits := v_waits + 1;
-                        end;
-                    end loop;
-                    if cardinality(v_done) = 0 and v_refused is not null then -- fails in the words of who refuses it
-                        v_done := "windlass"."outbox_timer_change_all"(p_verb, array[v_refused], p_ids, v_owners, p_processed_by, p_delays,
-                                                          p_errors, p_flags, p_notify, p_pass_on);
-                    end if;
-            end;
+            foreach v_awaited in array array[false, true] loop
+                v_part := array(select m.id from "windlass"."outbox_timer" m where m.id = any (v_free) and m.awaited = v_awaited);
+                begin
+                    v_done := v_done || "windlass"."outbox_timer_change_all"(p_verb, v_part, p_ids, v_owners, p_processed_by, p_delays,
+                                                                p_errors, p_flags, p_notify, p_pass_on, not v_awaited);
+                exception
+                    when others or assert_failure then
+                        if sqlstate <> '55P03' and not p_leave then
+                            raise;
+                        end if;
+                        v_each := v_each || v_part;
+                end;
+            end loop;
+            -- Each may be waited for, for a moment. So after some the rest is left to the next call, which begins with others.
+            foreach v_id in array array(select e.id from unnest(v_each) as e (id) order by random()) loop
+                exit when v_waits = 50;
+                begin
+                    v_done := v_done || "windlass"."outbox_timer_change_all"(p_verb, array[v_id], p_ids, v_owners, p_processed_by, p_delays,
+                                                                p_errors, p_flags, p_notify, p_pass_on);
+                exception
+                    when others or assert_failure then
+                        if sqlstate <> '55P03' and not p_leave then
+                            raise;
+                        end if;
+                        v_refused := case when sqlstate = '55P03' then v_refused else v_id end;
+                        v_waits := v_waits + 1;
+                end;
+            end loop;
+            if cardinality(v_done) = 0 and v_refused is not null then -- fails in the words of who refuses it
+                v_done := "windlass"."outbox_timer_change_all"(p_verb, array[v_refused], p_ids, v_owners, p_processed_by, p_delays, p_errors,
+                                                  p_flags, p_notify, p_pass_on);
+            end if;
     end;
     if cardinality(v_done) < cardinality(p_ids) then
         select count(*) filter (where e.state = 'done'), coalesce(array_agg(e.id) filter (where e.state = 'locked'), '{}'),
@@ -4494,7 +4517,7 @@ end
 $sql$;
 
 -- Changes those of p_only that their owners hold; what is said of each stands in the order of p_ids. Fails if somebody holds a
--- row for longer than a moment. Returns the ids that it changed.
+-- row for longer than a moment, or, where p_patient says that the caller has locked them, than a second. Returns the ids that it changed.
 create or replace function "windlass"."outbox_timer_change_all"(
     p_verb         text,
     p_only         uuid[],
@@ -4505,7 +4528,8 @@ create or replace function "windlass"."outbox_timer_change_all"(
     p_errors       text[],
     p_flags        boolean[],
     p_notify       boolean,
-    p_pass_on      boolean
+    p_pass_on      boolean,
+    p_patient      boolean default false
 ) returns uuid[]
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -4521,6 +4545,9 @@ declare
     v_awaited uuid[];
     v_tried   uuid[];
 begin
+    if p_patient then
+        perform set_config('lock_timeout', '1s', true); -- until this function ends
+    end if;
     case p_verb
         when 'ack' then
             with done as (
@@ -4649,7 +4676,7 @@ create or replace function "windlass"."outbox_timer_reap"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_now   timestamptz := clock_timestamp();
@@ -5311,7 +5338,7 @@ create or replace function "windlass"."outbox_timer_decided_topics"() returns ta
 )
     language plpgsql
     stable
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 begin
     return query
@@ -5378,7 +5405,7 @@ create or replace function "windlass"."outbox_job_run_claim"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_now     timestamptz := clock_timestamp();
@@ -5639,7 +5666,7 @@ create or replace function "windlass"."outbox_job_run_next_due"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
@@ -5716,7 +5743,7 @@ create or replace function "windlass"."outbox_job_run_expire"(p_limit integer de
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
@@ -5739,7 +5766,7 @@ create or replace function "windlass"."outbox_job_run_clean"(p_keep interval, p_
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;
@@ -5899,7 +5926,7 @@ create or replace function "windlass"."outbox_job_run_give_back"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_ids uuid[] := array(select m.id
@@ -5920,6 +5947,8 @@ $sql$;
 
 -- One of the verbs above, on all rows at once; and if somebody holds one of them, on those that nobody holds. Whatever else has
 -- to be changed along with a message (the next one under its key, a join, a run) may be held by somebody too: then one by one.
+-- Those that have nothing of that kind are changed together all the same. They wait for nobody's row any more, but perhaps for the
+-- disk: whoever enlarges a table is waited for as for a lock, and one by one would only take longer.
 -- What a constraint or a trigger of the user's refuses is an error, since whoever writes an outcome has to know of it; with
 -- p_leave it is left as if it were locked, unless all are refused: a renewal that is refused costs no other its lease.
 create or replace function "windlass"."outbox_job_run_change_held"(
@@ -5947,9 +5976,12 @@ declare
     v_owners  uuid[] := case when cardinality(p_owners) = 1 then array_fill(p_owners[1], array[cardinality(p_ids)]) else p_owners end;
     v_done    uuid[];
     v_free    uuid[];
+    v_part    uuid[];
+    v_each    uuid[] := '{}';
     v_id      uuid;
     v_waits   integer := 0;
     v_refused uuid;
+    v_awaited boolean;
     v_answer  "windlass".windlass_answer;
 begin
     if cardinality(p_ids) <> cardinality(v_owners) then
@@ -5967,36 +5999,40 @@ begin
             if sqlstate <> '55P03' and not p_leave then
                 raise;
             end if;
+            v_done := '{}';
             v_free := array(select m.id from "windlass"."outbox_job_run" m where m.id = any (p_ids) order by m.id for update skip locked);
-            begin
-                v_done := "windlass"."outbox_job_run_change_all"(p_verb, v_free, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags,
-                                                  p_notify, p_pass_on);
-            exception
-                when others or assert_failure then
-                    if sqlstate <> '55P03' and not p_leave then
-                        raise;
-                    end if;
-                    v_done := '{}';
-                    -- Each may be waited for, for a moment. So after some the rest is left to the next call, which begins with others.
-                    foreach v_id in array array(select f.id from unnest(v_free) as f (id) order by random()) loop
-                        exit when v_waits = 50;
-                        begin
-                            v_done := v_done || "windlass"."outbox_job_run_change_all"(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
-                                                                        p_delays, p_errors, p_flags, p_notify, p_pass_on);
-                        exception
-                            when others or assert_failure then
-                                if sqlstate <> '55P03' and not p_leave then
-                                    raise;
-                                end if;
-                                v_refused := case when sqlstate = '55P03' then v_refused else v_id end;
-                                v_waits := v_waits + 1;
-                        end;
-                    end loop;
-                    if cardinality(v_done) = 0 and v_refused is not null then -- fails in the words of who refuses it
-                        v_done := "windlass"."outbox_job_run_change_all"(p_verb, array[v_refused], p_ids, v_owners, p_processed_by, p_delays,
-                                                          p_errors, p_flags, p_notify, p_pass_on);
-                    end if;
-            end;
+            foreach v_awaited in array array[false, true] loop
+                v_part := array(select m.id from "windlass"."outbox_job_run" m where m.id = any (v_free) and m.awaited = v_awaited);
+                begin
+                    v_done := v_done || "windlass"."outbox_job_run_change_all"(p_verb, v_part, p_ids, v_owners, p_processed_by, p_delays,
+                                                                p_errors, p_flags, p_notify, p_pass_on, not v_awaited);
+                exception
+                    when others or assert_failure then
+                        if sqlstate <> '55P03' and not p_leave then
+                            raise;
+                        end if;
+                        v_each := v_each || v_part;
+                end;
+            end loop;
+            -- Each may be waited for, for a moment. So after some the rest is left to the next call, which begins with others.
+            foreach v_id in array array(select e.id from unnest(v_each) as e (id) order by random()) loop
+                exit when v_waits = 50;
+                begin
+                    v_done := v_done || "windlass"."outbox_job_run_change_all"(p_verb, array[v_id], p_ids, v_owners, p_processed_by, p_delays,
+                                                                p_errors, p_flags, p_notify, p_pass_on);
+                exception
+                    when others or assert_failure then
+                        if sqlstate <> '55P03' and not p_leave then
+                            raise;
+                        end if;
+                        v_refused := case when sqlstate = '55P03' then v_refused else v_id end;
+                        v_waits := v_waits + 1;
+                end;
+            end loop;
+            if cardinality(v_done) = 0 and v_refused is not null then -- fails in the words of who refuses it
+                v_done := "windlass"."outbox_job_run_change_all"(p_verb, array[v_refused], p_ids, v_owners, p_processed_by, p_delays, p_errors,
+                                                  p_flags, p_notify, p_pass_on);
+            end if;
     end;
     if cardinality(v_done) < cardinality(p_ids) then
         select count(*) filter (where e.state = 'done'), coalesce(array_agg(e.id) filter (where e.state = 'locked'), '{}'),
@@ -6020,7 +6056,7 @@ end
 $sql$;
 
 -- Changes those of p_only that their owners hold; what is said of each stands in the order of p_ids. Fails if somebody holds a
--- row for longer than a moment. Returns the ids that it changed.
+-- row for longer than a moment, or, where p_patient says that the caller has locked them, than a second. Returns the ids that it changed.
 create or replace function "windlass"."outbox_job_run_change_all"(
     p_verb         text,
     p_only         uuid[],
@@ -6031,7 +6067,8 @@ create or replace function "windlass"."outbox_job_run_change_all"(
     p_errors       text[],
     p_flags        boolean[],
     p_notify       boolean,
-    p_pass_on      boolean
+    p_pass_on      boolean,
+    p_patient      boolean default false
 ) returns uuid[]
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -6047,6 +6084,9 @@ declare
     v_awaited uuid[];
     v_tried   uuid[];
 begin
+    if p_patient then
+        perform set_config('lock_timeout', '1s', true); -- until this function ends
+    end if;
     case p_verb
         when 'ack' then
             with done as (
@@ -6175,7 +6215,7 @@ create or replace function "windlass"."outbox_job_run_reap"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_now   timestamptz := clock_timestamp();
@@ -6853,7 +6893,7 @@ create or replace function "windlass"."outbox_job_run_decided_topics"() returns 
 )
     language plpgsql
     stable
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 begin
     return query
@@ -7060,7 +7100,7 @@ create or replace function "windlass"."outbox_timer_hand_off"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_now      timestamptz := clock_timestamp();
@@ -7559,7 +7599,7 @@ create or replace function "windlass"."outbox_job_due"(p_limit integer default 1
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_now  timestamptz := clock_timestamp();
@@ -7600,7 +7640,7 @@ create or replace function "windlass"."outbox_job_take"(
     out topics     text[]
 )
     language plpgsql
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_each       record;
@@ -7942,7 +7982,7 @@ create or replace function "windlass"."outbox_job_run_end_lost"(p_limit integer 
     set enable_hashjoin = off
     set enable_mergejoin = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - interval '1 minute';
@@ -8285,7 +8325,7 @@ create or replace function "windlass"."inbox_claim"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_now     timestamptz := clock_timestamp();
@@ -8546,7 +8586,7 @@ create or replace function "windlass"."inbox_next_due"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
@@ -8617,7 +8657,7 @@ create or replace function "windlass"."inbox_expire"(p_limit integer default 100
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
@@ -8640,7 +8680,7 @@ create or replace function "windlass"."inbox_clean"(p_keep interval, p_limit int
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;
@@ -8788,7 +8828,7 @@ create or replace function "windlass"."inbox_give_back"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_ids uuid[] := array(select m.id
@@ -8809,6 +8849,8 @@ $sql$;
 
 -- One of the verbs above, on all rows at once; and if somebody holds one of them, on those that nobody holds. Whatever else has
 -- to be changed along with a message (the next one under its key, a join, a run) may be held by somebody too: then one by one.
+-- Those that have nothing of that kind are changed together all the same. They wait for nobody's row any more, but perhaps for the
+-- disk: whoever enlarges a table is waited for as for a lock, and one by one would only take longer.
 -- What a constraint or a trigger of the user's refuses is an error, since whoever writes an outcome has to know of it; with
 -- p_leave it is left as if it were locked, unless all are refused: a renewal that is refused costs no other its lease.
 create or replace function "windlass"."inbox_change_held"(
@@ -8836,9 +8878,12 @@ declare
     v_owners  uuid[] := case when cardinality(p_owners) = 1 then array_fill(p_owners[1], array[cardinality(p_ids)]) else p_owners end;
     v_done    uuid[];
     v_free    uuid[];
+    v_part    uuid[];
+    v_each    uuid[] := '{}';
     v_id      uuid;
     v_waits   integer := 0;
     v_refused uuid;
+    v_awaited boolean;
     v_answer  "windlass".windlass_answer;
 begin
     if cardinality(p_ids) <> cardinality(v_owners) then
@@ -8856,36 +8901,40 @@ begin
             if sqlstate <> '55P03' and not p_leave then
                 raise;
             end if;
+            v_done := '{}';
             v_free := array(select m.id from "windlass"."inbox" m where m.id = any (p_ids) order by m.id for update skip locked);
-            begin
-                v_done := "windlass"."inbox_change_all"(p_verb, v_free, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags,
-                                                  p_notify, p_pass_on);
-            exception
-                when others or assert_failure then
-                    if sqlstate <> '55P03' and not p_leave then
-                        raise;
-                    end if;
-                    v_done := '{}';
-                    -- Each may be waited for, for a moment. So after some the rest is left to the next call, which begins with others.
-                    foreach v_id in array array(select f.id from unnest(v_free) as f (id) order by random()) loop
-                        exit when v_waits = 50;
-                        begin
-                            v_done := v_done || "windlass"."inbox_change_all"(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
-                                                                        p_delays, p_errors, p_flags, p_notify, p_pass_on);
-                        exception
-                            when others or assert_failure then
-                                if sqlstate <> '55P03' and not p_leave then
-                                    raise;
-                                end if;
-                                v_refused := case when sqlstate = '55P03' then v_refused else v_id end;
-                                v_waits := v_waits + 1;
-                        end;
-                    end loop;
-                    if cardinality(v_done) = 0 and v_refused is not null then -- fails in the words of who refuses it
-                        v_done := "windlass"."inbox_change_all"(p_verb, array[v_refused], p_ids, v_owners, p_processed_by, p_delays,
-                                                          p_errors, p_flags, p_notify, p_pass_on);
-                    end if;
-            end;
+            foreach v_awaited in array array[false, true] loop
+                v_part := array(select m.id from "windlass"."inbox" m where m.id = any (v_free) and m.awaited = v_awaited);
+                begin
+                    v_done := v_done || "windlass"."inbox_change_all"(p_verb, v_part, p_ids, v_owners, p_processed_by, p_delays,
+                                                                p_errors, p_flags, p_notify, p_pass_on, not v_awaited);
+                exception
+                    when others or assert_failure then
+                        if sqlstate <> '55P03' and not p_leave then
+                            raise;
+                        end if;
+                        v_each := v_each || v_part;
+                end;
+            end loop;
+            -- Each may be waited for, for a moment. So after some the rest is left to the next call, which begins with others.
+            foreach v_id in array array(select e.id from unnest(v_each) as e (id) order by random()) loop
+                exit when v_waits = 50;
+                begin
+                    v_done := v_done || "windlass"."inbox_change_all"(p_verb, array[v_id], p_ids, v_owners, p_processed_by, p_delays,
+                                                                p_errors, p_flags, p_notify, p_pass_on);
+                exception
+                    when others or assert_failure then
+                        if sqlstate <> '55P03' and not p_leave then
+                            raise;
+                        end if;
+                        v_refused := case when sqlstate = '55P03' then v_refused else v_id end;
+                        v_waits := v_waits + 1;
+                end;
+            end loop;
+            if cardinality(v_done) = 0 and v_refused is not null then -- fails in the words of who refuses it
+                v_done := "windlass"."inbox_change_all"(p_verb, array[v_refused], p_ids, v_owners, p_processed_by, p_delays, p_errors,
+                                                  p_flags, p_notify, p_pass_on);
+            end if;
     end;
     if cardinality(v_done) < cardinality(p_ids) then
         select count(*) filter (where e.state = 'done'), coalesce(array_agg(e.id) filter (where e.state = 'locked'), '{}'),
@@ -8909,7 +8958,7 @@ end
 $sql$;
 
 -- Changes those of p_only that their owners hold; what is said of each stands in the order of p_ids. Fails if somebody holds a
--- row for longer than a moment. Returns the ids that it changed.
+-- row for longer than a moment, or, where p_patient says that the caller has locked them, than a second. Returns the ids that it changed.
 create or replace function "windlass"."inbox_change_all"(
     p_verb         text,
     p_only         uuid[],
@@ -8920,7 +8969,8 @@ create or replace function "windlass"."inbox_change_all"(
     p_errors       text[],
     p_flags        boolean[],
     p_notify       boolean,
-    p_pass_on      boolean
+    p_pass_on      boolean,
+    p_patient      boolean default false
 ) returns uuid[]
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -8936,6 +8986,9 @@ declare
     v_awaited uuid[];
     v_tried   uuid[];
 begin
+    if p_patient then
+        perform set_config('lock_timeout', '1s', true); -- until this function ends
+    end if;
     case p_verb
         when 'ack' then
             with done as (
@@ -9065,7 +9118,7 @@ create or replace function "windlass"."inbox_reap"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_now   timestamptz := clock_timestamp();
@@ -9745,7 +9798,7 @@ create or replace function "windlass"."inbox_decided_topics"() returns table (
 )
     language plpgsql
     stable
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 begin
     return query
@@ -9962,7 +10015,7 @@ create or replace function "windlass"."inbox_renew"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_held record;
@@ -10097,7 +10150,7 @@ create or replace function "windlass"."inbox_clean_guards"(p_keep interval, p_li
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;
@@ -11137,7 +11190,7 @@ create or replace function "windlass"."work_claim"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_now     timestamptz := clock_timestamp();
@@ -11440,7 +11493,7 @@ create or replace function "windlass"."work_next_due"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
@@ -11522,7 +11575,7 @@ create or replace function "windlass"."work_expire"(p_limit integer default 1000
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
@@ -11545,7 +11598,7 @@ create or replace function "windlass"."work_clean"(p_keep interval, p_limit inte
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;
@@ -11693,7 +11746,7 @@ create or replace function "windlass"."work_give_back"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_ids uuid[] := array(select m.id
@@ -11714,6 +11767,8 @@ $sql$;
 
 -- One of the verbs above, on all rows at once; and if somebody holds one of them, on those that nobody holds. Whatever else has
 -- to be changed along with a message (the next one under its key, a join, a run) may be held by somebody too: then one by one.
+-- Those that have nothing of that kind are changed together all the same. They wait for nobody's row any more, but perhaps for the
+-- disk: whoever enlarges a table is waited for as for a lock, and one by one would only take longer.
 -- What a constraint or a trigger of the user's refuses is an error, since whoever writes an outcome has to know of it; with
 -- p_leave it is left as if it were locked, unless all are refused: a renewal that is refused costs no other its lease.
 create or replace function "windlass"."work_change_held"(
@@ -11741,9 +11796,12 @@ declare
     v_owners  uuid[] := case when cardinality(p_owners) = 1 then array_fill(p_owners[1], array[cardinality(p_ids)]) else p_owners end;
     v_done    uuid[];
     v_free    uuid[];
+    v_part    uuid[];
+    v_each    uuid[] := '{}';
     v_id      uuid;
     v_waits   integer := 0;
     v_refused uuid;
+    v_awaited boolean;
     v_answer  "windlass".windlass_answer;
 begin
     if cardinality(p_ids) <> cardinality(v_owners) then
@@ -11761,36 +11819,40 @@ begin
             if sqlstate <> '55P03' and not p_leave then
                 raise;
             end if;
+            v_done := '{}';
             v_free := array(select m.id from "windlass"."work" m where m.id = any (p_ids) order by m.id for update skip locked);
-            begin
-                v_done := "windlass"."work_change_all"(p_verb, v_free, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags,
-                                                  p_notify, p_pass_on);
-            exception
-                when others or assert_failure then
-                    if sqlstate <> '55P03' and not p_leave then
-                        raise;
-                    end if;
-                    v_done := '{}';
-                    -- Each may be waited for, for a moment. So after some the rest is left to the next call, which begins with others.
-                    foreach v_id in array array(select f.id from unnest(v_free) as f (id) order by random()) loop
-                        exit when v_waits = 50;
-                        begin
-                            v_done := v_done || "windlass"."work_change_all"(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
-                                                                        p_delays, p_errors, p_flags, p_notify, p_pass_on);
-                        exception
-                            when others or assert_failure then
-                                if sqlstate <> '55P03' and not p_leave then
-                                    raise;
-                                end if;
-                                v_refused := case when sqlstate = '55P03' then v_refused else v_id end;
-                                v_waits := v_waits + 1;
-                        end;
-                    end loop;
-                    if cardinality(v_done) = 0 and v_refused is not null then -- fails in the words of who refuses it
-                        v_done := "windlass"."work_change_all"(p_verb, array[v_refused], p_ids, v_owners, p_processed_by, p_delays,
-                                                          p_errors, p_flags, p_notify, p_pass_on);
-                    end if;
-            end;
+            foreach v_awaited in array array[false, true] loop
+                v_part := array(select m.id from "windlass"."work" m where m.id = any (v_free) and m.awaited = v_awaited);
+                begin
+                    v_done := v_done || "windlass"."work_change_all"(p_verb, v_part, p_ids, v_owners, p_processed_by, p_delays,
+                                                                p_errors, p_flags, p_notify, p_pass_on, not v_awaited);
+                exception
+                    when others or assert_failure then
+                        if sqlstate <> '55P03' and not p_leave then
+                            raise;
+                        end if;
+                        v_each := v_each || v_part;
+                end;
+            end loop;
+            -- Each may be waited for, for a moment. So after some the rest is left to the next call, which begins with others.
+            foreach v_id in array array(select e.id from unnest(v_each) as e (id) order by random()) loop
+                exit when v_waits = 50;
+                begin
+                    v_done := v_done || "windlass"."work_change_all"(p_verb, array[v_id], p_ids, v_owners, p_processed_by, p_delays,
+                                                                p_errors, p_flags, p_notify, p_pass_on);
+                exception
+                    when others or assert_failure then
+                        if sqlstate <> '55P03' and not p_leave then
+                            raise;
+                        end if;
+                        v_refused := case when sqlstate = '55P03' then v_refused else v_id end;
+                        v_waits := v_waits + 1;
+                end;
+            end loop;
+            if cardinality(v_done) = 0 and v_refused is not null then -- fails in the words of who refuses it
+                v_done := "windlass"."work_change_all"(p_verb, array[v_refused], p_ids, v_owners, p_processed_by, p_delays, p_errors,
+                                                  p_flags, p_notify, p_pass_on);
+            end if;
     end;
     if cardinality(v_done) < cardinality(p_ids) then
         select count(*) filter (where e.state = 'done'), coalesce(array_agg(e.id) filter (where e.state = 'locked'), '{}'),
@@ -11814,7 +11876,7 @@ end
 $sql$;
 
 -- Changes those of p_only that their owners hold; what is said of each stands in the order of p_ids. Fails if somebody holds a
--- row for longer than a moment. Returns the ids that it changed.
+-- row for longer than a moment, or, where p_patient says that the caller has locked them, than a second. Returns the ids that it changed.
 create or replace function "windlass"."work_change_all"(
     p_verb         text,
     p_only         uuid[],
@@ -11825,7 +11887,8 @@ create or replace function "windlass"."work_change_all"(
     p_errors       text[],
     p_flags        boolean[],
     p_notify       boolean,
-    p_pass_on      boolean
+    p_pass_on      boolean,
+    p_patient      boolean default false
 ) returns uuid[]
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -11841,6 +11904,9 @@ declare
     v_awaited uuid[];
     v_tried   uuid[];
 begin
+    if p_patient then
+        perform set_config('lock_timeout', '1s', true); -- until this function ends
+    end if;
     case p_verb
         when 'ack' then
             with done as (
@@ -11972,7 +12038,7 @@ create or replace function "windlass"."work_reap"(
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_now   timestamptz := clock_timestamp();
@@ -12671,7 +12737,7 @@ create or replace function "windlass"."work_decided_topics"() returns table (
 )
     language plpgsql
     stable
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 begin
     return query
@@ -13466,7 +13532,7 @@ create or replace function "windlass"."lease_renew"(
     language plpgsql
     set enable_seqscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_locked  text[];
@@ -13594,7 +13660,7 @@ $sql$;
 -- Deletes what has been free for longer than the retention. Returns how many rows.
 create or replace function "windlass"."lease_clean"(p_retention interval, p_limit integer) returns integer
     language plpgsql
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_old   timestamptz := clock_timestamp() - p_retention;

@@ -178,7 +178,7 @@ create or replace function {schema}.{inbox_renew}(
 ) returns table (renewed boolean)
     language plpgsql
 {plan:index}
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_held record;
@@ -301,7 +301,7 @@ $sql$;
 create or replace function {schema}.{inbox_clean_guards}(p_keep interval, p_limit integer default 1000) returns integer
     language plpgsql
 {plan:index}
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;

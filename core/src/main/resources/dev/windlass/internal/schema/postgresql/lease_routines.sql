@@ -295,7 +295,7 @@ create or replace function {schema}.{lease_renew}(
     language plpgsql
     set enable_seqscan = off
     set jit = off
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_locked  text[];
@@ -423,7 +423,7 @@ $sql$;
 -- Deletes what has been free for longer than the retention. Returns how many rows.
 create or replace function {schema}.{lease_clean}(p_retention interval, p_limit integer) returns integer
     language plpgsql
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_old   timestamptz := clock_timestamp() - p_retention;

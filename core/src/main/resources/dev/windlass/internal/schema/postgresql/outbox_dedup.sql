@@ -129,7 +129,7 @@ $sql$;
 create or replace function {schema}.{outbox_clean_dedup}(p_limit integer default 1000) returns integer
     language plpgsql
 {plan:index}
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();

@@ -328,6 +328,7 @@ begin
     if left_keys > 0 then
         perform {schema}.{outbox_pass_on}(v_left, p_notify);
     end if;
+    perform set_config('lock_timeout', '1s', true); -- these rows are locked; what is waited for now is the disk, at most
     return query
     update {schema}.{outbox} m
        set status = 1, owner_token = p_owner, locked_until = v_now + p_lease, claimed_at = v_now, started = false,

@@ -34,7 +34,7 @@ create or replace function {schema}.{queue_claim}(
 ) returns setof {schema}.{queue}
     language plpgsql
 {plan:index}
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_now     timestamptz := clock_timestamp();
@@ -283,7 +283,7 @@ create or replace function {schema}.{queue_next_due}(
     language plpgsql
     stable
 {plan:index}
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
@@ -349,7 +349,7 @@ $sql$;
 create or replace function {schema}.{queue_expire}(p_limit integer default 1000) returns integer
     language plpgsql
 {plan:index}
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_now timestamptz := clock_timestamp();
@@ -369,7 +369,7 @@ $sql$;
 create or replace function {schema}.{queue_clean}(p_keep interval, p_limit integer default 1000) returns integer
     language plpgsql
 {plan:index}
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;

@@ -415,7 +415,7 @@ create or replace function {schema}.{queue_decided_topics}() returns table (
 )
     language plpgsql
     stable
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 begin
     return query

@@ -121,7 +121,7 @@ create or replace function {schema}.{queue_give_back}(
 )
     language plpgsql
 {plan:index}
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_ids uuid[] := array(select m.id
@@ -142,6 +142,8 @@ $sql$;
 
 -- One of the verbs above, on all rows at once; and if somebody holds one of them, on those that nobody holds. Whatever else has
 -- to be changed along with a message (the next one under its key, a join, a run) may be held by somebody too: then one by one.
+-- Those that have nothing of that kind are changed together all the same. They wait for nobody's row any more, but perhaps for the
+-- disk: whoever enlarges a table is waited for as for a lock, and one by one would only take longer.
 -- What a constraint or a trigger of the user's refuses is an error, since whoever writes an outcome has to know of it; with
 -- p_leave it is left as if it were locked, unless all are refused: a renewal that is refused costs no other its lease.
 create or replace function {schema}.{queue_change_held}(
@@ -164,9 +166,12 @@ declare
     v_owners  uuid[] := case when cardinality(p_owners) = 1 then array_fill(p_owners[1], array[cardinality(p_ids)]) else p_owners end;
     v_done    uuid[];
     v_free    uuid[];
+    v_part    uuid[];
+    v_each    uuid[] := '{}';
     v_id      uuid;
     v_waits   integer := 0;
     v_refused uuid;
+    v_awaited boolean;
     v_answer  {schema}.windlass_answer;
 begin
     if cardinality(p_ids) <> cardinality(v_owners) then
@@ -184,36 +189,40 @@ begin
             if sqlstate <> '55P03' and not p_leave then
                 raise;
             end if;
+            v_done := '{}';
             v_free := array(select m.id from {schema}.{queue} m where m.id = any (p_ids) order by m.id for update skip locked);
-            begin
-                v_done := {schema}.{queue_change_all}(p_verb, v_free, p_ids, v_owners, p_processed_by, p_delays, p_errors, p_flags,
-                                                  p_notify, p_pass_on);
-            exception
-                when others or assert_failure then
-                    if sqlstate <> '55P03' and not p_leave then
-                        raise;
-                    end if;
-                    v_done := '{}';
-                    -- Each may be waited for, for a moment. So after some the rest is left to the next call, which begins with others.
-                    foreach v_id in array array(select f.id from unnest(v_free) as f (id) order by random()) loop
-                        exit when v_waits = 50;
-                        begin
-                            v_done := v_done || {schema}.{queue_change_all}(p_verb, array[v_id], p_ids, v_owners, p_processed_by,
-                                                                        p_delays, p_errors, p_flags, p_notify, p_pass_on);
-                        exception
-                            when others or assert_failure then
-                                if sqlstate <> '55P03' and not p_leave then
-                                    raise;
-                                end if;
-                                v_refused := case when sqlstate = '55P03' then v_refused else v_id end;
-                                v_waits := v_waits + 1;
-                        end;
-                    end loop;
-                    if cardinality(v_done) = 0 and v_refused is not null then -- fails in the words of who refuses it
-                        v_done := {schema}.{queue_change_all}(p_verb, array[v_refused], p_ids, v_owners, p_processed_by, p_delays,
-                                                          p_errors, p_flags, p_notify, p_pass_on);
-                    end if;
-            end;
+            foreach v_awaited in array array[false, true] loop
+                v_part := array(select m.id from {schema}.{queue} m where m.id = any (v_free) and m.awaited = v_awaited);
+                begin
+                    v_done := v_done || {schema}.{queue_change_all}(p_verb, v_part, p_ids, v_owners, p_processed_by, p_delays,
+                                                                p_errors, p_flags, p_notify, p_pass_on, not v_awaited);
+                exception
+                    when others or assert_failure then
+                        if sqlstate <> '55P03' and not p_leave then
+                            raise;
+                        end if;
+                        v_each := v_each || v_part;
+                end;
+            end loop;
+            -- Each may be waited for, for a moment. So after some the rest is left to the next call, which begins with others.
+            foreach v_id in array array(select e.id from unnest(v_each) as e (id) order by random()) loop
+                exit when v_waits = 50;
+                begin
+                    v_done := v_done || {schema}.{queue_change_all}(p_verb, array[v_id], p_ids, v_owners, p_processed_by, p_delays,
+                                                                p_errors, p_flags, p_notify, p_pass_on);
+                exception
+                    when others or assert_failure then
+                        if sqlstate <> '55P03' and not p_leave then
+                            raise;
+                        end if;
+                        v_refused := case when sqlstate = '55P03' then v_refused else v_id end;
+                        v_waits := v_waits + 1;
+                end;
+            end loop;
+            if cardinality(v_done) = 0 and v_refused is not null then -- fails in the words of who refuses it
+                v_done := {schema}.{queue_change_all}(p_verb, array[v_refused], p_ids, v_owners, p_processed_by, p_delays, p_errors,
+                                                  p_flags, p_notify, p_pass_on);
+            end if;
     end;
     if cardinality(v_done) < cardinality(p_ids) then
         select count(*) filter (where e.state = 'done'), coalesce(array_agg(e.id) filter (where e.state = 'locked'), '{}'),
@@ -237,7 +246,7 @@ end
 $sql$;
 
 -- Changes those of p_only that their owners hold; what is said of each stands in the order of p_ids. Fails if somebody holds a
--- row for longer than a moment. Returns the ids that it changed.
+-- row for longer than a moment, or, where p_patient says that the caller has locked them, than a second. Returns the ids that it changed.
 create or replace function {schema}.{queue_change_all}(
     p_verb         text,
     p_only         uuid[],
@@ -248,7 +257,8 @@ create or replace function {schema}.{queue_change_all}(
     p_errors       text[],
     p_flags        boolean[],
     p_notify       boolean,
-    p_pass_on      boolean
+    p_pass_on      boolean,
+    p_patient      boolean default false
 ) returns uuid[]
     language plpgsql
 {plan:ids}
@@ -259,6 +269,9 @@ declare
     v_awaited uuid[];
     v_tried   uuid[];
 begin
+    if p_patient then
+        perform set_config('lock_timeout', '1s', true); -- until this function ends
+    end if;
     case p_verb
         when 'ack' then
             with done as (
@@ -387,7 +400,7 @@ create or replace function {schema}.{queue_reap}(
 ) returns integer
     language plpgsql
 {plan:index}
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_now   timestamptz := clock_timestamp();

@@ -327,7 +327,7 @@ create or replace function {schema}.{outbox_job_due}(p_limit integer default 100
     )
     language plpgsql
 {plan:index}
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_now  timestamptz := clock_timestamp();
@@ -368,7 +368,7 @@ create or replace function {schema}.{outbox_job_take}(
     out topics     text[]
 )
     language plpgsql
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_each       record;
@@ -684,7 +684,7 @@ $sql$;
 create or replace function {schema}.{outbox_job_run_end_lost}(p_limit integer default 1000) returns integer
     language plpgsql
 {plan:each}
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - interval '1 minute';

@@ -171,7 +171,7 @@ create or replace function {schema}.{outbox_timer_hand_off}(
 )
     language plpgsql
 {plan:index}
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_now      timestamptz := clock_timestamp();

@@ -308,7 +308,7 @@ $sql$;
 create or replace function {schema}.windlass_join_end_refused(p_limit integer default 1000) returns integer
     language plpgsql
 {plan:index}
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 begin
     return {schema}.windlass_each(
@@ -449,7 +449,7 @@ $sql$;
 create or replace function {schema}.windlass_join_clean(p_keep interval, p_limit integer default 1000) returns integer
     language plpgsql
 {plan:index}
-    set lock_timeout = '100ms'
+    set lock_timeout = '1s'
 as $sql$
 declare
     v_before timestamptz := clock_timestamp() - p_keep;
