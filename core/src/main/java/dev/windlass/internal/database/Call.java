@@ -119,9 +119,13 @@ public final class Call {
                 mappers);
     }
 
-    /** Calls a claim: its rows also tell what proves how far it has come. */
-    public <T> List<T> claimed(RowMappers<T> mappers) throws SQLException {
-        return read(dialect.callOfClaim(schema, routine, arguments), mappers);
+    /**
+     * Calls a claim: its rows also tell what proves how far it has come.
+     *
+     * @param columns which ones of the rows; all, if it is empty
+     */
+    public <T> List<T> claimed(List<String> columns, RowMappers<T> mappers) throws SQLException {
+        return read(dialect.callOfClaim(schema, routine, arguments, columns), mappers);
     }
 
     /** Calls the routine, and looks up the columns of its result once. */

@@ -220,6 +220,7 @@ public final class Database {
                         + " itself; call setAutoCommit(false) before your change, or use the method without a connection"
                         + " (who means it sets WindlassOptions.withAutoCommitAllowed)");
             }
+            transactions.use();
             return work.run(connection);
         } catch (SQLException e) {
             throw failure(what, e);
@@ -279,6 +280,7 @@ public final class Database {
     public <T, R> R retrying(String what, Work<T> own, Function<T, R> committed, Work<R> joined) {
         Connection transaction = transactions.ofThread();
         if (transaction != null) {
+            transactions.use();
             return repeating(what, () -> joined.run(transaction));
         }
         Supplier<R> done = repeating(

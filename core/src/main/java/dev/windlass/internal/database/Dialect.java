@@ -34,8 +34,12 @@ public interface Dialect {
     /** The text of calls of several routines that answer with one row each, of the same columns: those of the first come first. */
     String callTogether(String schema, List<String> routines, List<List<Argument>> arguments);
 
-    /** The text of a call of a claim, whose rows also tell what it proves; see {@link #proofs}. */
-    String callOfClaim(String schema, String routine, List<Argument> arguments);
+    /**
+     * The text of a call of a claim, whose rows also tell what it proves; see {@link #proofs}.
+     *
+     * @param columns which ones of the rows; all, if it is empty
+     */
+    String callOfClaim(String schema, String routine, List<Argument> arguments, List<String> columns);
 
     /** Reads what a look proves from its rows. */
     Call.RowMapper<Proof> proofs(ResultSet rows) throws SQLException;

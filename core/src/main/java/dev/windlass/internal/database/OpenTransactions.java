@@ -20,7 +20,16 @@ final class OpenTransactions {
     private volatile boolean autoCommits;
 
     @SuppressWarnings("ThreadLocalUsage") // one for each database: a transaction of another does not count
-    private final ThreadLocal<@Nullable Connection> ofThread = new ThreadLocal<>();
+    private final ThreadLocal<@Nullable Open> ofThread = new ThreadLocal<>();
+
+    private static final class Open {
+        final Connection connection;
+        boolean used;
+
+        Open(Connection connection) {
+            this.connection = connection;
+        }
+    }
 
     OpenTransactions(Dialect dialect) {
         this.dialect = dialect;
@@ -29,16 +38,28 @@ final class OpenTransactions {
     /** The connection of the transaction that this thread has begun and not ended yet; null if there is none. */
     @Nullable
     Connection ofThread() {
-        return ofThread.get();
+        Open open = ofThread.get();
+        return open == null ? null : open.connection;
     }
 
-    /** This thread is in a transaction from now on; null: it no longer is. */
-    void enter(@Nullable Connection connection) {
-        if (connection == null) {
-            ofThread.remove();
-        } else {
-            ofThread.set(connection);
+    /** This thread is in a transaction from now on. */
+    void enter(Connection connection) {
+        ofThread.set(new Open(connection));
+    }
+
+    /** Something of ours is called in the transaction of this thread, if it is in one. */
+    void use() {
+        Open open = ofThread.get();
+        if (open != null) {
+            open.used = true;
         }
+    }
+
+    /** This thread is in no transaction any more. Returns whether something of ours was called in it. */
+    boolean leave() {
+        Open open = ofThread.get();
+        ofThread.remove();
+        return open != null && open.used;
     }
 
     /**

@@ -21,13 +21,25 @@ public final class Transactions {
     }
 
     public <T extends @Nullable Object, X extends Exception> T run(TransactionalWork<T, X> work) throws X {
-        Connection open = database.transactions().ofThread();
-        return open == null ? whole(work) : part(open, work);
+        return run(work, true);
     }
 
-    private <T extends @Nullable Object, X extends Exception> T whole(TransactionalWork<T, X> work) throws X {
+    /** The same for a handler: if nothing of ours is called in it, nobody is told of its commit, as there may be thousands a second. */
+    public <T extends @Nullable Object, X extends Exception> T runForHandler(TransactionalWork<T, X> work) throws X {
+        return run(work, false);
+    }
+
+    private <T extends @Nullable Object, X extends Exception> T run(TransactionalWork<T, X> work, boolean told)
+            throws X {
+        Connection open = database.transactions().ofThread();
+        return open == null ? whole(work, told) : part(open, work);
+    }
+
+    private <T extends @Nullable Object, X extends Exception> T whole(TransactionalWork<T, X> work, boolean told)
+            throws X {
         try (Borrowed borrowed = new Borrowed()) {
             T result;
+            boolean used;
             database.transactions().enter(borrowed.connection);
             try {
                 if (borrowed.isCallers) {
@@ -38,10 +50,12 @@ public final class Transactions {
                 borrowed.undo(e);
                 throw e;
             } finally {
-                database.transactions().enter(null);
+                used = database.transactions().leave();
             }
             borrowed.commit();
-            afterCommit.run();
+            if (told || used) {
+                afterCommit.run();
+            }
             return result;
         }
     }

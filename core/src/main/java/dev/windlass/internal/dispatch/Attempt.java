@@ -27,6 +27,7 @@ final class Attempt<M> implements Running {
     private volatile long leaseUntil;
     private volatile @Nullable Reason cancelled;
     private volatile @Nullable Note note;
+    private volatile boolean endedByHandler;
     private @Nullable Thread thread;
     private long startedAt;
     private boolean lapsed;
@@ -64,6 +65,15 @@ final class Attempt<M> implements Running {
     @Override
     public void note(Note told) {
         note = told;
+    }
+
+    @Override
+    public void wasEnded() {
+        endedByHandler = true;
+    }
+
+    boolean isEndedByHandler() {
+        return endedByHandler;
     }
 
     /** Whether its start is written down, so that a lease that runs out afterwards is held against it. */

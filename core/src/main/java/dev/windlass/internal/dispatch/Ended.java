@@ -22,6 +22,11 @@ final class Ended<M> {
         this.outcome = outcome;
     }
 
+    /** Whether somebody else has written it. */
+    boolean isWritten() {
+        return attempt.isEndedByHandler();
+    }
+
     WorkStore.Held held() {
         return attempt.held();
     }

@@ -177,7 +177,7 @@ final class HandlerRunner<M> {
         attempt.begin();
         try {
             handling.handle(message, attempt);
-            return attempt.isOverdue() ? handling.didNotStop() : new Result.Done();
+            return attempt.isOverdue() && !attempt.isEndedByHandler() ? handling.didNotStop() : new Result.Done();
         } catch (Throwable e) {
             return afterFailure(attempt, e);
         }

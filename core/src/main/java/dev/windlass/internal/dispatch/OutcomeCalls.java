@@ -76,8 +76,17 @@ final class OutcomeCalls<M> {
         return same.stream().map(Ended::held).toList();
     }
 
-    /** Nothing is taken with what is in doubt: if that could not be read once, it may not be the second time either. */
     private Written ack(List<Ended<M>> done) throws SQLException {
+        List<Ended<M>> left = done.stream().filter(ended -> !ended.isWritten()).toList();
+        if (left.isEmpty()) {
+            return new Written(WorkStore.Answer.all(done.size()), false);
+        }
+        Written written = ackOthers(left);
+        return new Written(written.answer.and(done.size() - left.size()), written.anyReady);
+    }
+
+    /** Nothing is taken with what is in doubt: if that could not be read once, it may not be the second time either. */
+    private Written ackOthers(List<Ended<M>> done) throws SQLException {
         List<WorkStore.Held> held = held(done);
         int ordered = (int) held.stream().filter(WorkStore.Held::ordered).count();
         if (ordered > 0
@@ -102,6 +111,7 @@ final class OutcomeCalls<M> {
                 return keys.ackAndTake(connection, held, taker);
             });
             if (!acked.taken().isEmpty()) {
+                capacity.taken(acked.taken().size());
                 intake.accept(acked.taken(), before + lease.toNanos());
             }
             lostClaims.arrived(claim);

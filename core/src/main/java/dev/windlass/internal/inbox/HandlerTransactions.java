@@ -5,6 +5,7 @@ import dev.windlass.inbox.InboxHandler;
 import dev.windlass.inbox.InboxMessage;
 import dev.windlass.internal.database.Transactions;
 import dev.windlass.internal.dispatch.NotStartedException;
+import dev.windlass.internal.dispatch.Running;
 import dev.windlass.internal.queue.WorkStore.Held;
 import java.sql.SQLException;
 import java.util.List;
@@ -22,12 +23,12 @@ final class HandlerTransactions {
         this.waiters = waiters;
     }
 
-    void run(InboxHandler.InTransaction handler, Delivery delivery) throws Exception {
+    void run(InboxHandler.InTransaction handler, Delivery delivery, Running running) throws Exception {
         InboxMessage message = delivery.message();
         List<Held> held = List.of(new Held(message.id().value(), delivery.owner(), false));
         AtomicBoolean started = new AtomicBoolean();
         try {
-            transactions.run(connection -> {
+            transactions.runForHandler(connection -> {
                 started.set(true);
                 handler.handle(connection, message);
                 if (store.ackWithWork(connection, held) != 1) {
@@ -39,6 +40,7 @@ final class HandlerTransactions {
         } catch (SQLException | RuntimeException e) {
             throw started.get() ? e : new NotStartedException("no transaction for the handler could be begun", e);
         }
+        running.wasEnded();
         waiters.call(message.key());
     }
 }

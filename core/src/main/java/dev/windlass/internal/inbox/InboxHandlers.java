@@ -1,10 +1,10 @@
 package dev.windlass.internal.inbox;
 
-import dev.windlass.base.Cancellation;
 import dev.windlass.base.HandlerOptions;
 import dev.windlass.inbox.InboxHandler;
 import dev.windlass.internal.dispatch.Handlers;
 import dev.windlass.internal.dispatch.Handling;
+import dev.windlass.internal.dispatch.Running;
 import dev.windlass.internal.support.Require;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -15,18 +15,17 @@ public final class InboxHandlers {
 
     @FunctionalInterface
     private interface Step {
-        void run(Delivery delivery, Cancellation cancellation, HandlerTransactions transactions) throws Exception;
+        void run(Delivery delivery, Running running, HandlerTransactions transactions) throws Exception;
     }
 
     public void add(String topic, InboxHandler handler, @Nullable HandlerOptions options) {
         Require.present("handler", handler);
-        handlers.add(
-                topic, (delivery, cancellation, unused) -> handler.handle(delivery.message(), cancellation), options);
+        handlers.add(topic, (delivery, running, unused) -> handler.handle(delivery.message(), running), options);
     }
 
     public void addInTransaction(String topic, InboxHandler.InTransaction handler, @Nullable HandlerOptions options) {
         Require.present("handler", handler);
-        handlers.add(topic, (delivery, unused, transactions) -> transactions.run(handler, delivery), options);
+        handlers.add(topic, (delivery, running, transactions) -> transactions.run(handler, delivery, running), options);
     }
 
     public boolean isEmpty() {
@@ -34,7 +33,6 @@ public final class InboxHandlers {
     }
 
     Map<String, Handling<Delivery>> handlings(HandlerOptions defaults, HandlerTransactions transactions) {
-        return handlers.handlings(
-                defaults, step -> (delivery, cancellation) -> step.run(delivery, cancellation, transactions));
+        return handlers.handlings(defaults, step -> (delivery, running) -> step.run(delivery, running, transactions));
     }
 }

@@ -62,6 +62,11 @@ public interface WorkStore<M> {
             this(changed, locked, lost, Set.of());
         }
 
+        /** So many more were changed. */
+        public Answer and(int more) {
+            return new Answer(changed + more, locked, lost, cancelled);
+        }
+
         public static Answer all(int changed) {
             return new Answer(changed, Set.of(), Set.of());
         }
