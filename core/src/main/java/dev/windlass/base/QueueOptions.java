@@ -7,7 +7,8 @@ import java.time.Duration;
  * How a node works on a queue, whatever is in it.
  *
  * @param pollingInterval the pause after an empty look, doubled after each further one
- * @param batchSize how many messages one claim takes at most
+ * @param batchSize how many messages a claim takes to begin with; while claims come back full, and handlers are quick enough, it takes
+ *     twice as many each time, up to 1,000
  * @param lease how long a claimed message stays claimed without a heartbeat
  * @param concurrency how many handlers run at once on this node, over all topics
  * @param retention how long handled messages are kept

@@ -2,7 +2,7 @@ package dev.windlass.internal.dispatch;
 
 /**
  * How many messages a claim takes at most. A claim that was full is followed by one of twice as many, since a backlog costs a round
- * trip and a commit for each; one that was less than half full by one of half as many. Changed under the lock of the {@link Lanes}.
+ * trip and a commit for each; one after which less than half a batch is in hand by one of half as many. Changed under the lock of the {@link Lanes}.
  */
 final class BatchSize {
     /** Claims of 50 gave 31.7 thousand messages a second, of 200 53.8 thousand, of 1,000 77.4 thousand. */
@@ -29,15 +29,16 @@ final class BatchSize {
         return now;
     }
 
-    /**
-     * A claim has been answered.
-     *
-     * @param limit how many it might have taken; less than a batch, where there was no room for more, says nothing
-     */
-    void took(int count, int limit) {
+    /** So many were taken at once, by a claim or with the ends of others. */
+    void took(int count) {
         if (count >= now) {
             now = Math.min(most, 2 * now);
-        } else if (count < now / 2 && limit >= now) {
+        }
+    }
+
+    /** So few are in hand after a claim that might have taken a batch. */
+    void hasOnly(int inHand) {
+        if (inHand < now / 2) {
             now = Math.max(first, now / 2);
         }
     }

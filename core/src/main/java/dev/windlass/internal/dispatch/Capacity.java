@@ -155,13 +155,26 @@ final class Capacity<M> {
         }
         lock.lock();
         try {
-            batch.took(claimed.size(), ask.limit);
+            batch.took(claimed.size());
+            if (!cut && ask.limit >= batch.now()) {
+                batch.hasOnly(claimed.size() + room.inHand());
+            }
             for (WorkStore.Demand demand : ask.demands) {
                 List<Claimed<M>> mine =
                         ask.demands.size() == 1 ? claimed : byTopic.getOrDefault(demand.topic(), List.of());
                 TopicLane<M> lane = lanes.lane(demand.topic());
                 lane.progress.advance(mine, !cut && mine.size() < demand.places(), lane.limited);
             }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** So many were taken without a claim, in the place of others that ended. */
+    void taken(int count) {
+        lock.lock();
+        try {
+            batch.took(count);
         } finally {
             lock.unlock();
         }

@@ -5,7 +5,6 @@ import dev.windlass.internal.loop.Loop;
 import dev.windlass.internal.loop.Node;
 import dev.windlass.internal.loop.PollingPace;
 import dev.windlass.internal.loop.Turnstile;
-import dev.windlass.internal.loop.Workers;
 import dev.windlass.internal.queue.Claimed;
 import dev.windlass.internal.queue.WorkStore;
 import java.sql.SQLException;
@@ -20,8 +19,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Takes as much work as there is room for, and knows when to look again.
  *
- * <p>While claims come back full, there are two at a time: one is on its way while the other is being read. What to ask for is decided, and
- * what came of it is noted, by one of them at a time; all else is the business of the first alone.
+ * <p>While claims come back full, there are two at a time, unless this node shares with others: one is on its way while the other is being
+ * read. What to ask for is decided, and what came of it is noted, by one of them at a time; all else is the business of the first alone.
  *
  * <p>A claim whose answer is lost or cannot be read is made again for half as many messages, until the one that is at fault is
  * alone; after each that succeeds, for twice as many. If the database refuses a claim, one message may be at fault, and for a
@@ -50,9 +49,9 @@ final class Claimer<M> {
     private final Intake<M> intake;
     private final Completer<M> completer;
     private final Turnstile turnstile;
-    private final String node;
-    private final Turn first;
-    private final Turn second;
+    private final Visitor visitor;
+    private final Loop loop;
+    private final Loop second;
 
     /** For what both of them change. */
     private final ReentrantLock lock = new ReentrantLock();
@@ -62,6 +61,8 @@ final class Claimer<M> {
 
     /** Whether the last claim left what is due, as when somebody has it locked. */
     private boolean blocked;
+
+    private int taken;
 
     private int answeredInVain;
     private volatile long oneByOneUntil = System.nanoTime();
@@ -92,15 +93,15 @@ final class Claimer<M> {
         this.intake = intake;
         this.completer = completer;
         this.turnstile = node.turnstile();
-        this.node = node.name();
-        this.first = new Turn("claiming", node.workers(), this::claim);
-        this.second = new Turn("claiming more", node.workers(), this::claimMore);
+        this.visitor = new Visitor(node.name());
+        this.loop = new Loop("[" + database.name() + "] claiming", node.workers(), this::takeTurn);
+        this.second = new Loop("[" + database.name() + "] claiming more", node.workers(), this::claimMore);
     }
 
     /** The first look is that of all. */
     void start() {
-        first.loop.start(Loop.PARKED);
-        second.loop.start(Loop.PARKED);
+        loop.start(Loop.PARKED);
+        second.start(Loop.PARKED);
     }
 
     /** Whether it has nothing to do, and does not look by itself. */
@@ -111,7 +112,7 @@ final class Claimer<M> {
     /** A look at all features has found that something is due after this time. What is due now, claims may have missed. */
     void due(Duration time) {
         if (time.compareTo(Duration.ZERO) > 0) {
-            first.loop.wakeWithin(time);
+            loop.wakeWithin(time);
         } else {
             missed = true;
             pausesChanged();
@@ -120,47 +121,38 @@ final class Claimer<M> {
 
     /** Work has been committed. */
     void wake() {
-        first.loop.wake();
+        loop.wake();
     }
 
     /** Work has been written, and may be committed soon. */
     void expect() {
         pace.expect();
-        first.loop.wakeWithin(PollingPace.QUICK);
+        loop.wakeWithin(PollingPace.QUICK);
     }
 
     /** Topics have been paused or resumed, or may have been. */
     void pausesChanged() {
         pausesChanged = true;
-        first.loop.wake();
+        loop.wake();
     }
 
     /** There is room again, which matters only if the lack of it stopped a claim. */
     void roomFreed() {
         if (wantsRoom) {
-            first.loop.wake();
+            loop.wake();
         }
     }
 
-    private interface Step<T> {
-        Duration run(T turn) throws SQLException;
-    }
+    private final class Visitor implements Turnstile.Visitor {
+        private final String store;
 
-    /** One of the two who claim. Where several nodes share what they can hold, one that has to wait is called. */
-    private final class Turn implements Turnstile.Visitor {
-        private final Loop loop;
-        private final Step<Turn> step;
-        private int most;
-        private int taken;
-
-        Turn(String name, Workers workers, Step<Turn> step) {
-            this.loop = new Loop("[" + database.name() + "] " + name, workers, this::take);
-            this.step = step;
+        Visitor(String store) {
+            this.store = store;
         }
 
         @Override
         public String store() {
-            return node;
+            return store;
         }
 
         @Override
@@ -172,39 +164,40 @@ final class Claimer<M> {
         public void yourTurn() {
             loop.wake();
         }
+    }
 
-        private Duration take() throws SQLException {
-            most = turnstile.enter(this);
-            if (most == 0) {
-                return Loop.PARKED;
-            }
-            taken = 0;
-            boolean again = false;
-            try {
-                Duration pause = step.run(this);
-                again = pause.isZero();
-                return pause;
-            } finally {
-                turnstile.leave(this, taken, again);
-            }
+    /** Where several nodes share what they can hold, one that has to wait is called. */
+    private Duration takeTurn() throws SQLException {
+        int most = turnstile.enter(visitor);
+        if (most == 0) {
+            return Loop.PARKED;
+        }
+        taken = 0;
+        boolean again = false;
+        try {
+            Duration pause = claim(most);
+            again = pause.isZero();
+            return pause;
+        } finally {
+            turnstile.leave(visitor, taken, again);
         }
     }
 
-    private Duration claim(Turn turn) throws SQLException {
+    private Duration claim(int most) throws SQLException {
         heartBeat.open();
         lostClaims.giveBack();
         wantsRoom = true;
         learnPauses();
         OptionalLong restEnds = capacity.restEnds(); // before the demands: a rest that ends between is not overslept
-        Capacity.Ask ask = ask(turn);
-        return notBeyondRest(restEnds, ask.isNothing() ? pace.rest() : claim(turn, ask));
+        Capacity.Ask ask = ask(most);
+        return notBeyondRest(restEnds, ask.isNothing() ? pace.rest() : claim(ask));
     }
 
-    private Duration claim(Turn turn, Capacity.Ask ask) throws SQLException {
+    private Duration claim(Capacity.Ask ask) throws SQLException {
         boolean oneByOne = isOneByOne();
         List<Claimed<M>> claimed;
         try {
-            claimed = take(turn, ask, oneByOne);
+            claimed = take(ask, oneByOne);
         } catch (SQLException e) {
             if (!isRefusal(e)) {
                 throw e;
@@ -213,10 +206,11 @@ final class Claimer<M> {
             return oneByOne ? pace.afterNothing() : Duration.ZERO;
         }
         answeredInVain = 0;
+        taken = claimed.size();
         wantsRoom = capacity.isFull(ask.demands(), claimed);
         if (ask.isCut(claimed)) {
-            if (claimed.size() >= ask.batchSize() && !oneByOne) {
-                second.loop.wake();
+            if (claimed.size() >= ask.batchSize() && !oneByOne && !turnstile.isShared()) {
+                second.wake();
             }
             return Duration.ZERO;
         }
@@ -224,19 +218,19 @@ final class Claimer<M> {
     }
 
     /** What goes wrong here, the first will meet too. It may have found no room because this one had it, so it looks again. */
-    private Duration claimMore(Turn turn) {
+    private Duration claimMore() {
         try {
-            Capacity.Ask ask = isOneByOne() ? Capacity.Ask.NOTHING : ask(turn);
+            Capacity.Ask ask = isOneByOne() ? Capacity.Ask.NOTHING : ask(Integer.MAX_VALUE);
             if (ask.isNothing()) {
                 return Loop.PARKED;
             }
-            if (take(turn, ask, false).size() >= ask.batchSize()) {
+            if (take(ask, false).size() >= ask.batchSize()) {
                 return Duration.ZERO;
             }
         } catch (SQLException | RuntimeException e) {
             log.debug("[{}] a second claim has failed", database.name(), e);
         }
-        first.loop.wake();
+        loop.wake();
         return Loop.PARKED;
     }
 
@@ -244,14 +238,14 @@ final class Claimer<M> {
         return System.nanoTime() - oneByOneUntil < 0;
     }
 
-    private Capacity.Ask ask(Turn turn) {
+    private Capacity.Ask ask(int most) {
         lock.lock();
         try {
             if (missed) {
                 missed = false;
                 sweeps.allDue();
             }
-            Capacity.Ask ask = capacity.ask(Math.min(mostRows, turn.most));
+            Capacity.Ask ask = capacity.ask(Math.min(mostRows, most));
             return ask.withDemands(sweeps.in(ask.demands(), System.nanoTime()));
         } finally {
             lock.unlock();
@@ -301,14 +295,20 @@ final class Claimer<M> {
         }
     }
 
+    private List<Claimed<M>> take(Capacity.Ask ask, boolean oneByOne) throws SQLException {
+        try {
+            return take(lostClaims.begin(), ask, oneByOne);
+        } finally {
+            capacity.answered(ask);
+        }
+    }
+
     /** Whatever happens between the claim and the hand, nothing that was claimed is forgotten. */
-    private List<Claimed<M>> take(Turn turn, Capacity.Ask ask, boolean oneByOne) throws SQLException {
-        LostClaims.Claim claim = lostClaims.begin();
+    private List<Claimed<M>> take(LostClaims.Claim claim, Capacity.Ask ask, boolean oneByOne) throws SQLException {
         List<Claimed<M>> claimed = null;
         try {
             long before = System.nanoTime();
             claimed = call(claim, ask, oneByOne);
-            turn.taken = claimed.size();
             note(ask, claimed);
             if (!claimed.isEmpty()) {
                 intake.accept(claimed, before + options.queue().lease().toNanos());
@@ -322,8 +322,6 @@ final class Claimer<M> {
                 takeLess(ask.limit());
             }
             throw e;
-        } finally {
-            capacity.answered(ask);
         }
     }
 
@@ -440,13 +438,11 @@ final class Claimer<M> {
 
     /** It does not claim any more. */
     void close() {
-        for (Turn turn : List.of(first, second)) {
-            turn.loop.askToStop();
-            turnstile.forget(turn);
-        }
+        loops().forEach(Loop::askToStop);
+        turnstile.forget(visitor);
     }
 
     List<Loop> loops() {
-        return List.of(first.loop, second.loop);
+        return List.of(loop, second);
     }
 }

@@ -59,11 +59,15 @@ final class Room<M> {
 
     /** Room for so many messages is left: for what runs, and a batch each in two claims, waiting, being written. */
     int left() {
-        int left = concurrency + 4 * batch.now() - asked;
+        return concurrency + 4 * batch.now() - asked - inHand();
+    }
+
+    int inHand() {
+        int inHand = 0;
         for (TopicLane<M> lane : lanes) {
-            left -= lane.inHand();
+            inHand += lane.inHand();
         }
-        return left;
+        return inHand;
     }
 
     /** One message, or as many of a batch as a single worker can handle in this lane's part of a quarter of a lease. */

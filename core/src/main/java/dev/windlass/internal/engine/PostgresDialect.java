@@ -112,8 +112,9 @@ public final class PostgresDialect implements Dialect {
      * statement, which is older than the one that the routine has seen: what had ended in it had ended in that one too.
      */
     @Override
-    public String callOfClaim(String schema, String routine, List<Argument> arguments) {
-        return "select c.*, (select pg_current_xact_id_if_assigned()::text::bigint) as claim_number,"
+    public String callOfClaim(String schema, String routine, List<Argument> arguments, List<String> columns) {
+        String wanted = columns.isEmpty() ? "c.*" : "c." + String.join(", c.", columns);
+        return "select " + wanted + ", (select pg_current_xact_id_if_assigned()::text::bigint) as claim_number,"
                 + " (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint) as snapshot_xmin from "
                 + invocation(schema, routine, arguments) + " c";
     }
@@ -179,7 +180,9 @@ public final class PostgresDialect implements Dialect {
 
     @Override
     public void bind(PreparedStatement statement, int index, SqlType type, @Nullable Object value) throws SQLException {
-        if (value instanceof List<?> list) {
+        if (value instanceof List<?> list && type == SqlType.UUIDS) {
+            statement.setObject(index, uuids(list), Types.OTHER);
+        } else if (value instanceof List<?> list) {
             statement.setArray(index, statement.getConnection().createArrayOf(elementType(type), elements(type, list)));
         } else if (value == null) {
             statement.setNull(index, jdbcType(type));
@@ -190,6 +193,15 @@ public final class PostgresDialect implements Dialect {
         } else {
             statement.setObject(index, value);
         }
+    }
+
+    /** As the server writes it. The driver would quote each, and look for what to escape in it, which took a sixth of a drain's time. */
+    private static String uuids(List<?> list) {
+        StringBuilder text = new StringBuilder(2 + 37 * list.size()).append('{');
+        for (int i = 0; i < list.size(); i++) {
+            text.append(i == 0 ? "" : ",").append(list.get(i));
+        }
+        return text.append('}').toString();
     }
 
     /** Without it the server would have to parse a statement again whenever a value follows a null. */
@@ -209,7 +221,6 @@ public final class PostgresDialect implements Dialect {
             case BOOLEANS -> "bool";
             case INTEGERS -> "int4";
             case LONGS -> "int8";
-            case UUIDS -> "uuid";
             default -> "text";
         };
     }
@@ -219,7 +230,7 @@ public final class PostgresDialect implements Dialect {
             case BOOLEANS -> list.toArray(new Boolean[0]);
             case INTEGERS -> list.toArray(new Integer[0]);
             case LONGS -> list.toArray(new Long[0]);
-            case UUIDS, TEXTS -> list.toArray();
+            case TEXTS -> list.toArray();
             case INSTANTS -> list.stream().map(PostgresDialect::timeText).toArray();
             case DURATIONS ->
                 list.stream()

@@ -63,6 +63,11 @@ public final class FairTurnstile implements Turnstile {
     }
 
     @Override
+    public boolean isShared() {
+        return true;
+    }
+
+    @Override
     public int enter(Visitor visitor) {
         List<Visitor> invited;
         int most;

@@ -10,6 +10,11 @@ public interface Turnstile {
         }
 
         @Override
+        public boolean isShared() {
+            return false;
+        }
+
+        @Override
         public void leave(Visitor visitor, int claimed, boolean again) {}
 
         @Override
@@ -30,6 +35,9 @@ public interface Turnstile {
         /** It is to come again, and may enter. */
         void yourTurn();
     }
+
+    /** Whether others pass it, too. Then there are enough claims at a time, and connections are what is scarce. */
+    boolean isShared();
 
     /** How much it may claim now. If that is nothing, it is told when it is its turn. */
     int enter(Visitor visitor);

@@ -39,6 +39,25 @@ import org.jspecify.annotations.Nullable;
 
 /** The outbox's routines, called by name. */
 final class OutboxStore extends QueueStore<OutboxMessage> implements OrderedStore<OutboxMessage> {
+    private static final List<String> CLAIMED_COLUMNS = List.of(
+            "id",
+            "topic",
+            "payload",
+            "headers",
+            "correlation_id",
+            "ordering_key",
+            "created_at",
+            "due_at",
+            "expires_at",
+            "next_attempt_at",
+            "retry_count",
+            "lease_expiries",
+            "crashes",
+            "requeues",
+            "last_error",
+            "awaited",
+            "joined");
+
     private final OutboxOptions options;
     private final BooleanSupplier announce;
     final JoinStore joins;
@@ -142,6 +161,11 @@ final class OutboxStore extends QueueStore<OutboxMessage> implements OrderedStor
 
     boolean exists(Connection connection, UUID id) throws SQLException {
         return find(connection, id).isPresent();
+    }
+
+    @Override
+    protected List<String> claimedColumns() {
+        return CLAIMED_COLUMNS;
     }
 
     @Override

@@ -159,7 +159,7 @@ final class ClaimBoundRaceTest {
                         .integers(List.of(BATCH))
                         .instants(List.of(bound.position().at()))
                         .uuids(List.of(bound.position().id()))
-                        .claimed(rows -> {
+                        .claimed(List.of(), rows -> {
                             Call.RowMapper<Proof> proof = routines().dialect().proofs(rows);
                             return row -> {
                                 UUID id = row.getObject("id", UUID.class);
