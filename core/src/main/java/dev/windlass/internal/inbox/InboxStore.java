@@ -28,6 +28,8 @@ import org.jspecify.annotations.Nullable;
 
 /** The queue's routines, called by name. */
 final class InboxStore extends QueueStore<Delivery> {
+    private static final List<String> CLAIMED_COLUMNS =
+            commonColumnsAnd("headers", "source", "message_id", "created_at", "due_at", "expires_at", "last_error");
     private static final long PATIENCE_NANOS = Duration.ofSeconds(1).toNanos();
     private static final long PAUSE_MILLIS = 10;
 
@@ -61,6 +63,11 @@ final class InboxStore extends QueueStore<Delivery> {
 
     private static @Nullable String hex(@Nullable ContentHash hash) {
         return hash == null ? null : hash.hex();
+    }
+
+    @Override
+    protected List<String> claimedColumns() {
+        return CLAIMED_COLUMNS;
     }
 
     @Override

@@ -39,24 +39,8 @@ import org.jspecify.annotations.Nullable;
 
 /** The outbox's routines, called by name. */
 final class OutboxStore extends QueueStore<OutboxMessage> implements OrderedStore<OutboxMessage> {
-    private static final List<String> CLAIMED_COLUMNS = List.of(
-            "id",
-            "topic",
-            "payload",
-            "headers",
-            "correlation_id",
-            "ordering_key",
-            "created_at",
-            "due_at",
-            "expires_at",
-            "next_attempt_at",
-            "retry_count",
-            "lease_expiries",
-            "crashes",
-            "requeues",
-            "last_error",
-            "awaited",
-            "joined");
+    private static final List<String> CLAIMED_COLUMNS = commonColumnsAnd(
+            "headers", "correlation_id", "ordering_key", "created_at", "due_at", "expires_at", "last_error");
 
     private final OutboxOptions options;
     private final BooleanSupplier announce;

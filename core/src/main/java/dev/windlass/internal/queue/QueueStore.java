@@ -19,6 +19,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,6 +57,24 @@ public abstract class QueueStore<M> implements WorkStore<M> {
 
     /** Of what has been claimed. */
     protected abstract Reader<M> reader(ResultSet rows) throws SQLException;
+
+    /** Those that {@link #claimed} reads itself. */
+    private static final List<String> COMMON_COLUMNS = List.of(
+            "id",
+            "topic",
+            "payload",
+            "retry_count",
+            "lease_expiries",
+            "crashes",
+            "requeues",
+            "next_attempt_at",
+            "awaited",
+            "joined");
+
+    /** What a claim sends: what is common to all queues, and these. */
+    protected static List<String> commonColumnsAnd(String... own) {
+        return Stream.concat(COMMON_COLUMNS.stream(), Stream.of(own)).toList();
+    }
 
     /** The columns that are read of what has been claimed; all, if it is empty. Those that nobody reads are a third of what the
      * server has to do to send them. */
