@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.benchmarks;
+
+import org.jspecify.annotations.NullMarked;
