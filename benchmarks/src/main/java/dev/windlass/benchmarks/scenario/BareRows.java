@@ -30,7 +30,7 @@ final class BareRows implements AutoCloseable {
     private final String payload;
 
     BareRows(Lab lab) throws SQLException {
-        tables = new Tables(lab.server(), "bench_bare");
+        tables = new Tables(lab.server(), "bench_bare_" + lab.label());
         pool = lab.server().pool(tables.schema(), BusinessTable.THREADS + 1);
         business = new BusinessTable(tables.schema() + ".orders");
         payload = Payloads.of(0, lab.scale().payloadBytes());

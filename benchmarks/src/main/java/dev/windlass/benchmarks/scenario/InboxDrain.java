@@ -88,7 +88,7 @@ final class InboxDrain implements Scenario {
         system.empty();
         system.tables().execute("truncate " + BUSINESS.name());
         system.tables().execute(FILL.formatted(messages, bytes, system.tables().schema(), Lab.TOPIC));
-        system.tables().settle("inbox");
+        system.tables().settle("inbox", "inbox_seen");
         AtomicInteger handled = new AtomicInteger();
         AtomicLong first = new AtomicLong();
         CountDownLatch all = new CountDownLatch(messages);

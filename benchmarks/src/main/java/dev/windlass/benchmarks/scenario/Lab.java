@@ -76,6 +76,11 @@ public final class Lab {
         return server;
     }
 
+    /** Tells its tables from those of others that are at work on the same server. */
+    String label() {
+        return systems.get(0).name().replace('-', '_');
+    }
+
     Scale scale() {
         return scale;
     }

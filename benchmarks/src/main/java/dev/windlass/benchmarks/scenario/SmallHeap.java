@@ -41,17 +41,16 @@ final class SmallHeap implements Scenario {
     @Override
     public void run(Lab lab) throws Exception {
         List<Step> steps = new ArrayList<>();
+        int large = Math.min(LARGE_COUNT, lab.scale().messages() / 10);
         for (SystemUnderTest system : lab.systems(each -> !each.name().equals("windlass-tuned-kept"))) {
             steps.add(new Step(system.name(), sink -> {
                 int messages = Scale.share(system, lab.scale().million());
                 double peak = peak(lab, system, messages, lab.scale().payloadBytes(), "-Xmx64m");
                 sink.put("small messages, 64 MB heap: peak", Unit.MEGABYTES, peak);
             }));
-            int large = Math.min(LARGE_COUNT, lab.scale().messages() / 10);
-            int bytes = lab.scale().messages() < LARGE_BYTES / 1000 ? LARGE_BYTES / 100 : LARGE_BYTES;
             steps.add(new Step(
                     system.name(),
-                    sink -> sink.put(LARGE, Unit.MEGABYTES, peak(lab, system, large, bytes, "-Xmx256m"))));
+                    sink -> sink.put(LARGE, Unit.MEGABYTES, peak(lab, system, large, LARGE_BYTES, "-Xmx256m"))));
         }
         lab.once(steps);
     }

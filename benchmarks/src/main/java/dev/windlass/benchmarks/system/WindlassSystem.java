@@ -119,7 +119,7 @@ public final class WindlassSystem implements SystemUnderTest {
 
     @Override
     public void empty() throws Exception {
-        tables.execute("truncate outbox, outbox_key, outbox_dedup, outbox_timer, inbox, work cascade");
+        tables.execute("truncate outbox, outbox_key, outbox_dedup, outbox_timer, inbox, inbox_seen, work cascade");
     }
 
     @Override
