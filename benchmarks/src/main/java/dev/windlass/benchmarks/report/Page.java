@@ -36,6 +36,10 @@ public final class Page {
                 + " median of the rounds, with the lowest and the highest in brackets if there was more than one; the rounds of"
                 + " all systems are interleaved, and ratios are taken within a round. A message counts as handled when the"
                 + " database says so. Numbers of another machine differ; ratios should not differ by much.");
+        page.paragraph(
+                "`./benchmarks/run` needs Maven and a JDK, takes about an hour, and writes this page; with `--quick`, some"
+                        + " minutes. `--only` and `--systems` choose, `--full` adds the largest backlog, `--url` takes a server that is"
+                        + " there, `--help` tells the rest.");
         page.headlines();
         page.ahead();
         page.table(

@@ -44,6 +44,11 @@ final class BareRows implements AutoCloseable {
                                 : "(id uuid primary key, created_at timestamptz, next_attempt_at timestamptz, topic text, payload text)"));
     }
 
+    void empty() throws SQLException {
+        tables.execute("truncate outbox, " + business.name());
+        tables.settle("outbox", business.name());
+    }
+
     BusinessTable business() {
         return business;
     }

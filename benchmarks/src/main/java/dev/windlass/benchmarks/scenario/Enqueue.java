@@ -50,6 +50,7 @@ final class Enqueue implements Scenario {
         try (BareRows rows = new BareRows(lab)) {
             List<Step> steps = new ArrayList<>();
             steps.add(new Step(BareRows.NAME, sink -> {
+                rows.empty();
                 bare.put(MANY, BareRows.rate(calls(lab) * PER_CALL, 1, PER_CALL, () -> rows.batch(PER_CALL)));
                 bare.put(TOGETHER, BareRows.rate(transactions(lab), BusinessTable.THREADS, 1, rows::together));
                 bare.forEach((measure, rate) -> sink.put(measure, Unit.PER_SECOND, rate));
@@ -81,7 +82,7 @@ final class Enqueue implements Scenario {
     }
 
     private static double many(Lab lab, SystemUnderTest system) throws Exception {
-        system.empty();
+        system.fill(Lab.TOPIC, 0, 0);
         int calls = Math.max(1, (int) Math.ceil(calls(lab) * Math.min(1, system.share() * 2)));
         List<String> payloads =
                 Collections.nCopies(PER_CALL, Payloads.of(0, lab.scale().payloadBytes()));
@@ -93,7 +94,7 @@ final class Enqueue implements Scenario {
     }
 
     private static double together(Lab lab, SystemUnderTest system, BusinessTable business) throws Exception {
-        system.empty();
+        system.fill(Lab.TOPIC, 0, 0);
         String payload = Payloads.of(0, lab.scale().payloadBytes());
         try (Producer producer = system.producer()) {
             double rate = BareRows.rate(

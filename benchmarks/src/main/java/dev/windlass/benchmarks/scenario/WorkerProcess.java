@@ -5,6 +5,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintWriter;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -54,6 +55,10 @@ final class WorkerProcess implements AutoCloseable {
             Server server, String system, boolean tellsAll, Listener listener, List<String> options) throws Exception {
         List<String> command = new ArrayList<>();
         command.add(ProcessHandle.current().info().command().orElse("java"));
+        // What this JVM was given for its compiler and collector holds for its workers too.
+        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(option -> option.startsWith("-XX:"))
+                .forEach(command::add);
         command.addAll(options);
         command.addAll(List.of("-XX:+ExitOnOutOfMemoryError", "-cp", System.getProperty("java.class.path")));
         command.addAll(List.of(WorkerNode.class.getName(), system, Boolean.toString(tellsAll)));

@@ -24,8 +24,10 @@ public final class ServerLimit {
                                array['-infinity'::timestamptz], array['00000000-0000-0000-0000-000000000000'::uuid]) c;
                     commit;
                     exit when v_ids is null;
-                    perform %1$s.outbox_ack(v_ids, array[v_owner], 'bench', p_keep);
-                    commit;
+                    while cardinality(v_ids) > 0 loop -- an ack leaves out what a claim of another session looks at just then
+                        v_ids := (%1$s.outbox_ack(v_ids, array[v_owner], 'bench', p_keep)).locked;
+                        commit;
+                    end loop;
                 end loop;
             end $$
             """;
@@ -71,24 +73,29 @@ public final class ServerLimit {
         system.fill(topic, messages, payloadBytes);
         ExecutorService threads = Executors.newFixedThreadPool(atOnce);
         try {
-            List<Future<?>> running = new ArrayList<>();
             long start = System.nanoTime();
-            for (int i = 0; i < atOnce; i++) {
-                running.add(threads.submit(() -> {
-                    call(size);
-                    return true;
-                }));
-            }
-            for (Future<?> each : running) {
-                each.get();
-            }
+            together(threads, atOnce, size);
             double seconds = (System.nanoTime() - start) / 1e9;
             if (!system.isDone()) {
-                throw new IllegalStateException("expected all messages to be handled by the procedure, got some left");
+                throw new IllegalStateException(
+                        "expected all messages handled by the procedure, got " + system.left() + " left");
             }
             return messages / seconds;
         } finally {
             threads.shutdownNow();
+        }
+    }
+
+    private void together(ExecutorService threads, int atOnce, int size) throws Exception {
+        List<Future<?>> running = new ArrayList<>();
+        for (int i = 0; i < atOnce; i++) {
+            running.add(threads.submit(() -> {
+                call(size);
+                return true;
+            }));
+        }
+        for (Future<?> each : running) {
+            each.get();
         }
     }
 
