@@ -48,6 +48,7 @@ final class Run {
                 system.install();
             }
             Lab lab = new Lab(server, systems, scale, results, progress);
+            lab.warmUp();
             List<Scenario> measured = new ArrayList<>();
             for (Scenario scenario : scenarios) {
                 lab.run(scenario);

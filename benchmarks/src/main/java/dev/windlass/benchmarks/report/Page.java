@@ -40,6 +40,11 @@ public final class Page {
                 "`./benchmarks/run` needs Maven and a JDK, takes about an hour, and writes this page; with `--quick`, some"
                         + " minutes. `--only` and `--systems` choose, `--full` adds the largest backlog, `--url` takes a server that is"
                         + " there, `--help` tells the rest.");
+        if (sections.stream()
+                .flatMap(each -> results.of(each.name()).stream())
+                .allMatch(each -> each.values().size() == 1)) {
+            page.paragraph("This run had one round: its numbers have no spread, and are a hint rather than a result.");
+        }
         page.headlines();
         page.ahead();
         page.table(

@@ -8,6 +8,7 @@ import dev.windlass.benchmarks.system.Server;
 import dev.windlass.benchmarks.system.SystemUnderTest;
 import dev.windlass.benchmarks.system.WindlassSystem;
 import java.io.PrintWriter;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -17,6 +18,8 @@ import java.util.function.Predicate;
 /** Where scenarios run: the systems, how much is measured, and where results go. */
 public final class Lab {
     static final String TOPIC = "bench";
+
+    private static final Duration WARM_UP = Duration.ofSeconds(15);
 
     private final Server server;
     private final List<SystemUnderTest> systems;
@@ -56,6 +59,20 @@ public final class Lab {
         Unmeasured(String reason) {
             super(reason);
             this.reason = reason;
+        }
+    }
+
+    /** Lets every system work for some seconds: compilers are not done after one backlog. */
+    public void warmUp() throws Exception {
+        for (SystemUnderTest system : systems) {
+            long end = System.nanoTime() + WARM_UP.toNanos();
+            while (scale.warmUp() && System.nanoTime() < end) {
+                double rate = TimedDrain.of(system, scale.messages(system), scale.payloadBytes())
+                        .whole();
+                say(
+                        "  %-8s %-24s %s %s",
+                        "warm-up", system.name(), Unit.PER_SECOND.format(rate), Unit.PER_SECOND.text());
+            }
         }
     }
 

@@ -13,7 +13,7 @@ final class SmallHeap implements Scenario {
     private static final String LARGE = "8 MB payloads, 256 MB heap: peak";
     private static final int LARGE_BYTES = 8_000_000;
     private static final int LARGE_COUNT = 50;
-    private static final int MINUTES = 10;
+    private static final int MINUTES = 4;
 
     @Override
     public String name() {
