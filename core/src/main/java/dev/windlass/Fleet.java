@@ -24,9 +24,11 @@ import dev.windlass.store.StoreState;
 import dev.windlass.store.UnknownStoreException;
 import dev.windlass.work.WorkQueue;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -64,6 +66,7 @@ public final class Fleet implements AutoCloseable {
     private final UnaryOperator<String> routing;
     private final Loop refreshing;
     private final AtomicBoolean closed = new AtomicBoolean();
+    private final CountDownLatch ended = new CountDownLatch(1);
     final Thread hook = new Thread(this::close, "windlass-shutdown");
     private final Object refresh = new Object();
     private volatile boolean known;
@@ -122,6 +125,10 @@ public final class Fleet implements AutoCloseable {
             discoverFirst();
         }
         String id = routing.apply(key);
+        if (id == null) {
+            throw new UnknownStoreException(
+                    "expected the key of a store, got \"" + key + "\", for which the routing has none");
+        }
         return stores.find(id, PATIENCE).orElseThrow(() -> noStore(key, id));
     }
 
@@ -199,8 +206,18 @@ public final class Fleet implements AutoCloseable {
     }
 
     static Collection<Store> discovered(DatabaseDiscovery discovery) {
+        Collection<Store> found = found(discovery);
         try {
-            return Require.elements("stores", discovery.discover());
+            return Require.elements("stores", found);
+        } catch (IllegalArgumentException e) {
+            throw new WindlassException("could not discover stores: " + e.getMessage());
+        }
+    }
+
+    private static @Nullable Collection<Store> found(DatabaseDiscovery discovery) {
+        try {
+            Collection<Store> found = discovery.discover();
+            return found == null ? null : new ArrayList<>(found);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new WindlassException("interrupted while discovering stores", e);
@@ -236,19 +253,35 @@ public final class Fleet implements AutoCloseable {
         return this;
     }
 
-    /** Lets all stores finish together: none claims any more, and each has its grace period. */
+    /**
+     * Lets all stores finish together: none claims any more, and each has its grace period; so have those that were being closed
+     * already. An interrupt that arrives meanwhile ends the grace periods. Closing twice does nothing, but waits until the first has
+     * ended.
+     */
     @Override
     public void close() {
+        boolean interrupted = Thread.interrupted();
         if (closed.compareAndSet(false, true)) {
-            boolean interrupted = Thread.interrupted();
             refreshing.askToStop();
-            stores.close(Windlass::stopClaiming);
+            interrupted |= stores.close(Windlass::stopClaiming, Windlass::endGrace);
             workers.close();
             removeHook();
             log.info("the fleet has stopped");
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+            ended.countDown();
+        } else {
+            interrupted |= !awaitEnd();
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private boolean awaitEnd() {
+        try {
+            ended.await();
+            return true;
+        } catch (InterruptedException e) {
+            return false;
         }
     }
 

@@ -40,6 +40,7 @@ public final class Windlass implements AutoCloseable {
     private final Starting starting;
     private final Duration shutdownGrace;
     private volatile @Nullable Deadline graceEnds;
+    private volatile @Nullable Thread closer;
     private final boolean closeOnShutdown;
     private final Thread hook = new Thread(this::close, "windlass-shutdown");
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -139,9 +140,11 @@ public final class Windlass implements AutoCloseable {
     public void close() {
         if (closed.compareAndSet(false, true)) {
             boolean interrupted = Thread.interrupted();
+            closer = Thread.currentThread();
             try {
                 interrupted |= stop();
             } finally {
+                closer = null;
                 nodes.closeWorkers();
                 removeHook();
                 if (interrupted) {
@@ -174,6 +177,15 @@ public final class Windlass implements AutoCloseable {
     void stopClaiming() {
         graceEnds = inGrace();
         nodes.stopClaiming();
+    }
+
+    /** Ends the grace period of a close that is under way, or is still to come. */
+    void endGrace() {
+        graceEnds = Deadline.in(MonotonicClock.system(), Duration.ZERO);
+        Thread closing = closer;
+        if (closing != null) {
+            closing.interrupt();
+        }
     }
 
     private Deadline inGrace() {

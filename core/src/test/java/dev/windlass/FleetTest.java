@@ -28,7 +28,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
@@ -223,7 +222,7 @@ final class FleetTest {
 
             assertThat(fleet.at(id(0))).isSameAs(first);
             assertThat(first.isRunning()).isTrue();
-            assertThatExceptionOfType(IllegalArgumentException.class)
+            assertThatExceptionOfType(WindlassException.class)
                     .isThrownBy(fleet::refresh)
                     .withMessageContaining(id(0));
             assertThat(logs.count(Level.WARN, "going on with the 1 stores that are known"))
@@ -278,41 +277,6 @@ final class FleetTest {
             assertThat(late.getCount()).isZero();
             eventually().until(() -> handled.contains(id(2) + " early"));
         }
-    }
-
-    @Test
-    void aStoreThatIsRemovedFinishesWhatItHasBegun() throws Exception {
-        CountDownLatch goOn = new CountDownLatch(1);
-        AtomicInteger begun = new AtomicInteger();
-        List<Store> now =
-                Collections.synchronizedList(new ArrayList<>(List.of(databases.store(0), databases.store(1))));
-        try (Fleet fleet = Fleet.discovering(() -> List.copyOf(now))
-                .each((store, windlass) -> windlass.options(windlassOptions()).outboxHandler("a", message -> {
-                    begun.incrementAndGet();
-                    goOn.await();
-                    handled.add(store.id() + " " + message.payload());
-                }))
-                .start()) {
-            fleet.at(id(1)).outbox().enqueue(OutboxEntry.of("a", "begun"));
-            eventually().until(() -> begun.get() == 1);
-            now.remove(1);
-            fleet.refresh();
-            assertThat(fleet.stores()).contains(new StoreState(id(1), StoreState.Status.CLOSING, Optional.empty()));
-            goOn.countDown();
-            eventually().until(() -> handled.contains(id(1) + " begun"));
-            eventually().until(() -> fleet.stores().size() == 1);
-            assertThat(databases.count(1, "outbox where status = 1")).isZero();
-        }
-    }
-
-    @Test
-    void closingOnAnInterruptedThreadClosesEveryStore() {
-        Fleet fleet = handling(Fleet.over(databases.all())).start();
-        List<Windlass> all = List.of(fleet.at(id(0)), fleet.at(id(1)), fleet.at(id(2)));
-        Thread.currentThread().interrupt();
-        fleet.close();
-        assertThat(Thread.interrupted()).isTrue();
-        assertThat(all).noneMatch(Windlass::isRunning);
     }
 
     /** One that hangs is opened when it answers; start and refresh do not wait for it. */

@@ -158,6 +158,13 @@ public final class TestStores implements BeforeAllCallback, AfterAllCallback {
         }
     }
 
+    public boolean hasSchema(int number, String schema) throws SQLException {
+        try (Connection connection = source(id(number)).getConnection();
+                var schemas = connection.getMetaData().getSchemas(null, schema)) {
+            return schemas.next();
+        }
+    }
+
     /** The payloads of the outbox's messages in this store that are in this state. */
     public List<String> payloads(int number, int status) throws SQLException {
         List<String> payloads = new ArrayList<>();

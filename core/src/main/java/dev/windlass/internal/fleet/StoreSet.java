@@ -1,5 +1,6 @@
 package dev.windlass.internal.fleet;
 
+import dev.windlass.base.WindlassException;
 import dev.windlass.internal.loop.Loop;
 import dev.windlass.internal.loop.Workers;
 import dev.windlass.store.Store;
@@ -48,7 +49,7 @@ public final class StoreSet<T> {
     private final Parallel parallel;
     private final Parallel closings;
     private final Map<String, Entry<T>> entries = new ConcurrentHashMap<>();
-    private final Set<String> closing = ConcurrentHashMap.newKeySet();
+    private final UnderWay<Opened<T>> underWay = new UnderWay<>();
     private final Loop retrying;
     private volatile boolean closed;
 
@@ -109,7 +110,7 @@ public final class StoreSet<T> {
     /**
      * Makes these the stores there are, and waits until each new one has been tried.
      *
-     * @throws IllegalArgumentException if two have the same identifier; then nothing has changed
+     * @throws WindlassException if two have the same identifier; then nothing has changed
      */
     public void set(Collection<Store> stores) {
         Map<String, Store> wanted = byId(stores);
@@ -131,7 +132,7 @@ public final class StoreSet<T> {
         Map<String, Store> wanted = new LinkedHashMap<>();
         for (Store store : stores) {
             if (wanted.put(store.id(), store) != null) {
-                throw new IllegalArgumentException(
+                throw new WindlassException(
                         "expected stores with different identifiers, got two with \"" + store.id() + "\"");
             }
         }
@@ -164,7 +165,7 @@ public final class StoreSet<T> {
     }
 
     private void closeLater(Opened<T> opened) {
-        closing.add(opened.store().id());
+        underWay.closes(opened);
         parallel.later(() -> close(opened));
     }
 
@@ -174,8 +175,9 @@ public final class StoreSet<T> {
         } catch (RuntimeException e) {
             log.warn("[{}] could not be closed in order ({})", opened.store().id(), inWords.apply(e));
         } finally {
+            Thread.interrupted(); // meant for what has been closed
             opened.source.close();
-            closing.remove(opened.store().id());
+            underWay.closed(opened);
         }
     }
 
@@ -206,11 +208,21 @@ public final class StoreSet<T> {
         return pause.compareTo(FIRST_RETRY) < 0 ? FIRST_RETRY : pause;
     }
 
+    /** Counted before it looks whether all has been closed, so that whoever closes knows of it. */
     private void open(Entry<T> entry) {
+        underWay.opens();
+        try {
+            openIfWanted(entry);
+        } finally {
+            underWay.opened();
+        }
+    }
+
+    private void openIfWanted(Entry<T> entry) {
         Store store;
         synchronized (entry) {
             boolean isOpen = entry.opened != null && entry.opened.store().equals(entry.wanted);
-            if (entry.opening || isOpen) {
+            if (closed || entry.opening || isOpen) {
                 return;
             }
             entry.opening = true;
@@ -232,6 +244,9 @@ public final class StoreSet<T> {
     private Opened<T> open(Store store) throws Exception {
         OpenedSource source = OpenedSource.of(store);
         try {
+            if (closed) {
+                throw new WindlassException("the fleet has been closed");
+            }
             return new Opened<>(source, opener.open(store, source.dataSource()));
         } catch (Throwable e) {
             source.close();
@@ -312,7 +327,9 @@ public final class StoreSet<T> {
     public List<StoreState> states() {
         List<StoreState> states = new ArrayList<>();
         entries.forEach((id, entry) -> states.add(state(id, entry)));
-        closing.stream()
+        underWay.closing().stream()
+                .map(opened -> opened.store().id())
+                .distinct()
                 .filter(id -> !entries.containsKey(id))
                 .forEach(id -> states.add(new StoreState(id, StoreState.Status.CLOSING, Optional.empty())));
         states.sort((one, other) -> one.id().compareTo(other.id()));
@@ -328,16 +345,14 @@ public final class StoreSet<T> {
         }
     }
 
-    private void begin(Consumer<T> first, Opened<T> opened) {
-        try {
-            first.accept(opened.value);
-        } catch (RuntimeException e) {
-            log.warn("[{}] could not be told to stop ({})", opened.store().id(), inWords.apply(e));
-        }
-    }
-
-    /** Closes all of them, and waits for that. */
-    public void close(Consumer<T> first) {
+    /**
+     * Closes all of them, and waits for that, and for those that are being closed or opened already.
+     *
+     * @param first told to each before the first is closed
+     * @param hurry told to each when somebody interrupts this thread
+     * @return whether somebody did
+     */
+    public boolean close(Consumer<T> first, Consumer<T> hurry) {
         List<Opened<T>> all = new ArrayList<>();
         synchronized (this) {
             closed = true;
@@ -349,10 +364,30 @@ public final class StoreSet<T> {
                     }
                 }
             }
+            all.forEach(underWay::closes);
             entries.clear();
         }
         retrying.askToStop();
-        all.forEach(opened -> begin(first, opened));
-        closings.all(all.stream().map(opened -> (Runnable) () -> close(opened)).toList(), CLOSING);
+        all.forEach(opened -> tell(first, opened));
+        List<Runnable> closes =
+                all.stream().map(opened -> (Runnable) () -> close(opened)).toList();
+        parallel.later(() -> closings.all(closes, CLOSING));
+        boolean interrupted = !underWay.awaitOpens(PATIENCE);
+        long until = System.nanoTime() + CLOSING.toNanos();
+        do {
+            if (interrupted) {
+                underWay.closing().forEach(opened -> tell(hurry, opened));
+            }
+            interrupted |= !underWay.awaitClosings(Duration.ofNanos(until - System.nanoTime()));
+        } while (!underWay.closing().isEmpty() && until - System.nanoTime() > 0);
+        return interrupted;
+    }
+
+    private void tell(Consumer<T> what, Opened<T> opened) {
+        try {
+            what.accept(opened.value);
+        } catch (RuntimeException e) {
+            log.warn("[{}] could not be told to stop ({})", opened.store().id(), inWords.apply(e));
+        }
     }
 }
