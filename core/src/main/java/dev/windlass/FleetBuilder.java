@@ -149,6 +149,8 @@ public final class FleetBuilder {
             return Optional.of("interrupted");
         } catch (Exception e) {
             return Optional.of(inWords(e));
+        } catch (Error e) { // of users' code, say: that one is not up to date
+            return Optional.of(e.getClass().getName());
         }
     }
 

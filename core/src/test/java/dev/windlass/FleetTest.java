@@ -16,6 +16,7 @@ import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.schedule.Job;
 import dev.windlass.schedule.TimerEntry;
+import dev.windlass.store.DatabaseDiscovery;
 import dev.windlass.store.FleetOptions;
 import dev.windlass.store.Shards;
 import dev.windlass.store.Store;
@@ -23,6 +24,7 @@ import dev.windlass.store.StoreMigration;
 import dev.windlass.store.StoreState;
 import dev.windlass.store.UnknownStoreException;
 import dev.windlass.work.WorkEntry;
+import java.lang.reflect.Proxy;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,6 +35,7 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -100,6 +103,57 @@ final class FleetTest {
         assertThatIllegalArgumentException().isThrownBy(() -> Fleet.over(List.of()));
         try (Fleet fleet = Fleet.discovering(List::of).start()) {
             assertThat(fleet.stores()).isEmpty();
+        }
+    }
+
+    @Test
+    void anIdentifierStaysInItsLineOfTheLog() {
+        for (String bad : List.of("a\nWARN forged", "a\u001b[31m", "a\u2028b")) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> Store.of(bad, databases.source(id(0))))
+                    .withMessage("expected an identifier of a store without control characters, got one at index 1");
+        }
+    }
+
+    @Test
+    void aRoutingOrADiscoveryThatReturnsNullIsNamed() {
+        try (Fleet fleet =
+                Fleet.discovering(noStores()).routing(key -> nothing()).start()) {
+            assertThatExceptionOfType(WindlassException.class)
+                    .isThrownBy(fleet::refresh)
+                    .withMessage("could not discover stores: expected a collection of stores, got null");
+        }
+        try (Fleet fleet = Fleet.discovering(List::of).routing(key -> nothing()).start()) {
+            assertThatExceptionOfType(UnknownStoreException.class)
+                    .isThrownBy(() -> fleet.at("somebody"))
+                    .withMessage("expected the key of a store, got \"somebody\", for which the routing has none");
+        }
+    }
+
+    private static DatabaseDiscovery noStores() {
+        return FleetTest::nothing;
+    }
+
+    @SuppressWarnings({"NullAway", "TypeParameterUnusedInFormals"}) // as programs without such checks do
+    private static <T> T nothing() {
+        return null;
+    }
+
+    /** The usual proxy passes everything on, and asks what is behind it whether that is equal to the proxy. */
+    @Test
+    void aDataSourceThatIsNotEqualToItselfIsOpenedOnce() {
+        DataSource source = databases.source(id(0));
+        DataSource proxy = (DataSource) Proxy.newProxyInstance(
+                FleetTest.class.getClassLoader(),
+                new Class<?>[] {DataSource.class},
+                (self, method, arguments) -> method.invoke(source, arguments));
+        AtomicInteger described = new AtomicInteger();
+        try (Fleet fleet = Fleet.over(List.of(Store.of("proxy", proxy)))
+                .each(windlass -> described.incrementAndGet())
+                .start()) {
+            assertThat(fleet.at("proxy").isRunning()).isTrue();
+            fleet.refresh();
+            assertThat(described).hasValue(1);
         }
     }
 
@@ -363,6 +417,19 @@ final class FleetTest {
                 .singleElement()
                 .satisfies(each -> assertThat(each.id()).isEqualTo("nowhere"))
                 .satisfies(each -> assertThat(each.problem().orElseThrow()).contains("3D000"));
+    }
+
+    @Test
+    void aMigrationThatEndsInAnErrorIsNotUpToDate() {
+        Store broken = Store.opening("broken", "x", () -> {
+            throw new NoClassDefFoundError("a driver");
+        });
+        List<StoreMigration> done =
+                Fleet.over(List.of(broken, databases.store(0))).migrate(each -> {});
+        assertThat(done)
+                .filteredOn(each -> each.problem().isPresent())
+                .singleElement()
+                .satisfies(each -> assertThat(each.problem()).contains("java.lang.NoClassDefFoundError"));
     }
 
     @Test

@@ -12,9 +12,12 @@ record StorePlace(String id, Target target, SchemaOptions schema) {
         return Secrets.mask(target.url());
     }
 
-    /** Not opened where it cannot be reached, so that it is told in the words of the command line, and is not waited for. */
+    /**
+     * Not opened where it cannot be reached, so that it is told in the words of the command line, and is not waited for. The name of a
+     * database may have characters that no identifier has.
+     */
     Store store() {
-        return Store.opening(id, target, this::reached).withSchema(schema.schema);
+        return Store.opening(Printable.line(id), target, this::reached).withSchema(schema.schema);
     }
 
     private DataSource reached() {

@@ -28,7 +28,7 @@ public final class Store {
     }
 
     private Store(String id, @Nullable String schema, Object configuration, @Nullable Opening opening) {
-        this.id = Require.text("identifier of a store", id, MAX_ID);
+        this.id = Require.line("identifier of a store", id, MAX_ID);
         this.schema = schema;
         this.configuration = configuration;
         this.opening = opening;
@@ -73,12 +73,13 @@ public final class Store {
         return opening == null ? (DataSource) configuration : Require.present("data source", opening.open());
     }
 
+    /** What is the same object is the same, also a proxy that passes {@code equals} on, and so differs from itself. */
     @Override
     public boolean equals(@Nullable Object other) {
         return other instanceof Store store
                 && id.equals(store.id)
                 && Objects.equals(schema, store.schema)
-                && configuration.equals(store.configuration);
+                && Objects.equals(configuration, store.configuration);
     }
 
     @Override

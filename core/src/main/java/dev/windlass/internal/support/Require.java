@@ -44,6 +44,23 @@ public final class Require {
         return optionalText(what, value, max);
     }
 
+    /** The same in one line, for what stands in lines of a log: without control characters. */
+    public static String line(String what, @Nullable String value, int max) {
+        String line = text(what, value, max);
+        for (int i = 0; i < line.length(); i++) {
+            if (breaksLine(line.charAt(i))) {
+                throw new IllegalArgumentException(
+                        "expected " + a(what) + " without control characters, got one at index " + i);
+            }
+        }
+        return line;
+    }
+
+    private static boolean breaksLine(char c) {
+        int kind = Character.getType(c);
+        return Character.isISOControl(c) || kind == Character.LINE_SEPARATOR || kind == Character.PARAGRAPH_SEPARATOR;
+    }
+
     /** A text that may be empty, but is not longer than {@code max} and can be stored. */
     public static String optionalText(String what, String value, int max) {
         int length = value.codePointCount(0, value.length());
