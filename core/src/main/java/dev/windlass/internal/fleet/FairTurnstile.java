@@ -8,9 +8,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -23,7 +23,8 @@ import org.slf4j.LoggerFactory;
  * those who have to wait.
  *
  * <p>A claim that takes long is not counted any more: a database that hangs takes the turn of nobody else. Whoever is invited and does
- * not come loses its turn after a while, too. Thread-safe; calls out only to wake, and to ask the selection.
+ * not come loses its turn after a while, too. Thread-safe; while it is locked it calls nobody but the selection: a visitor has locks of
+ * its own, under which it comes here.
  */
 public final class FairTurnstile implements Turnstile {
     private static final Logger log = LoggerFactory.getLogger(FairTurnstile.class);
@@ -40,7 +41,9 @@ public final class FairTurnstile implements Turnstile {
     private final StoreSelection selection;
     private final Workers workers;
     private final Map<Visitor, Turn> turns = new LinkedHashMap<>();
-    private final Set<Visitor> waiting = new LinkedHashSet<>();
+    /** With how much each would take. */
+    private final Map<Visitor, Integer> waiting = new LinkedHashMap<>();
+
     private final Map<String, Integer> inHandOf = new HashMap<>();
     private int inHand;
     private Optional<String> last = Optional.empty();
@@ -70,11 +73,12 @@ public final class FairTurnstile implements Turnstile {
     @Override
     public int enter(Visitor visitor) {
         List<Visitor> invited;
+        int batchSize = visitor.batchSize();
         int most;
         synchronized (this) {
             Turn turn = turns.remove(visitor);
             if (turn == null) {
-                waiting.add(visitor);
+                waiting.putIfAbsent(visitor, batchSize);
                 invited = invite();
                 turn = turns.remove(visitor);
                 invited.remove(visitor);
@@ -93,10 +97,11 @@ public final class FairTurnstile implements Turnstile {
     @Override
     public void leave(Visitor visitor, int claimed, boolean again) {
         List<Visitor> invited;
+        int batchSize = visitor.batchSize();
         synchronized (this) {
             turns.remove(visitor);
             if (again) {
-                waiting.add(visitor);
+                waiting.putIfAbsent(visitor, batchSize);
             }
             last = Optional.of(visitor.store());
             lastCount = claimed;
@@ -138,14 +143,14 @@ public final class FairTurnstile implements Turnstile {
                 && turns.values().stream().filter(turn -> turn.counts(now)).count() < mostAtOnce) {
             int left = left(now);
             boolean enough = left >= Math.max(1, mostInHand / SMALLEST_PART);
-            List<Visitor> candidates = enough ? List.copyOf(waiting) : withNothing();
+            List<Visitor> candidates = enough ? List.copyOf(waiting.keySet()) : withNothing();
             if (candidates.isEmpty()) {
                 break;
             }
             Visitor next = next(candidates);
-            waiting.remove(next);
+            int batchSize = Objects.requireNonNull(waiting.remove(next));
             int most = enough ? left : Math.max(1, mostInHand / LITTLE_PART);
-            turns.put(next, new Turn(now, Math.min(most, next.batchSize()), false));
+            turns.put(next, new Turn(now, Math.min(most, batchSize), false));
             invited.add(next);
         }
         if (!waiting.isEmpty() && !turns.isEmpty() && !looksAgain) {
@@ -168,7 +173,7 @@ public final class FairTurnstile implements Turnstile {
     /** Stores whose messages cannot be completed keep what they have in hand; others must get through beside them. */
     private List<Visitor> withNothing() {
         Set<String> claiming = turns.keySet().stream().map(Visitor::store).collect(Collectors.toSet());
-        return waiting.stream()
+        return waiting.keySet().stream()
                 .filter(visitor -> !inHandOf.containsKey(visitor.store()) && !claiming.contains(visitor.store()))
                 .toList();
     }

@@ -10,9 +10,11 @@ import dev.windlass.internal.loop.Turnstile;
 import dev.windlass.internal.loop.Workers;
 import dev.windlass.store.FleetOptions;
 import dev.windlass.store.StoreSelection;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -31,7 +33,7 @@ final class FairTurnstileTest {
         workers.close();
     }
 
-    private final class Node implements Turnstile.Visitor {
+    private class Node implements Turnstile.Visitor {
         private final String store;
 
         Node(String store) {
@@ -62,6 +64,29 @@ final class FairTurnstileTest {
 
     private Turnstile turnstile(StoreSelection selection) {
         return new FairTurnstile(ONE_AT_ONCE.withSelection(selection), workers);
+    }
+
+    /** A node counts what it has in hand under a lock, and tells of it while it has that; how much it claims depends on the same. */
+    @Test
+    void whoHasALockOfItsOwnIsNotAskedForThatByAnother() {
+        Turnstile turnstile = turnstile(StoreSelection.roundRobin());
+        Object own = new Object();
+        Node locking = new Node("locking") {
+            @Override
+            public int batchSize() {
+                synchronized (own) {
+                    return BATCH;
+                }
+            }
+        };
+        assertThat(turnstile.enter(a)).isPositive();
+        assertThat(turnstile.enter(locking)).isZero();
+        synchronized (own) {
+            CompletableFuture<Void> other = CompletableFuture.runAsync(() -> turnstile.leave(a, 1, false));
+            CompletableFuture<Void> told = CompletableFuture.runAsync(() -> turnstile.inHand("locking", -1));
+            assertThat(CompletableFuture.allOf(other, told)).succeedsWithin(Duration.ofSeconds(10));
+        }
+        assertThat(called).containsExactly("locking");
     }
 
     @Test
