@@ -3,9 +3,13 @@ package dev.windlass;
 import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.windlass.store.SharedConnections;
 import dev.windlass.store.Store;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -116,13 +120,7 @@ final class SharedConnectionsTest {
         Connection first = sources.get(0).getConnection();
         Connection second = sources.get(1).getConnection();
         Connection third = sources.get(2).getConnection();
-        CompletableFuture<String> fourth = CompletableFuture.supplyAsync(() -> {
-            try (Connection connection = sources.get(3).getConnection()) {
-                return ask(connection, WHERE);
-            } catch (SQLException e) {
-                throw new IllegalStateException(e);
-            }
-        });
+        CompletableFuture<String> fourth = CompletableFuture.supplyAsync(() -> where(sources.get(3)));
         Thread.sleep(50);
         assertThat(fourth).isNotDone();
         second.close();
@@ -130,6 +128,61 @@ final class SharedConnectionsTest {
         first.close();
         third.close();
         assertThat(connections.open()).isLessThanOrEqualTo(MOST);
+    }
+
+    @Test
+    void oneDatabaseDoesNotGetAllConnections() throws Exception {
+        Connection first = sources.get(0).getConnection();
+        Connection second = sources.get(0).getConnection();
+        CompletableFuture<String> third = CompletableFuture.supplyAsync(() -> where(sources.get(0)));
+        for (int i = 1; i < DATABASES; i++) {
+            assertThat(where(sources.get(i))).isEqualTo(databases.id(i));
+        }
+        assertThat(third).isNotDone();
+        second.close();
+        assertThat(third.get()).isEqualTo(databases.id(0));
+        first.close();
+    }
+
+    private static String where(DataSource source) {
+        try (Connection connection = source.getConnection()) {
+            return ask(connection, WHERE);
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Test
+    void whatIsGivenBackAfterItsDataSourceWasClosedIsClosed() throws Exception {
+        Connection used = sources.get(0).getConnection();
+        ((AutoCloseable) sources.get(0)).close();
+        used.close();
+        assertThat(connections.open()).isZero();
+
+        assertThat(where(sources.get(0))).isEqualTo(databases.id(0));
+        assertThat(connections.open()).as("it may be used again").isEqualTo(1);
+    }
+
+    /** A server that accepts connections and says nothing. */
+    @Test
+    void whoWaitsForALoginCanBeInterruptedAndTheLoginKeepsNoPlace() throws Exception {
+        DataSource hangs;
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            hangs = connections.to(databases.source("silent", silent.getLocalPort()));
+            CompletableFuture<Throwable> why = new CompletableFuture<>();
+            Thread waits = new Thread(() -> why.complete(catchThrowable(hangs::getConnection)));
+            waits.start();
+            Socket login = silent.accept();
+            waits.interrupt();
+            assertThat(why.get()).isInstanceOf(SQLException.class).hasMessageContaining("interrupted");
+            assertThat(connections.open()).isZero();
+            assertThatThrownBy(hangs::getConnection).hasMessageContaining("does not answer logins");
+            assertThat(where(sources.get(0))).isEqualTo(databases.id(0));
+            login.close();
+        }
+        eventually()
+                .until(() ->
+                        String.valueOf(catchThrowable(hangs::getConnection)).contains("refused"));
     }
 
     @Test

@@ -14,15 +14,20 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.IdentityHashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A pool for many databases with one bound for all: a server has one limit of connections, however many databases it has. A
  * connection that nobody uses makes room for one to another database.
+ *
+ * <p>One database gets a part of them only, so that one that is locked or silent does not take all. A login that is not answered for
+ * ten seconds is given up, and takes the place of nobody else any more.
  *
  * <pre>{@code
  * var connections = SharedConnections.atMost(50);
@@ -39,6 +44,12 @@ public final class SharedConnections implements AutoCloseable {
 
     private static final long IDLE_NANOS = Duration.ofMinutes(1).toNanos();
     private static final int VALID_SECONDS = 5;
+    private static final int CLEAN_MILLIS = 5000;
+
+    /** One database gets a fourth of all connections, unless somebody says otherwise, but one to work with beside one that is kept. */
+    private static final int PARTS = 4;
+
+    private static final int SMALLEST_PART = 2;
 
     /** Whoever calls one of these leaves something behind; such a connection is not used again. */
     private static final Set<String> LEAVE_TRACES = Set.of(
@@ -51,6 +62,8 @@ public final class SharedConnections implements AutoCloseable {
             "setClientInfo");
 
     private final int most;
+    private final int mostOfOne;
+    private final IdentityHashMap<DataSource, Origin> origins = new IdentityHashMap<>();
     /** The one that was used last comes last. */
     private final Deque<Idle> idle = new ArrayDeque<>();
 
@@ -62,22 +75,32 @@ public final class SharedConnections implements AutoCloseable {
      */
     private record Idle(DataSource source, Connection connection, int timeout, long since) {}
 
-    private SharedConnections(int most) {
-        this.most = most;
+    private SharedConnections(int most, int mostOfOne) {
+        this.most = Require.positive("number of connections", most);
+        this.mostOfOne = Math.min(most, Require.positive("number of connections of one database", mostOfOne));
     }
 
     /**
-     * A pool of so many connections at most, over all databases.
+     * A pool of so many connections at most, over all databases; one of them gets a fourth of these.
      *
      * @param most more than handlers and the fleet need at once: the stores that keep one, and the claims under way, and some
      */
     public static SharedConnections atMost(int most) {
-        return new SharedConnections(Require.positive("number of connections", most));
+        return atMost(most, Math.max(SMALLEST_PART, (most + PARTS - 1) / PARTS));
+    }
+
+    /**
+     * The same with another part for one database.
+     *
+     * @param mostOfOne more than its handlers use at once, by some
+     */
+    public static SharedConnections atMost(int most, int mostOfOne) {
+        return new SharedConnections(most, mostOfOne);
     }
 
     /**
      * A data source with the connections of this one, from this pool. It is an {@link AutoCloseable}, which closes those that nobody
-     * uses, as a {@link Store#opening} does when the store is gone.
+     * uses, and the others when they are given back, as a {@link Store#opening} does when the store is gone.
      *
      * @param source opens a connection each time, as a driver's own data source does
      */
@@ -92,6 +115,8 @@ public final class SharedConnections implements AutoCloseable {
     /** Two of this pool with the same source are equal, so that a store described anew is the same. */
     private final class Pooled implements InvocationHandler {
         private final DataSource source;
+        /** How often it has been closed; it may be used again after that. */
+        private final AtomicInteger closings = new AtomicInteger();
 
         Pooled(DataSource source) {
             this.source = source;
@@ -104,10 +129,10 @@ public final class SharedConnections implements AutoCloseable {
                     if (arguments != null) {
                         throw new SQLFeatureNotSupportedException("give the user and the password to the data source");
                     }
-                    return borrow(source);
+                    return borrow(this);
                 }
                 case "close" -> {
-                    closeIdle(source);
+                    closeIdle(this);
                     return null;
                 }
                 case "equals" -> {
@@ -144,48 +169,108 @@ public final class SharedConnections implements AutoCloseable {
         return open;
     }
 
-    private Connection borrow(DataSource source) throws SQLException {
+    private Connection borrow(Pooled to) throws SQLException {
         long until = System.nanoTime() + PATIENCE.toNanos();
-        for (Idle found; (found = take(source, until)) != null; ) {
-            if (found.source == source && isAlive(found)) {
-                return lent(source, found.connection, found.timeout);
+        Origin origin = enter(to.source, until);
+        try {
+            return lent(to, origin, until);
+        } catch (SQLException | RuntimeException | Error e) {
+            leave(origin);
+            throw e;
+        }
+    }
+
+    /** One more of this database is used from now on, or waited for. */
+    private synchronized Origin enter(DataSource source, long until) throws SQLException {
+        Origin origin = origins.computeIfAbsent(source, Origin::new);
+        while (origin.lent >= mostOfOne) {
+            await(until, "all " + mostOfOne + " connections that one database can have");
+            origin = origins.computeIfAbsent(source, Origin::new);
+        }
+        origin.lent++;
+        return origin;
+    }
+
+    private synchronized void leave(Origin origin) {
+        origin.lent--;
+        forgetIfQuiet(origin);
+        notifyAll();
+    }
+
+    private void forgetIfQuiet(Origin origin) {
+        if (origin.isQuiet()) {
+            origins.remove(origin.source);
+        }
+    }
+
+    private Connection lent(Pooled to, Origin origin, long until) throws SQLException {
+        for (Idle found; (found = take(origin, until)) != null; ) {
+            if (found.source == origin.source && isAlive(found)) {
+                return lent(to, origin, found.connection, found.timeout);
             }
             closeQuietly(found.connection);
-            if (found.source != source) {
+            if (found.source != origin.source) {
                 break; // it has made room
             }
             forget();
         }
         try {
-            return opened(source);
+            return opened(to, origin);
         } catch (SQLException | RuntimeException | Error e) {
             forget();
             throw e;
         }
     }
 
-    private Connection opened(DataSource source) throws SQLException {
-        Connection connection = source.getConnection();
+    private Connection opened(Pooled to, Origin origin) throws SQLException {
+        Connection connection = login(origin);
         try {
-            return lent(source, connection, connection.getNetworkTimeout());
+            return lent(to, origin, connection, connection.getNetworkTimeout());
         } catch (SQLException | RuntimeException | Error e) {
             closeQuietly(connection);
             throw e;
         }
     }
 
+    private Connection login(Origin origin) throws SQLException {
+        Login login = Login.by(origin.source::getConnection);
+        try {
+            return login.await();
+        } catch (Login.Unanswered e) {
+            synchronized (this) {
+                origin.hangs(System.nanoTime());
+            }
+            login.whenItEnds(late -> hangsNoMore(origin, late));
+            throw e;
+        }
+    }
+
+    private void hangsNoMore(Origin origin, @Nullable Connection late) {
+        if (late != null) {
+            closeQuietly(late);
+        }
+        synchronized (this) {
+            origin.hangsNoMore(System.nanoTime());
+            forgetIfQuiet(origin);
+        }
+    }
+
     /** One to this database; or one to another, which is to be closed; or null, if there is room for one more. It counts as open. */
-    private synchronized @Nullable Idle take(DataSource source, long until) throws SQLException {
+    private synchronized @Nullable Idle take(Origin origin, long until) throws SQLException {
         while (true) {
             if (closed) {
                 throw new SQLException("these connections have been closed", "08003");
             }
             for (Iterator<Idle> each = idle.descendingIterator(); each.hasNext(); ) {
                 Idle found = each.next();
-                if (found.source == source) {
+                if (found.source == origin.source) {
                     each.remove();
                     return found;
                 }
+            }
+            if (!origin.mayLogIn(System.nanoTime())) {
+                throw new SQLTransientConnectionException(
+                        "the server does not answer logins; the next is tried later", Login.CANNOT_CONNECT);
             }
             if (open < most) {
                 open++;
@@ -194,22 +279,21 @@ public final class SharedConnections implements AutoCloseable {
             if (!idle.isEmpty()) {
                 return idle.removeFirst();
             }
-            await(until);
+            await(until, "all " + most + " connections");
         }
     }
 
     @SuppressWarnings("WaitNotInLoop") // whoever calls it looks again
-    private void await(long until) throws SQLException {
+    private void await(long until, String what) throws SQLException {
         long left = Duration.ofNanos(until - System.nanoTime()).toMillis();
         if (left <= 0) {
-            throw new SQLTransientConnectionException(
-                    "all " + most + " connections were in use for " + InWords.of(PATIENCE));
+            throw new SQLTransientConnectionException(what + " were in use for " + InWords.of(PATIENCE));
         }
         try {
             wait(left);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new SQLException("interrupted while waiting for a connection", "08001", e);
+            throw new SQLException("interrupted while waiting for a connection", Login.CANNOT_CONNECT, e);
         }
     }
 
@@ -226,12 +310,15 @@ public final class SharedConnections implements AutoCloseable {
         notifyAll();
     }
 
-    private void giveBack(DataSource source, Connection connection, int timeout, boolean reusable) {
+    private void giveBack(Lent lent, boolean reusable) {
+        DataSource source = lent.origin.source;
+        Connection connection = lent.connection;
+        int timeout = lent.timeout;
         List<Connection> old = new ArrayList<>();
         boolean kept = false;
         if (reusable && isClean(connection, timeout)) {
             synchronized (this) {
-                if (!closed) {
+                if (!closed && !lent.isOfClosed()) {
                     long now = System.nanoTime();
                     idle.addLast(new Idle(source, connection, timeout, now));
                     kept = true;
@@ -247,6 +334,7 @@ public final class SharedConnections implements AutoCloseable {
             closeQuietly(connection);
             forget();
         }
+        leave(lent.origin);
         old.forEach(SharedConnections::closeQuietly);
     }
 
@@ -256,6 +344,7 @@ public final class SharedConnections implements AutoCloseable {
                 return false;
             }
             if (!connection.getAutoCommit()) {
+                connection.setNetworkTimeout(Runnable::run, CLEAN_MILLIS); // it may have fallen silent
                 connection.rollback();
                 connection.setAutoCommit(true);
             }
@@ -276,10 +365,11 @@ public final class SharedConnections implements AutoCloseable {
     }
 
     /** Nobody needs this database any more, for now. */
-    private void closeIdle(DataSource source) {
+    private void closeIdle(Pooled pooled) {
         List<Idle> gone;
         synchronized (this) {
-            gone = idle.stream().filter(each -> each.source == source).toList();
+            pooled.closings.incrementAndGet();
+            gone = idle.stream().filter(each -> each.source == pooled.source).toList();
             idle.removeAll(gone);
         }
         for (Idle each : gone) {
@@ -302,23 +392,27 @@ public final class SharedConnections implements AutoCloseable {
         all.forEach(each -> closeQuietly(each.connection));
     }
 
-    private Connection lent(DataSource source, Connection connection, int timeout) {
+    private Connection lent(Pooled to, Origin origin, Connection connection, int timeout) {
         return (Connection) Proxy.newProxyInstance(
                 SharedConnections.class.getClassLoader(),
                 new Class<?>[] {Connection.class},
-                new Lent(source, connection, timeout));
+                new Lent(to, origin, connection, timeout));
     }
 
     /** A connection until it is given back. */
     private final class Lent implements InvocationHandler {
-        private final DataSource source;
+        private final Pooled to;
+        private final int closingsBefore;
+        private final Origin origin;
         private final Connection connection;
         private final int timeout;
         private boolean reusable = true;
         private boolean returned;
 
-        Lent(DataSource source, Connection connection, int timeout) {
-            this.source = source;
+        Lent(Pooled to, Origin origin, Connection connection, int timeout) {
+            this.to = to;
+            this.closingsBefore = to.closings.get();
+            this.origin = origin;
             this.connection = connection;
             this.timeout = timeout;
         }
@@ -352,6 +446,11 @@ public final class SharedConnections implements AutoCloseable {
             return call(connection, method, arguments);
         }
 
+        /** Whether its data source has been closed since. */
+        private boolean isOfClosed() {
+            return to.closings.get() != closingsBefore;
+        }
+
         private synchronized boolean isReturned() {
             return returned;
         }
@@ -369,7 +468,7 @@ public final class SharedConnections implements AutoCloseable {
                 returned = true;
                 clean = reusable;
             }
-            giveBack(source, connection, timeout, clean);
+            giveBack(this, clean);
         }
     }
 }
