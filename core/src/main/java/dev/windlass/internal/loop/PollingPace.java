@@ -50,7 +50,9 @@ public final class PollingPace {
         return resting;
     }
 
+    /** Who has had work and leaves it to the lookout tells it so: where some was, there may be more. */
     public Duration afterWork() {
+        resting = false;
         next = shortest;
         return afterNothing();
     }

@@ -69,7 +69,18 @@ final class PollingPaceTest {
         pace.expect();
         assertThat(pace.afterNothing()).isEqualTo(millis(5));
         PollingPace quiet = new PollingPace(millis(250), () -> true, () -> rests++);
-        assertThat(quiet.afterWork()).isEqualTo(Loop.PARKED);
+        assertThat(quiet.afterNothing()).isEqualTo(Loop.PARKED);
+        assertThat(rests).isZero();
+    }
+
+    @Test
+    void whereLooksAreDearTheLookoutIsToldOfWorkThatCame() {
+        restsAtOnce = true;
+        assertThat(pace.afterWork()).isEqualTo(Loop.PARKED);
+        assertThat(pace.isResting()).isTrue();
+        assertThat(rests).isEqualTo(1);
+        pace.afterNothing();
+        assertThat(rests).isEqualTo(1);
     }
 
     @Test
