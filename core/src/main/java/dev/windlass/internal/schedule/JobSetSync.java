@@ -31,25 +31,33 @@ final class JobSetSync {
         this.single = single;
     }
 
-    void run() throws SQLException {
+    /**
+     * @param changed told after each change that has been committed
+     */
+    void run(Runnable changed) throws SQLException {
         for (Job job : single) {
-            boolean changed = database.once(
+            boolean saved = database.once(
                     LOCK_PATIENCE,
                     connection -> store.save(
                             connection,
                             JobColumns.of(job.complete(), store.now(connection), JobDurations.partOf(job.jitter()))));
-            if (changed) {
+            if (saved) {
+                changed.run();
                 log.info("[{}] brought along {}", database.name(), job);
             }
         }
         for (JobSet set : sets) {
-            report(set, database.once(LOCK_PATIENCE, connection -> {
+            Synced synced = database.once(LOCK_PATIENCE, connection -> {
                 Instant now = store.now(connection);
                 List<JobColumns> jobs = set.jobs().stream()
                         .map(job -> JobColumns.of(job, now, JobDurations.partOf(job.jitter())))
                         .toList();
                 return store.sync(connection, set, jobs);
-            }));
+            });
+            if (synced.changed() > 0) {
+                changed.run();
+            }
+            report(set, synced);
         }
     }
 

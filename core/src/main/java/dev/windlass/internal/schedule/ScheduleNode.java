@@ -200,7 +200,7 @@ public final class ScheduleNode {
 
     /** Brings the program's jobs along. Fails after a moment if somebody has some of them locked. */
     public void bringJobs() throws SQLException {
-        sets.run();
+        sets.run(ticker::wake);
     }
 
     public void start() {
