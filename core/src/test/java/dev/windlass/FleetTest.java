@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import ch.qos.logback.classic.Level;
+import dev.windlass.base.Feature;
 import dev.windlass.base.PermanentFailure;
 import dev.windlass.base.WindlassException;
 import dev.windlass.base.WindlassOptions;
@@ -211,6 +212,19 @@ final class FleetTest {
                                         store + " joined",
                                         store + " job"));
             }
+        }
+    }
+
+    /** By its ticker, which has to be told of it: the next look comes late. */
+    @Test
+    void aNewJobFiresInAStoreThatLooksSeldom() {
+        FleetBuilder builder = Fleet.over(databases.all())
+                .each((store, windlass) -> windlass.only(Feature.OUTBOX, Feature.SCHEDULE)
+                        .options(windlassOptions().withMaxPollingInterval(Duration.ofMinutes(10)))
+                        .job(Job.every("new", Duration.ofSeconds(1)), message -> handled.add(store.id())));
+        try (Fleet fleet = builder.start()) {
+            eventually().until(() -> handled.size() == STORES);
+            databases.all().forEach(store -> fleet.jobs().get(store.id()).delete("new"));
         }
     }
 

@@ -31,6 +31,12 @@ final class TimerHandOff {
     /** Timers that are due in a minute or later are not announced; the other half is for those who commit them late. */
     private static final Duration LONGEST = Duration.ofSeconds(30);
 
+    /**
+     * Who hears nothing finds timers of others as late as messages of others, however often they are announced: as seldom as it looks. Its
+     * own wake it if they are due within the hour.
+     */
+    private static final Duration LONGEST_UNHEARD = Duration.ofMinutes(30);
+
     private static final Duration LONGEST_WHEN_BLOCKED = Duration.ofSeconds(1);
     private static final Duration LONGEST_WHEN_OPEN = Duration.ofSeconds(1);
     private static final Duration SOON = Duration.ofHours(1);
@@ -84,7 +90,10 @@ final class TimerHandOff {
             return Loop.PARKED;
         }
         seen.dueIn().ifPresent(this::due);
-        return !lookout.isResting() && isAnyTransactionOpenSince(seen.proof()) ? LONGEST_WHEN_OPEN : LONGEST;
+        if (lookout.isResting()) {
+            return LONGEST_UNHEARD;
+        }
+        return isAnyTransactionOpenSince(seen.proof()) ? LONGEST_WHEN_OPEN : LONGEST;
     }
 
     private void due(Duration time) {
