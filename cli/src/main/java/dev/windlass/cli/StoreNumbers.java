@@ -30,14 +30,14 @@ record StoreNumbers(
     static StoreNumbers of(Status status) {
         StoreNumbers others = new StoreNumbers(
                 status.inbox().ready(),
-                ZERO,
+                status.inbox().due(),
                 status.inbox().inProgress(),
                 status.inbox().failed().plus(status.timers().failed()),
                 ZERO,
                 status.timers().overdue(),
                 new Count(status.jobs().problems(), false),
-                Duration.ZERO,
-                Duration.ZERO);
+                status.inbox().oldestDue(),
+                status.inbox().late());
         return Stream.concat(status.topics().stream(), status.queues().stream())
                 .map(StoreNumbers::of)
                 .reduce(others, StoreNumbers::plus);

@@ -263,7 +263,7 @@ final class StoresCommandTest {
                 .satisfiesExactly(
                         head -> assertThat(head)
                                 .matches("STORE +READY +DUE +IN PROGRESS +FAILED +OLDEST DUE +OVERDUE TIMERS +PROBLEM"),
-                        bad -> assertThat(bad).matches("bad +2 +1 +1 +1 +(\\d+ s|-) +0 +1 failed"),
+                        bad -> assertThat(bad).matches("bad +2 +2 +1 +1 +(\\d+ s|-) +0 +1 failed"),
                         late -> assertThat(late).matches("late +1 +1 +0 +0 +2 h.* +1 +1 overdue timers, late by 2 h.*"),
                         calm -> assertThat(calm).matches("calm +2 +2 +0 +0 +3 h.* +0 +-"),
                         total -> assertThat(total)
@@ -280,6 +280,22 @@ final class StoresCommandTest {
         JsonNode first = Json.read(json.get(0));
         assertThat(first.at("/id").asText()).isEqualTo("bad");
         assertThat(first.at("/status/topics/0/failed").asInt()).isEqualTo(1);
+    }
+
+    @Test
+    void aLateInboxIsAProblemUnlessItIsPaused() throws Exception {
+        Path file = file("late = " + SERVER.jdbcUrl(), "late.schema = stores_a");
+        assertThat(ofFile("migrate", file).exitCode()).isZero();
+        try (Windlass windlass = passive("stores_a")) {
+            windlass.inbox().enqueue(InboxEntry.of("orders", "1", "a.topic", ""));
+            Sql.execute(DATABASE, "update stores_a.inbox set next_attempt_at = now() - interval '2 hours'");
+            assertThat(ofFile("status", file).out().lines())
+                    .anySatisfy(line -> assertThat(line).matches("late +1 +1 +0 +0 +2 h.* +0 +late by 2 h.*"));
+
+            windlass.inbox().operator("me").pause("a.topic", "");
+            assertThat(ofFile("status", file).out().lines())
+                    .anySatisfy(line -> assertThat(line).matches("late +1 +1 +0 +0 +2 h.* +0 +-"));
+        }
     }
 
     /** Messages that failed, are done and are ready, one in the inbox that is ready, and an item in progress. */
