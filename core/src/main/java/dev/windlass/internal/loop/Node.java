@@ -119,8 +119,15 @@ public final class Node {
 
     /** Makes sure that what is claimed next can be renewed. */
     public void open(Duration patience) throws SQLException {
-        if (keeps) {
+        if (!keeps) {
+            return;
+        }
+        try {
             kept.await(patience);
+        } catch (SQLException e) {
+            if (keeps) {
+                throw e;
+            }
         }
     }
 
@@ -131,9 +138,19 @@ public final class Node {
      * @param time for a connection, and then for an answer
      */
     public <T> T call(Duration time, Database.Work<T> work) throws SQLException {
-        if (!keeps) {
-            return background.answeringWithin(time).once(work);
+        if (keeps) {
+            try {
+                return callKept(time, work);
+            } catch (SQLException e) {
+                if (keeps) {
+                    throw e;
+                }
+            }
         }
+        return background.answeringWithin(time).once(work);
+    }
+
+    private <T> T callKept(Duration time, Database.Work<T> work) throws SQLException {
         kept.await(time);
         try {
             return kept.call(time, work);

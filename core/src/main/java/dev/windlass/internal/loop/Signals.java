@@ -164,6 +164,9 @@ public final class Signals {
             if (stopped) {
                 return Loop.PARKED;
             }
+            if (!awake) {
+                return Duration.ZERO; // the connection has been taken away
+            }
             changeTo(Hearing.NOTHING);
             throw e;
         }
