@@ -32,11 +32,14 @@ final class FeatureNodes {
     FeatureNodes(WindlassBuilder builder) {
         WindlassOptions options = builder.options;
         features = Set.copyOf(builder.features);
-        database = builder.database(builder.dataSource);
-        transactions = new Transactions(database, this::committed);
-        Database background = builder.background == null ? database : builder.database(builder.background);
         sharesWorkers = builder.shared != null;
         Node.Shared shared = builder.shared == null ? Node.Shared.none(new Workers()) : builder.shared;
+        Workers workers = shared.workers();
+        database = builder.database(builder.dataSource).cancelling(workers::later);
+        transactions = new Transactions(database, this::committed);
+        Database background = builder.background == null
+                ? database
+                : builder.database(builder.background).cancelling(workers::later);
         node = new Node(database, background, shared, options.wakeUp(), options.maxPollingInterval());
         node.onCommit(this::committed);
         outbox = new OutboxNode(

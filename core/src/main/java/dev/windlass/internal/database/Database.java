@@ -6,6 +6,9 @@ import dev.windlass.internal.support.Require;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
@@ -26,6 +29,9 @@ public final class Database {
     /** An exhausted pool answers only after its own time-out; the caller must not wait for several of them. */
     private static final long TRY_NANOS = Duration.ofSeconds(2).toNanos();
 
+    /** For a server to take note that calls are to be given up, before their connections end. */
+    private static final Duration LAST_WORD = Duration.ofMillis(200);
+
     private final DataSource dataSource;
     private final Dialect dialect;
     private final String schema;
@@ -36,6 +42,7 @@ public final class Database {
     private final boolean autoCommitAllowed;
     private final RetryPolicy retries;
     private final OpenCalls calls;
+    private final Later later;
 
     /**
      * @param name identifies this store in logs and errors
@@ -50,6 +57,7 @@ public final class Database {
         this.answerMillis = 0;
         this.autoCommitAllowed = false;
         this.retries = RetryPolicy.ofCalls();
+        this.later = Later.NEVER;
         this.calls = new OpenCalls();
     }
 
@@ -60,7 +68,8 @@ public final class Database {
             int answerMillis,
             boolean autoCommitAllowed,
             RetryPolicy retries,
-            OpenCalls calls) {
+            OpenCalls calls,
+            Later later) {
         this.dataSource = same.dataSource;
         this.dialect = same.dialect;
         this.schema = same.schema;
@@ -71,6 +80,7 @@ public final class Database {
         this.autoCommitAllowed = autoCommitAllowed;
         this.retries = retries;
         this.calls = calls;
+        this.later = later;
     }
 
     /**
@@ -79,22 +89,27 @@ public final class Database {
      * {@link #end} are about these calls alone.
      */
     public Database answeringWithin(Duration time) {
-        return new Database(this, name, (int) time.toMillis(), autoCommitAllowed, retries, new OpenCalls());
+        return new Database(this, name, (int) time.toMillis(), autoCommitAllowed, retries, new OpenCalls(), later);
+    }
+
+    /** The same, whose calls without an answer are given up at the server, too, by these threads. */
+    public Database cancelling(Later later) {
+        return new Database(this, name, answerMillis, autoCommitAllowed, retries, calls, later);
     }
 
     /** The same under another name, for one of several users of a database. */
     public Database named(String name) {
-        return new Database(this, name, answerMillis, autoCommitAllowed, retries, calls);
+        return new Database(this, name, answerMillis, autoCommitAllowed, retries, calls, later);
     }
 
     /** The same for callers who may bring connections that commit each statement by itself. */
     public Database allowingAutoCommit(boolean allowed) {
-        return new Database(this, name, answerMillis, allowed, retries, calls);
+        return new Database(this, name, answerMillis, allowed, retries, calls, later);
     }
 
     /** The same with another number of tries, and other pauses between them. */
     public Database retryingBy(RetryPolicy retries) {
-        return new Database(this, name, answerMillis, autoCommitAllowed, retries, calls);
+        return new Database(this, name, answerMillis, autoCommitAllowed, retries, calls, later);
     }
 
     public String name() {
@@ -237,16 +252,33 @@ public final class Database {
     }
 
     /** Runs work that is one statement, and gives it up, together with the connection, after that many milliseconds. */
-    <T> T transactWithin(int millis, Connection connection, Work<T> work) throws SQLException {
+    private <T> T transactWithin(int millis, Connection connection, Work<T> work) throws SQLException {
         int before = connection.getNetworkTimeout();
         if (before > 0 && before <= millis) {
-            return transact(connection, work);
+            return transactCancelling(before, connection, work);
         }
         connection.setNetworkTimeout(Runnable::run, millis);
         try {
-            return transact(connection, work);
+            return transactCancelling(millis, connection, work);
         } finally {
             restore(connection, before);
+        }
+    }
+
+    /**
+     * Runs work that is one statement, and asks the server to give it up a little before the network time-out strikes. If that happens,
+     * the connection is of no more use.
+     *
+     * @param millis the network time-out of the connection
+     */
+    public <T> T transactCancelling(int millis, Connection connection, Work<T> work) throws SQLException {
+        TimeLimit limit = new TimeLimit(millis, connection, dialect, later);
+        try {
+            return transact(connection, work);
+        } finally {
+            if (limit.end()) {
+                abort(connection);
+            }
         }
     }
 
@@ -396,6 +428,25 @@ public final class Database {
         }
     }
 
+    /** Ends connections on which calls hang, and the calls at the server, too, if it answers at once; the calls fail. */
+    public void breakOff(Collection<Connection> hanging) {
+        CountDownLatch cancelled = new CountDownLatch(hanging.size());
+        try {
+            for (Connection each : hanging) {
+                var unused = later.after(Duration.ZERO, () -> {
+                    TimeLimit.cancel(each, dialect);
+                    cancelled.countDown();
+                });
+            }
+            if (later != Later.NEVER && !cancelled.await(LAST_WORD.toMillis(), TimeUnit.MILLISECONDS)) {
+                log.debug("[{}] the server does not answer a request to give up a call", name);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        hanging.forEach(Database::abort);
+    }
+
     /** Ends a connection on which a call hangs; the call fails. */
     public static void abort(@Nullable Connection connection) {
         try {
@@ -429,12 +480,12 @@ public final class Database {
 
     /** Ends the calls that are under way, together with their connections; they fail. */
     public void breakOff() {
-        calls.breakOff();
+        calls.breakOff(this);
     }
 
     /** The same, and lets no further call begin. */
     public void end() {
-        calls.end();
+        calls.end(this);
     }
 
     /** Work on a connection that somebody else opens, commits and closes. */

@@ -62,6 +62,9 @@ public interface Dialect {
     /** Whether the server has looked at this very statement and said no; not if it could not be reached, or takes none. */
     boolean isAnswer(SQLException e);
 
+    /** Whether a statement did not get a lock in time that somebody else has. */
+    boolean isLocked(SQLException e);
+
     /** Whether there was not enough memory for a statement or its answer, here or at the server: less may fit. */
     boolean isLackOfMemory(SQLException e);
 
@@ -82,6 +85,9 @@ public interface Dialect {
 
     /** Waits for locks that other transactions hold no longer than this, in this transaction; then it fails. */
     void limitLockWaits(Connection connection, Duration patience) throws SQLException;
+
+    /** Asks the server to give up what runs on this connection. Called by another thread than the one that waits for it. */
+    void cancel(Connection connection) throws SQLException;
 
     /** Whether a table is there and readable. */
     boolean tableExists(Connection connection, String schema, String table) throws SQLException;

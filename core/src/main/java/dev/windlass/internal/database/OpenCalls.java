@@ -31,12 +31,14 @@ final class OpenCalls {
         underWay.remove(connection);
     }
 
-    synchronized void breakOff() {
-        underWay.forEach(Database::abort);
+    synchronized void breakOff(Database database) {
+        if (!underWay.isEmpty()) {
+            database.breakOff(underWay);
+        }
     }
 
-    synchronized void end() {
+    synchronized void end(Database database) {
         ended = true;
-        breakOff();
+        breakOff(database);
     }
 }

@@ -29,6 +29,7 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.StringJoiner;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
 import org.postgresql.core.BaseConnection;
 import org.postgresql.core.TransactionState;
 
@@ -302,6 +303,11 @@ public final class PostgresDialect implements Dialect {
     }
 
     @Override
+    public boolean isLocked(SQLException e) {
+        return SqlError.state(e).equals(LOCK_NOT_AVAILABLE);
+    }
+
+    @Override
     public boolean isLackOfMemory(SQLException e) {
         return SqlError.state(e).equals(OUT_OF_MEMORY) || e.getCause() instanceof OutOfMemoryError;
     }
@@ -344,6 +350,11 @@ public final class PostgresDialect implements Dialect {
         try (Statement statement = connection.createStatement()) {
             statement.execute("set local lock_timeout = " + patience.toMillis());
         }
+    }
+
+    @Override
+    public void cancel(Connection connection) throws SQLException {
+        connection.unwrap(PGConnection.class).cancelQuery();
     }
 
     @Override

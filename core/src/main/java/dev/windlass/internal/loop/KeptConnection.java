@@ -6,6 +6,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
@@ -210,7 +211,8 @@ public final class KeptConnection {
      * @param answer after which time without an answer it is given up; sooner, if another user cannot wait for so long
      */
     public <T> T call(Duration answer, Database.Work<T> work) throws SQLException {
-        return hold(answer, open -> database.transact(open, work));
+        int millis = answerMillis(answer);
+        return hold(answer, open -> database.transactCancelling(millis, open, work));
     }
 
     /** The same for what proves nothing about the database, as to wait for signals. */
@@ -236,7 +238,7 @@ public final class KeptConnection {
             return work.run(open);
         } catch (SQLException e) {
             database.note(e);
-            if (database.dialect().isOutage(e) || !database.dialect().isTransient(e)) {
+            if (database.dialect().isOutage(e) || !database.dialect().isTransient(e) || open.isClosed()) {
                 discard(); // a deadlock costs the call, not the connection, which the pool may be unable to replace
             }
             throw database.safe(e);
@@ -288,7 +290,8 @@ public final class KeptConnection {
                 lock.unlock();
             }
         } else {
-            Database.abort(connection);
+            Connection hangs = connection;
+            database.breakOff(hangs == null ? List.of() : List.of(hangs));
         }
     }
 }

@@ -71,6 +71,11 @@ public final class Workers implements AutoCloseable {
         return timer.schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS);
     }
 
+    /** The same for what may take its time. */
+    public ScheduledFuture<?> later(Duration delay, Runnable task) {
+        return after(delay, () -> runLoop(task));
+    }
+
     /** Ends the loops' threads; handlers that ignore their cancellation are left to themselves. */
     @Override
     public void close() {

@@ -16,8 +16,10 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -32,8 +34,9 @@ final class KeptConnectionTest {
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private final Workers workers = new Workers();
-    private final Database background =
-            new Database(database.unpooled(), new PostgresDialect(), database.schema(), "kept");
+    private final Database background = new Database(
+                    database.unpooled(), new PostgresDialect(), database.schema(), "kept")
+            .cancelling(workers::later);
     private final Node node = new Node(background, background, Node.Shared.none(workers), true, Duration.ofSeconds(30));
     private final Queue<String> heard = new ConcurrentLinkedQueue<>();
 
@@ -179,6 +182,85 @@ final class KeptConnectionTest {
 
         eventually().until(slow::isOver);
         keeping.end(Deadline.in(System::nanoTime, Duration.ofSeconds(10)));
+    }
+
+    private static final Duration SHORT = Duration.ofSeconds(1);
+
+    private static boolean readsLocked(Connection connection) throws SQLException {
+        try (var statement = connection.createStatement()) {
+            return statement.execute("select from \"" + database.schema() + "\".outbox");
+        }
+    }
+
+    private static void assertIsGivenUpWhileLocked(ThrowingCallable call, String state) throws SQLException {
+        try (Connection owner = database.owner().getConnection();
+                Logs logs = Logs.collect(Level.WARN)) {
+            owner.setAutoCommit(false);
+            database.update(owner, "lock table %s.outbox in access exclusive mode");
+            assertThatThrownBy(call)
+                    .isInstanceOfSatisfying(
+                            SQLException.class, e -> assertThat(e.getSQLState()).matches(state));
+            eventually()
+                    .until(() -> database.value(
+                                    Long.class,
+                                    "select count(*) from pg_stat_activity where wait_event_type = 'Lock'"
+                                            + " and query like '%" + database.schema() + "%'")
+                            == 0);
+            assertThat(logs.at(Level.WARN)).noneMatch(text -> text.contains("is away"));
+        }
+    }
+
+    @Test
+    void aCallThatWaitsForALockIsGivenUpAtTheServerToo() throws SQLException {
+        assertIsGivenUpWhileLocked(
+                () -> background.answeringWithin(SHORT).once(KeptConnectionTest::readsLocked), "57014");
+    }
+
+    @Test
+    void soIsACallOnTheConnectionThatIsKeptWhichIsReplacedThen() throws SQLException {
+        node.kept().use(this, SHORT);
+        int first = backend();
+        assertIsGivenUpWhileLocked(() -> node.kept().call(SHORT, KeptConnectionTest::readsLocked), "57014");
+        assertThat(backend()).isNotEqualTo(first);
+    }
+
+    /** Its connection may end before the answer arrives. */
+    @Test
+    void soIsACallThatIsBrokenOff() throws SQLException {
+        Database answering = background.answeringWithin(PATIENCE);
+        assertIsGivenUpWhileLocked(
+                () -> {
+                    var unused = workers.later(Duration.ofMillis(300), answering::end);
+                    answering.once(KeptConnectionTest::readsLocked);
+                },
+                "57014|08...");
+    }
+
+    @Test
+    void whoLosesTheConnectionToOthersBorrowsOne() throws Exception {
+        SlowSource slow = new SlowSource();
+        Database other = new Database(slow, new PostgresDialect(), database.schema(), "slow");
+        Node keeping = new Node(other, other, Node.Shared.none(workers), true, Duration.ofSeconds(30));
+        try (Logs logs = Logs.collect(Level.WARN)) {
+            keeping.signals().subscribe("kept_a", signal -> {});
+            CompletableFuture<Boolean> call = CompletableFuture.supplyAsync(() -> called(keeping));
+            slow.asked.await();
+            keeping.keep(false);
+            slow.free.countDown();
+            assertThat(call.get()).isTrue();
+            assertThat(logs.lines()).isEmpty();
+        } finally {
+            keeping.end(Deadline.in(System::nanoTime, Duration.ofSeconds(10)));
+        }
+    }
+
+    private static boolean called(Node node) {
+        try {
+            node.open(PATIENCE);
+            return node.call(PATIENCE, connection -> connection.isValid(1));
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     @Test
