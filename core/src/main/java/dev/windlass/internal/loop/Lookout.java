@@ -11,12 +11,14 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Looks at the database for all features of a node at once while they have nothing to do: one statement asks of each queue what is due,
@@ -26,6 +28,10 @@ import java.util.concurrent.ThreadLocalRandom;
  * <p>As long as signals arrive, it looks as often as leases ask for. If they do not arrive, it looks every second. A node that
  * keeps no connection looks ever less often, up to the longest pause. If a look takes long, as beside a snapshot that is held
  * open, the next one comes later; but not later than leases ask for, or those who reap would never have been there long enough.
+ *
+ * <p>Whose question is refused, or takes too long, is asked alone from then on, after growing pauses, and goes to look by itself. Not if
+ * a table is locked: it would only wait there, so it hears of it when the lock is gone. If all are refused, it is not a question that is
+ * at fault, and the look has failed.
  */
 public final class Lookout {
     private static final Duration SOON = Duration.ofSeconds(1);
@@ -42,9 +48,28 @@ public final class Lookout {
     private final Loop loop;
     private final Trouble trouble;
     private final List<Watcher> watchers = new CopyOnWriteArrayList<>();
+    /** The loop's own: who is asked alone. */
+    private final Map<Watcher, Refused> refused = new HashMap<>();
+
     private volatile Hearing hearing = Hearing.RESTS;
     private volatile boolean stirred;
+    private boolean connected;
     private Duration next;
+
+    /** Since how often a question has been refused in a row, and when it is asked again. */
+    private static final class Refused {
+        private Duration pause = SOON;
+        private long askAt = System.nanoTime();
+
+        Duration untilAsked() {
+            return Duration.ofNanos(askAt - System.nanoTime());
+        }
+
+        void again(Duration longest) {
+            askAt = System.nanoTime() + min(pause, longest).toNanos();
+            pause = min(pause.multipliedBy(2), longest);
+        }
+    }
 
     /** Somebody who wants to know what there is to do. */
     public interface Watcher {
@@ -80,7 +105,14 @@ public final class Lookout {
      * @param alone whether this node shares with nobody, and may look often
      */
     Lookout(Database database, Workers workers, Duration longest, boolean alone) {
-        this.database = database.answeringWithin(ANSWER);
+        this(database, workers, longest, alone, ANSWER);
+    }
+
+    /**
+     * @param answer how long a look may take
+     */
+    Lookout(Database database, Workers workers, Duration longest, boolean alone, Duration answer) {
+        this.database = database.answeringWithin(answer);
         this.longest = longest;
         this.next = alone ? SOON : longest;
         String name = "[" + database.name() + "] looking for work";
@@ -125,58 +157,103 @@ public final class Lookout {
     }
 
     private Duration look() throws SQLException {
-        List<Watcher> asked = List.copyOf(watchers);
-        if (asked.isEmpty()) {
+        List<Watcher> all = List.copyOf(watchers);
+        if (all.isEmpty()) {
             return Loop.PARKED;
         }
         long before = System.nanoTime();
-        List<Seen> seen = ask(asked);
+        Map<Watcher, Seen> seen = ask(all);
         Duration pause = pause();
-        for (int i = 0; i < asked.size(); i++) {
-            pause = min(pause, asked.get(i).sees(seen.get(i)));
+        for (Watcher each : all) {
+            pause = min(pause, tell(each, seen.get(each)));
         }
         Duration shortest = min(Duration.ofNanos(PAUSE_FACTOR * (System.nanoTime() - before)), period());
         return pause.compareTo(shortest) < 0 ? shortest : pause;
     }
 
-    /** If one of the questions is refused, the others are asked without it. */
-    private List<Seen> ask(List<Watcher> asked) throws SQLException {
-        try {
-            List<Seen> seen = askTogether(asked);
-            trouble.over();
-            return seen;
-        } catch (SQLException e) {
-            if (!isRefusal(e)) {
-                throw e;
+    /** Returns when it is to be asked again, at the latest. */
+    private Duration tell(Watcher watcher, @Nullable Seen seen) {
+        Duration wanted = seen == null ? Loop.PARKED : watcher.sees(seen);
+        Refused before = refused.get(watcher);
+        return before == null ? wanted : before.untilAsked();
+    }
+
+    private Map<Watcher, Seen> ask(List<Watcher> all) throws SQLException {
+        Map<Watcher, Seen> seen = new HashMap<>();
+        SQLException refusal = askTogether(
+                all.stream().filter(each -> !refused.containsKey(each)).toList(), seen);
+        for (Watcher each : all) {
+            Refused before = refused.get(each);
+            if (before != null && before.untilAsked().compareTo(Duration.ZERO) <= 0) {
+                SQLException again = askAlone(each, before, seen);
+                refusal = again == null ? refusal : again;
             }
-            trouble.failed(e);
         }
-        List<Seen> seen = new ArrayList<>();
-        for (Watcher each : asked) {
-            seen.add(askAlone(each));
+        if (refusal != null && all.size() > 1 && all.stream().allMatch(each -> Seen.UNKNOWN.equals(seen.get(each)))) {
+            refused.clear();
+            throw refusal;
         }
+        note(refusal);
         return seen;
     }
 
-    /** Also one that may be over soon, as when a table is locked: the others must not wait for that. */
-    private boolean isRefusal(SQLException e) {
-        return database.dialect().isAnswer(e);
-    }
-
-    private List<Seen> askTogether(List<Watcher> asked) throws SQLException {
-        return database.once(
-                connection -> Call.together(each(asked, watcher -> watcher.asks(connection)), this::reader));
-    }
-
-    private Seen askAlone(Watcher watcher) throws SQLException {
+    /** If one of the questions is refused, each is asked alone. Returns why. */
+    private @Nullable SQLException askTogether(List<Watcher> asked, Map<Watcher, Seen> seen) throws SQLException {
+        if (asked.isEmpty()) {
+            return null;
+        }
         try {
-            return askTogether(List.of(watcher)).get(0);
+            List<Seen> answers = answers(asked);
+            for (int i = 0; i < asked.size(); i++) {
+                seen.put(asked.get(i), answers.get(i));
+            }
+            return null;
         } catch (SQLException e) {
             if (!isRefusal(e)) {
                 throw e;
             }
-            return Seen.UNKNOWN;
+            asked.forEach(each -> refused.put(each, new Refused()));
+            return e;
         }
+    }
+
+    private @Nullable SQLException askAlone(Watcher watcher, Refused before, Map<Watcher, Seen> seen)
+            throws SQLException {
+        try {
+            seen.put(watcher, answers(List.of(watcher)).get(0));
+            refused.remove(watcher);
+            return null;
+        } catch (SQLException e) {
+            if (!isRefusal(e)) {
+                throw e;
+            }
+            before.again(min(longest, period()));
+            if (!database.dialect().isLocked(e)) {
+                seen.put(watcher, Seen.UNKNOWN);
+            }
+            return e;
+        }
+    }
+
+    private void note(@Nullable SQLException refusal) {
+        if (refusal != null) {
+            trouble.failed(refusal);
+        } else if (refused.isEmpty()) {
+            trouble.over();
+        }
+    }
+
+    /** What is refused before there is a connection is no fault of a question. */
+    private boolean isRefusal(SQLException e) {
+        return connected && database.dialect().isAnswer(e);
+    }
+
+    private List<Seen> answers(List<Watcher> asked) throws SQLException {
+        connected = false;
+        return database.once(connection -> {
+            connected = true;
+            return Call.together(each(asked, watcher -> watcher.asks(connection)), this::reader);
+        });
     }
 
     private Call.RowMapper<Seen> reader(ResultSet rows) throws SQLException {
