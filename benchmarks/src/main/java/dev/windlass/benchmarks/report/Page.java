@@ -55,7 +55,8 @@ public final class Page {
         sections.forEach(page::section);
         page.paragraph("## Settings");
         page.paragraph(
-                "Each system is used through its public API, with the settings that were best in a trial on this machine.");
+                "Each system is used through its public API. What was tried was tried in short drains, two rounds each, on a"
+                        + " busy machine.");
         page.table(
                 List.of("system", "version", "settings"),
                 setups.stream()

@@ -86,7 +86,8 @@ final class DbSchedulerSystem implements SystemUnderTest {
     public String settings() {
         return "one-time tasks, pollUsingLockAndFetch(1.0, 4.0), " + THREADS + " threads, a pool of " + (THREADS + 6)
                 + " connections, polling every 50 ms, immediate execution, payloads as plain bytes, scheduleBatch also for one (it looks for no"
-                + " duplicate); tried: 10, 25, 50 and 100 threads, a lower limit of 0.5, 1 and 2; all but 10 threads were alike within the noise";
+                + " duplicate); tried: 10, 25, 50 and 100 threads, a lower limit of 0.5, 1 and 2; all"
+                + " but 10 threads were alike within the noise";
     }
 
     @Override

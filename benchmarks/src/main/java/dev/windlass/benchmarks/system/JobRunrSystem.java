@@ -70,7 +70,8 @@ final class JobRunrSystem implements SystemUnderTest {
     public String settings() {
         return WORKERS + " workers, a pool of " + (WORKERS + 8)
                 + " connections, polling every 5 s (the smallest it allows; a worker that ends a job looks for more by"
-                + " itself), job requests, Jackson; handled jobs are kept; tried: 10, 25, 50 and 100 workers; 50 and 100 were best and alike, this is between them";
+                + " itself), job requests, Jackson; handled jobs are kept; tried: 10, 25, 50 and 100 workers; 50 and"
+                + " 100 were best and alike, this is between them";
     }
 
     @Override
