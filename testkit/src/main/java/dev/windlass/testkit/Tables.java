@@ -20,8 +20,9 @@ final class Tables {
             select format('%I.%I', n.nspname, c.relname) as name,
                    array(select quote_ident(a.attname)
                            from pg_attribute a
+                           join pg_type t on t.oid = a.atttypid
                           where a.attrelid = c.oid
-                            and a.atttypid = 'timestamptz'::regtype
+                            and coalesce(nullif(t.typbasetype, 0), t.oid) = 'timestamptz'::regtype
                             and a.attnum > 0
                             and not a.attisdropped
                             and a.attgenerated = ''

@@ -37,8 +37,11 @@ final class ServerLimit {
                                array['-infinity'::timestamptz], array['00000000-0000-0000-0000-000000000000'::uuid]) c;
                     commit;
                     exit when v_ids is null;
-                    perform windlass_bench.outbox_ack(v_ids, array[v_owner], 'bench', p_keep);
-                    commit;
+                    loop -- a claim of another session may have some of them locked
+                        select a.locked into v_ids from windlass_bench.outbox_ack(v_ids, array[v_owner], 'bench', p_keep) a;
+                        commit;
+                        exit when cardinality(v_ids) = 0;
+                    end loop;
                 end loop;
             end $$;
             """;
