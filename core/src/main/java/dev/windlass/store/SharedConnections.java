@@ -46,7 +46,7 @@ public final class SharedConnections implements AutoCloseable {
     private static final int VALID_SECONDS = 5;
     private static final int CLEAN_MILLIS = 5000;
 
-    /** One database gets a fourth of all connections, unless somebody says otherwise, but one to work with beside one that is kept. */
+    /** One database gets a fourth of all connections, but one to work with beside one that is kept. */
     private static final int PARTS = 4;
 
     private static final int SMALLEST_PART = 2;
@@ -63,11 +63,13 @@ public final class SharedConnections implements AutoCloseable {
 
     private final int most;
     private final int mostOfOne;
+    private final int leftToOthers;
     private final IdentityHashMap<DataSource, Origin> origins = new IdentityHashMap<>();
     /** The one that was used last comes last. */
     private final Deque<Idle> idle = new ArrayDeque<>();
 
     private int open;
+    private int lent;
     private boolean closed;
 
     /**
@@ -75,27 +77,30 @@ public final class SharedConnections implements AutoCloseable {
      */
     private record Idle(DataSource source, Connection connection, int timeout, long since) {}
 
-    private SharedConnections(int most, int mostOfOne) {
+    private SharedConnections(int most, int mostOfOne, int leftToOthers) {
+        this.leftToOthers = leftToOthers;
         this.most = Require.positive("number of connections", most);
         this.mostOfOne = Math.min(most, Require.positive("number of connections of one database", mostOfOne));
     }
 
     /**
-     * A pool of so many connections at most, over all databases; one of them gets a fourth of these.
+     * A pool of so many connections at most, over all databases; one of them gets a fourth of these, and more only while another fourth
+     * is left to others. So schemas of one database, which share what it gets, have most of them.
      *
      * @param most more than handlers and the fleet need at once: the stores that keep one, and the claims under way, and some
      */
     public static SharedConnections atMost(int most) {
-        return atMost(most, Math.max(SMALLEST_PART, (most + PARTS - 1) / PARTS));
+        int part = (most + PARTS - 1) / PARTS;
+        return new SharedConnections(most, Math.max(SMALLEST_PART, part), part);
     }
 
     /**
-     * The same with another part for one database.
+     * The same with no more than this for one database.
      *
      * @param mostOfOne more than its handlers use at once, by some
      */
     public static SharedConnections atMost(int most, int mostOfOne) {
-        return new SharedConnections(most, mostOfOne);
+        return new SharedConnections(most, mostOfOne, most);
     }
 
     /**
@@ -183,16 +188,18 @@ public final class SharedConnections implements AutoCloseable {
     /** One more of this database is used from now on, or waited for. */
     private synchronized Origin enter(DataSource source, long until) throws SQLException {
         Origin origin = origins.computeIfAbsent(source, Origin::new);
-        while (origin.lent >= mostOfOne) {
-            await(until, "all " + mostOfOne + " connections that one database can have");
+        while (origin.lent >= mostOfOne && lent >= most - leftToOthers) {
+            await(until, "all " + origin.lent + " connections that one database can have");
             origin = origins.computeIfAbsent(source, Origin::new);
         }
         origin.lent++;
+        lent++;
         return origin;
     }
 
     private synchronized void leave(Origin origin) {
         origin.lent--;
+        lent--;
         forgetIfQuiet(origin);
         notifyAll();
     }
