@@ -348,8 +348,9 @@ final class Claimer<M> {
 
     private List<Claimed<M>> call(LostClaims.Claim claim, Capacity.Ask ask, boolean oneByOne) throws SQLException {
         long[] began = {System.nanoTime()};
+        int timesAllDue = sweeps.timesAllDue();
         try {
-            return database.once(connection -> {
+            List<Claimed<M>> claimed = database.once(connection -> {
                 began[0] = System.nanoTime();
                 claim.sent();
                 return oneByOne
@@ -368,29 +369,20 @@ final class Claimer<M> {
                                 ask.bytes(),
                                 ask.demands());
             });
-        } catch (SQLException e) {
-            sweepAfter(e, ask);
-            throw e;
-        } finally {
-            lock.lock();
-            try {
-                sweeps.tried(ask.demands(), began[0], System.nanoTime());
-            } finally {
-                lock.unlock();
+            sweeps.done(ask.demands(), timesAllDue, began[0], System.nanoTime());
+            return claimed;
+        } catch (Throwable e) {
+            if (e instanceof SQLException sql && missesMore(sql, ask)) {
+                sweeps.allDue();
             }
+            sweeps.tried(ask.demands(), began[0], System.nanoTime());
+            throw e;
         }
     }
 
-    /** What a claim that failed had locked, another beside it has skipped, and may have put its bound behind. */
-    private void sweepAfter(SQLException e, Capacity.Ask ask) {
-        if (database.dialect().isOutage(e) || ask.demands().stream().noneMatch(WorkStore.Demand::isFromStart)) {
-            lock.lock();
-            try {
-                sweeps.allDue();
-            } finally {
-                lock.unlock();
-            }
-        }
+    /** Whether something may be ready behind the bounds: what a claim that failed had locked, another beside it has skipped. */
+    private boolean missesMore(SQLException e, Capacity.Ask ask) {
+        return database.dialect().isOutage(e) || ask.demands().stream().noneMatch(WorkStore.Demand::isFromStart);
     }
 
     private boolean isTransient(Throwable e) {

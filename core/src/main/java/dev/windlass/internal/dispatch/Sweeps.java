@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Tells when to look for a topic's work from the start again, instead of from its {@link ClaimBound}. The claimer's own.
+ * Tells when to look for a topic's work from the start again, instead of from its {@link ClaimBound}. Thread-safe.
  *
  * <p>That a sweep was tried counts, not that it succeeded: one that takes too long would else be repeated for ever, and nothing
  * but sweeps be done. The longer it took, the later comes the next.
@@ -21,9 +21,10 @@ final class Sweeps {
     private static final int PAUSE_FACTOR = 5;
 
     private final Map<String, Long> notBefore = new HashMap<>();
+    private int timesAllDue;
 
     /** The same demands, those from the start whose topic is due for it. A topic that has no room now stays due. */
-    List<WorkStore.Demand> in(List<WorkStore.Demand> demands, long now) {
+    synchronized List<WorkStore.Demand> in(List<WorkStore.Demand> demands, long now) {
         List<WorkStore.Demand> swept = new ArrayList<>(demands.size());
         for (WorkStore.Demand demand : demands) {
             swept.add(isDue(demand.topic(), now) ? demand.fromStart() : demand);
@@ -36,12 +37,28 @@ final class Sweeps {
         return next == null || now - next >= 0;
     }
 
+    /** How often all have become due. */
+    synchronized int timesAllDue() {
+        return timesAllDue;
+    }
+
     /**
-     * A claim has ended, well or not.
+     * A claim has ended well.
+     *
+     * @param timesAllDue as it was when the claim began: if all have become due since, it may have missed why
+     */
+    synchronized void done(List<WorkStore.Demand> demands, int timesAllDue, long began, long now) {
+        if (timesAllDue == this.timesAllDue) {
+            tried(demands, began, now);
+        }
+    }
+
+    /**
+     * A claim has failed, or ended well.
      *
      * @param began before it was sent
      */
-    void tried(List<WorkStore.Demand> demands, long began, long now) {
+    synchronized void tried(List<WorkStore.Demand> demands, long began, long now) {
         long pause = Math.max(EVERY_NANOS, PAUSE_FACTOR * (now - began));
         for (WorkStore.Demand demand : demands) {
             if (demand.isFromStart() && isDue(demand.topic(), began)) {
@@ -51,7 +68,8 @@ final class Sweeps {
     }
 
     /** After a failover that may have lost transactions, something may be ready again anywhere. */
-    void allDue() {
+    synchronized void allDue() {
         notBefore.clear();
+        timesAllDue++;
     }
 }

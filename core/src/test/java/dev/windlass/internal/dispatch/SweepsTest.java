@@ -66,6 +66,17 @@ final class SweepsTest {
     }
 
     @Test
+    void aSweepUnderWayDoesNotCountForWhatBecameDueMeanwhile() {
+        int before = sweeps.timesAllDue();
+        List<WorkStore.Demand> underWay = sweeps.in(demands("a"), 0);
+        sweeps.allDue();
+        sweeps.done(underWay, before, 0, SECOND);
+        assertThat(swept(SECOND, "a")).containsExactly("a");
+        sweeps.done(underWay, sweeps.timesAllDue(), SECOND, SECOND);
+        assertThat(swept(SECOND, "a")).isEmpty();
+    }
+
+    @Test
     void afterAnOutageAllAreDueAtOnce() {
         claim(0, 1, "a", "b");
         sweeps.allDue();
