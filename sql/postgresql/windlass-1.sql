@@ -1104,6 +1104,7 @@ alter table "windlass"."outbox"
     add constraint "outbox_key_check" check (ordering_key is null and status <> 4 or awaited and ordering_sequence is not null);
 
 create index "outbox_waiting" on "windlass"."outbox" (ordering_key, ordering_sequence) where status = 4;
+create index "outbox_waiting_again" on "windlass"."outbox" (ordering_key) where status = 4 and requeues > 0;
 
 -- Messages as they are listed: without their content.
 create view "windlass"."outbox_listed" with (security_invoker = true) as
@@ -1535,6 +1536,23 @@ $sql$;
 -- Deletes what has been done or cancelled for longer than p_keep. Returns how many.
 create or replace function "windlass"."outbox_clean"(p_keep interval, p_limit integer default 1000) returns integer
     language plpgsql
+as $sql$
+begin
+    return (select c.deleted from "windlass"."outbox_clean_after"(p_keep, p_limit, '-infinity') c);
+end
+$sql$;
+
+-- The same for those who delete many in a row: of what is done, it looks only at what ended at p_after or later, and tells how far it has
+-- come. Under an open snapshot the entries of what has been deleted stay in the index, and whoever begins at the start steps over
+-- them. What was locked, or was committed very late, is left behind: begin at the start now and then.
+create or replace function "windlass"."outbox_clean_after"(
+    p_keep  interval,
+    p_limit integer,
+    p_after timestamptz,
+    out deleted integer,
+    out reached timestamptz
+)
+    language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
@@ -1545,19 +1563,21 @@ declare
     v_before timestamptz := clock_timestamp() - p_keep;
     v_ids    uuid[];
 begin
-    v_ids := array(select r.id
-                     from "windlass"."outbox" r
-                    where r.status = 2 and r.id is not null and r.ended_at < v_before
-                    order by r.ended_at
-                    limit p_limit
-                      for update skip locked);
+    select coalesce(array_agg(l.id), '{}'), max(l.ended_at)
+      into v_ids, reached
+      from (select r.id, r.ended_at
+              from "windlass"."outbox" r
+             where r.status = 2 and r.id is not null and r.ended_at >= p_after and r.ended_at < v_before
+             order by r.ended_at
+             limit p_limit
+               for update skip locked) l;
     v_ids := v_ids || array(select r.id
                               from "windlass"."outbox" r
                              where r.status = 5 and r.id is not null and r.ended_at < v_before
                              order by r.ended_at
                              limit p_limit - cardinality(v_ids)
                                for update skip locked);
-    return "windlass"."outbox_maintain"('clean', v_ids);
+    deleted := "windlass"."outbox_maintain"('clean', v_ids);
 end
 $sql$;
 
@@ -1862,26 +1882,29 @@ begin
                 perform "windlass"."outbox_ended"(v_awaited, 2::smallint, '{}', p_pass_on, p_notify);
             end if;
         when 'delete' then
-            with done as (
-                delete from "windlass"."outbox" m
-                 using (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
-                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
-                   and not m.awaited
-                returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
-            select coalesce(array_agg(done.id), '{}'), array_agg(done.id) filter (where done.tried)
-              into v_ids, v_tried from done;
+            v_ids := '{}';
+            if p_pass_on then -- else all of them are awaited, as a rule
+                with done as (
+                    delete from "windlass"."outbox" m
+                     using (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                     where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                       and not m.awaited
+                    returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+                select coalesce(array_agg(done.id), '{}'), array_agg(done.id) filter (where done.tried)
+                  into v_ids, v_tried from done;
+            end if;
             if cardinality(v_ids) < cardinality(p_only) then
-                v_awaited := array(
-                    select m.id
-                      from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
-                      join "windlass"."outbox" m on m.id = c.id
-                     where m.id = any (p_only) and m.owner_token = c.owner_token and m.locked_until is not null
-                       for update of m);
-                if cardinality(v_awaited) > 0 then
+                select array_agg(l.id), v_tried || array_agg(l.id) filter (where l.tried)
+                  into v_awaited, v_tried
+                  from (select m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried
+                          from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                          join "windlass"."outbox" m on m.id = c.id
+                         where m.id = any (p_only) and m.owner_token = c.owner_token and m.locked_until is not null
+                           for update of m) l;
+                if v_awaited is not null then
                     perform "windlass"."outbox_ended"(v_awaited, 2::smallint, '{}', p_pass_on, p_notify);
                     delete from "windlass"."outbox" m where m.id = any (v_awaited);
                     v_ids := v_ids || v_awaited;
-                    v_tried := v_tried || v_awaited;
                 end if;
             end if;
             if v_tried is not null then
@@ -2909,12 +2932,14 @@ declare
     v_joined uuid[];
     v_runs   uuid[];
     v_keys   text[];
+    v_after  bigint[];
     v_blocks uuid[];
 begin
     select array_agg(m.id) filter (where m.joined), array_agg(m.id) filter (where m.source = 'job'),
            array_agg(m.ordering_key) filter (where m.ordering_key is not null and m.id <> all (p_blocking)),
+           array_agg(m.ordering_sequence) filter (where m.ordering_key is not null and m.id <> all (p_blocking)),
            array_agg(m.id) filter (where m.ordering_key is not null and m.id = any (p_blocking))
-      into v_joined, v_runs, v_keys, v_blocks
+      into v_joined, v_runs, v_keys, v_after, v_blocks
       from "windlass"."outbox" m
      where m.id = any (p_ids);
     if v_joined is not null then
@@ -2927,7 +2952,7 @@ begin
         update "windlass"."outbox" m set blocks_key = true where m.id = any (v_blocks);
     end if;
     if v_keys is not null and p_pass_on then
-        perform "windlass"."outbox_pass_on"(v_keys, p_notify);
+        perform "windlass"."outbox_pass_on"(v_keys, p_notify, v_after);
     end if;
 end
 $sql$;
@@ -2984,20 +3009,20 @@ declare
     v_topics text[];
     v_held   uuid[];
     v_keys   text[];
+    v_after  bigint[];
     v_ids    uuid[];
     v_taken  text[];
-    v_left   text[];
 begin
-    select array_agg(m.id), array_agg(m.ordering_key) into v_held, v_keys
+    select array_agg(m.id), array_agg(m.ordering_key), array_agg(m.ordering_sequence) into v_held, v_keys, v_after
       from "windlass"."outbox" m
      where m.id = any (p_ids) and m.ordering_key is not null;
     select s.changed, s.locked, s.lost into changed, locked, lost
       from "windlass"."outbox_change_held"(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners,
                                     p_processed_by => p_processed_by, p_again => false, p_pass_on => false) s;
     if cardinality(locked) + cardinality(lost) > 0 then
-        v_keys := array(select k.ordering_key
-                          from unnest(v_held, v_keys) as k (id, ordering_key)
-                         where k.id <> all (locked) and k.id <> all (lost));
+        select array_agg(k.ordering_key), array_agg(k.after) into v_keys, v_after
+          from unnest(v_held, v_keys, v_after) as k (id, ordering_key, after)
+         where k.id <> all (locked) and k.id <> all (lost);
     end if;
     if coalesce(cardinality(v_keys), 0) = 0 then
         left_keys := 0;
@@ -3005,7 +3030,7 @@ begin
         return;
     end if;
     v_topics := array(select unnest(p_topics) except select t.topic from "windlass".windlass_topic t where t.queue = 'outbox');
-    v_ids := "windlass"."outbox_first_waiting"(v_keys);
+    v_ids := "windlass"."outbox_first_waiting"(v_keys, v_after);
     v_now := clock_timestamp();
     select array_agg(s.id), coalesce(array_agg(s.ordering_key), '{}') into v_ids, v_taken
       from (select f.id, f.ordering_key, sum(f.size) over (rows between unbounded preceding and 1 preceding) as before
@@ -3019,11 +3044,12 @@ begin
                        and l.retry_count + l.lease_expiries + l.requeues = 0 -- others have to be looked at before they start
                        for update skip locked) f) s
      where coalesce(s.before, 0) < v_bytes;
-    v_left := case when cardinality(v_taken) = cardinality(v_keys) then '{}'
-                   else array(select unnest(v_keys) except select unnest(v_taken)) end;
-    left_keys := cardinality(v_left);
+    left_keys := cardinality(v_keys) - cardinality(v_taken);
     if left_keys > 0 then
-        perform "windlass"."outbox_pass_on"(v_left, p_notify);
+        select array_agg(k.ordering_key), array_agg(k.after) into v_keys, v_after
+          from unnest(v_keys, v_after) as k (ordering_key, after)
+         where k.ordering_key <> all (v_taken);
+        perform "windlass"."outbox_pass_on"(v_keys, p_notify, v_after);
     end if;
     perform set_config('lock_timeout', '1s', true); -- these rows are locked; what is waited for now is the disk, at most
     return query
@@ -3117,8 +3143,8 @@ $sql$;
 
 -- Whoever held these keys has ended: the next in line takes its place, and a key that nobody waits for is forgotten. Who
 -- writes to a key just now cannot be waited for, and what he writes cannot be seen yet: such keys are noted, and the
--- claims that follow look after them.
-create or replace function "windlass"."outbox_pass_on"(p_keys text[], p_notify boolean) returns void
+-- claims that follow look after them. With p_after, the numbers of those that have ended, it does not look at what came before them.
+create or replace function "windlass"."outbox_pass_on"(p_keys text[], p_notify boolean, p_after bigint[] default null) returns void
     language plpgsql
 as $sql$
 declare
@@ -3128,7 +3154,7 @@ begin
         return;
     end if;
     begin
-        v_left := "windlass"."outbox_pass_on_now"(p_keys, p_notify);
+        v_left := "windlass"."outbox_pass_on_now"(p_keys, p_notify, p_after);
     exception
         when others or assert_failure then -- the next of one is refused, by a trigger of the user's perhaps: that must not undo the end of this one
             v_left := p_keys;
@@ -3145,7 +3171,8 @@ $sql$;
 --
 -- Who writes to a key holds its row. So what is seen to wait can be promoted without the row, which under a key that is
 -- always being written to is never free; but that nothing waits is known only to who has locked it.
-create or replace function "windlass"."outbox_pass_on_now"(p_keys text[], p_notify boolean) returns text[]
+create or replace function "windlass"."outbox_pass_on_now"(p_keys text[], p_notify boolean, p_after bigint[] default null)
+    returns text[]
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -3155,7 +3182,7 @@ create or replace function "windlass"."outbox_pass_on_now"(p_keys text[], p_noti
     set jit = off
 as $sql$
 declare
-    v_left      text[] := "windlass"."outbox_promote"(p_keys, p_notify);
+    v_left      text[] := "windlass"."outbox_promote"(p_keys, p_notify, p_after);
     v_mine      text[];
     v_locked    text[];
     v_forgotten text[];
@@ -3189,7 +3216,8 @@ $sql$;
 -- Makes the first that waits for each of these keys ready; nobody holds them. Tells the nodes if p_notify says so.
 -- Returns the keys where it could not: nobody is seen to wait, or somebody has locked the first, to cancel it perhaps.
 -- Whoever ends messages must not wait for him.
-create or replace function "windlass"."outbox_promote"(p_keys text[], p_notify boolean) returns text[]
+create or replace function "windlass"."outbox_promote"(p_keys text[], p_notify boolean, p_after bigint[] default null)
+    returns text[]
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -3202,7 +3230,7 @@ declare
     v_ids    uuid[];
 begin
     perform pg_current_xact_id();
-    v_ids := "windlass"."outbox_first_waiting"(p_keys);
+    v_ids := "windlass"."outbox_first_waiting"(p_keys, p_after);
     with next as (
         update "windlass"."outbox" m
            set status = 0, next_attempt_at = greatest(clock_timestamp(), m.next_attempt_at)
@@ -3225,7 +3253,12 @@ end
 $sql$;
 
 -- The first that waits for each of these keys, where one is seen to.
-create or replace function "windlass"."outbox_first_waiting"(p_keys text[]) returns uuid[]
+--
+-- Under an open snapshot the dead entries of all that has been handled stay in the index, and whoever begins at the start of a key
+-- steps over them. So the number p_after of the one that has ended is where to begin: what waits came later, but for what was requeued.
+-- That is rare, and one look for all keys tells whether there is any. One that is requeued just then, behind that look, is as one
+-- that is requeued after it: the next one to end finds it.
+create or replace function "windlass"."outbox_first_waiting"(p_keys text[], p_after bigint[] default null) returns uuid[]
     language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
@@ -3233,6 +3266,17 @@ create or replace function "windlass"."outbox_first_waiting"(p_keys text[]) retu
     set jit = off
 as $sql$
 begin
+    if p_after is not null
+       and not exists (select from "windlass"."outbox" w where w.status = 4 and w.requeues > 0 and w.ordering_key is not null) then
+        return array(select f.id
+                       from unnest(p_keys, p_after) as k (ordering_key, after)
+                      cross join lateral (
+                            select w.id
+                              from "windlass"."outbox" w
+                             where w.status = 4 and w.ordering_key = k.ordering_key and w.ordering_sequence > k.after
+                             order by w.ordering_sequence
+                             limit 1) f);
+    end if;
     return array(select f.id
                    from unnest(p_keys) as k (ordering_key)
                   cross join lateral (
@@ -4235,6 +4279,23 @@ $sql$;
 -- Deletes what has been done or cancelled for longer than p_keep. Returns how many.
 create or replace function "windlass"."outbox_timer_clean"(p_keep interval, p_limit integer default 1000) returns integer
     language plpgsql
+as $sql$
+begin
+    return (select c.deleted from "windlass"."outbox_timer_clean_after"(p_keep, p_limit, '-infinity') c);
+end
+$sql$;
+
+-- The same for those who delete many in a row: of what is done, it looks only at what ended at p_after or later, and tells how far it has
+-- come. Under an open snapshot the entries of what has been deleted stay in the index, and whoever begins at the start steps over
+-- them. What was locked, or was committed very late, is left behind: begin at the start now and then.
+create or replace function "windlass"."outbox_timer_clean_after"(
+    p_keep  interval,
+    p_limit integer,
+    p_after timestamptz,
+    out deleted integer,
+    out reached timestamptz
+)
+    language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
@@ -4245,19 +4306,21 @@ declare
     v_before timestamptz := clock_timestamp() - p_keep;
     v_ids    uuid[];
 begin
-    v_ids := array(select r.id
-                     from "windlass"."outbox_timer" r
-                    where r.status = 2 and r.id is not null and r.ended_at < v_before
-                    order by r.ended_at
-                    limit p_limit
-                      for update skip locked);
+    select coalesce(array_agg(l.id), '{}'), max(l.ended_at)
+      into v_ids, reached
+      from (select r.id, r.ended_at
+              from "windlass"."outbox_timer" r
+             where r.status = 2 and r.id is not null and r.ended_at >= p_after and r.ended_at < v_before
+             order by r.ended_at
+             limit p_limit
+               for update skip locked) l;
     v_ids := v_ids || array(select r.id
                               from "windlass"."outbox_timer" r
                              where r.status = 5 and r.id is not null and r.ended_at < v_before
                              order by r.ended_at
                              limit p_limit - cardinality(v_ids)
                                for update skip locked);
-    return "windlass"."outbox_timer_maintain"('clean', v_ids);
+    deleted := "windlass"."outbox_timer_maintain"('clean', v_ids);
 end
 $sql$;
 
@@ -4562,26 +4625,29 @@ begin
                 perform "windlass"."outbox_timer_ended"(v_awaited, 2::smallint, '{}', p_pass_on, p_notify);
             end if;
         when 'delete' then
-            with done as (
-                delete from "windlass"."outbox_timer" m
-                 using (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
-                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
-                   and not m.awaited
-                returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
-            select coalesce(array_agg(done.id), '{}'), array_agg(done.id) filter (where done.tried)
-              into v_ids, v_tried from done;
+            v_ids := '{}';
+            if p_pass_on then -- else all of them are awaited, as a rule
+                with done as (
+                    delete from "windlass"."outbox_timer" m
+                     using (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                     where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                       and not m.awaited
+                    returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+                select coalesce(array_agg(done.id), '{}'), array_agg(done.id) filter (where done.tried)
+                  into v_ids, v_tried from done;
+            end if;
             if cardinality(v_ids) < cardinality(p_only) then
-                v_awaited := array(
-                    select m.id
-                      from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
-                      join "windlass"."outbox_timer" m on m.id = c.id
-                     where m.id = any (p_only) and m.owner_token = c.owner_token and m.locked_until is not null
-                       for update of m);
-                if cardinality(v_awaited) > 0 then
+                select array_agg(l.id), v_tried || array_agg(l.id) filter (where l.tried)
+                  into v_awaited, v_tried
+                  from (select m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried
+                          from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                          join "windlass"."outbox_timer" m on m.id = c.id
+                         where m.id = any (p_only) and m.owner_token = c.owner_token and m.locked_until is not null
+                           for update of m) l;
+                if v_awaited is not null then
                     perform "windlass"."outbox_timer_ended"(v_awaited, 2::smallint, '{}', p_pass_on, p_notify);
                     delete from "windlass"."outbox_timer" m where m.id = any (v_awaited);
                     v_ids := v_ids || v_awaited;
-                    v_tried := v_tried || v_awaited;
                 end if;
             end if;
             if v_tried is not null then
@@ -5762,6 +5828,23 @@ $sql$;
 -- Deletes what has been done or cancelled for longer than p_keep. Returns how many.
 create or replace function "windlass"."outbox_job_run_clean"(p_keep interval, p_limit integer default 1000) returns integer
     language plpgsql
+as $sql$
+begin
+    return (select c.deleted from "windlass"."outbox_job_run_clean_after"(p_keep, p_limit, '-infinity') c);
+end
+$sql$;
+
+-- The same for those who delete many in a row: of what is done, it looks only at what ended at p_after or later, and tells how far it has
+-- come. Under an open snapshot the entries of what has been deleted stay in the index, and whoever begins at the start steps over
+-- them. What was locked, or was committed very late, is left behind: begin at the start now and then.
+create or replace function "windlass"."outbox_job_run_clean_after"(
+    p_keep  interval,
+    p_limit integer,
+    p_after timestamptz,
+    out deleted integer,
+    out reached timestamptz
+)
+    language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
@@ -5772,7 +5855,7 @@ declare
     v_before timestamptz := clock_timestamp() - p_keep;
     v_ids    uuid[];
 begin
-    return "windlass"."outbox_job_run_maintain"('clean', array(
+    deleted := "windlass"."outbox_job_run_maintain"('clean', array(
         select f.id
           from unnest(array[2, 3, 5]) as s (status)
          cross join lateral (
@@ -5784,19 +5867,22 @@ begin
                 limit p_limit
                   for update skip locked) f
          limit p_limit));
-    v_ids := array(select r.id
-                     from "windlass"."outbox_job_run" r
-                    where r.status = 2 and r.id is not null and r.ended_at < v_before
-                    order by r.ended_at
-                    limit p_limit
-                      for update skip locked);
+    return;
+    select coalesce(array_agg(l.id), '{}'), max(l.ended_at)
+      into v_ids, reached
+      from (select r.id, r.ended_at
+              from "windlass"."outbox_job_run" r
+             where r.status = 2 and r.id is not null and r.ended_at >= p_after and r.ended_at < v_before
+             order by r.ended_at
+             limit p_limit
+               for update skip locked) l;
     v_ids := v_ids || array(select r.id
                               from "windlass"."outbox_job_run" r
                              where r.status = 5 and r.id is not null and r.ended_at < v_before
                              order by r.ended_at
                              limit p_limit - cardinality(v_ids)
                                for update skip locked);
-    return "windlass"."outbox_job_run_maintain"('clean', v_ids);
+    deleted := "windlass"."outbox_job_run_maintain"('clean', v_ids);
 end
 $sql$;
 
@@ -6101,26 +6187,29 @@ begin
                 perform "windlass"."outbox_job_run_ended"(v_awaited, 2::smallint, '{}', p_pass_on, p_notify);
             end if;
         when 'delete' then
-            with done as (
-                delete from "windlass"."outbox_job_run" m
-                 using (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
-                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
-                   and not m.awaited
-                returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
-            select coalesce(array_agg(done.id), '{}'), array_agg(done.id) filter (where done.tried)
-              into v_ids, v_tried from done;
+            v_ids := '{}';
+            if p_pass_on then -- else all of them are awaited, as a rule
+                with done as (
+                    delete from "windlass"."outbox_job_run" m
+                     using (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                     where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                       and not m.awaited
+                    returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+                select coalesce(array_agg(done.id), '{}'), array_agg(done.id) filter (where done.tried)
+                  into v_ids, v_tried from done;
+            end if;
             if cardinality(v_ids) < cardinality(p_only) then
-                v_awaited := array(
-                    select m.id
-                      from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
-                      join "windlass"."outbox_job_run" m on m.id = c.id
-                     where m.id = any (p_only) and m.owner_token = c.owner_token and m.locked_until is not null
-                       for update of m);
-                if cardinality(v_awaited) > 0 then
+                select array_agg(l.id), v_tried || array_agg(l.id) filter (where l.tried)
+                  into v_awaited, v_tried
+                  from (select m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried
+                          from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                          join "windlass"."outbox_job_run" m on m.id = c.id
+                         where m.id = any (p_only) and m.owner_token = c.owner_token and m.locked_until is not null
+                           for update of m) l;
+                if v_awaited is not null then
                     perform "windlass"."outbox_job_run_ended"(v_awaited, 2::smallint, '{}', p_pass_on, p_notify);
                     delete from "windlass"."outbox_job_run" m where m.id = any (v_awaited);
                     v_ids := v_ids || v_awaited;
-                    v_tried := v_tried || v_awaited;
                 end if;
             end if;
             if v_tried is not null then
@@ -8676,6 +8765,23 @@ $sql$;
 -- Deletes what has been done or cancelled for longer than p_keep. Returns how many.
 create or replace function "windlass"."inbox_clean"(p_keep interval, p_limit integer default 1000) returns integer
     language plpgsql
+as $sql$
+begin
+    return (select c.deleted from "windlass"."inbox_clean_after"(p_keep, p_limit, '-infinity') c);
+end
+$sql$;
+
+-- The same for those who delete many in a row: of what is done, it looks only at what ended at p_after or later, and tells how far it has
+-- come. Under an open snapshot the entries of what has been deleted stay in the index, and whoever begins at the start steps over
+-- them. What was locked, or was committed very late, is left behind: begin at the start now and then.
+create or replace function "windlass"."inbox_clean_after"(
+    p_keep  interval,
+    p_limit integer,
+    p_after timestamptz,
+    out deleted integer,
+    out reached timestamptz
+)
+    language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
@@ -8686,19 +8792,21 @@ declare
     v_before timestamptz := clock_timestamp() - p_keep;
     v_ids    uuid[];
 begin
-    v_ids := array(select r.id
-                     from "windlass"."inbox" r
-                    where r.status = 2 and r.id is not null and r.ended_at < v_before
-                    order by r.ended_at
-                    limit p_limit
-                      for update skip locked);
+    select coalesce(array_agg(l.id), '{}'), max(l.ended_at)
+      into v_ids, reached
+      from (select r.id, r.ended_at
+              from "windlass"."inbox" r
+             where r.status = 2 and r.id is not null and r.ended_at >= p_after and r.ended_at < v_before
+             order by r.ended_at
+             limit p_limit
+               for update skip locked) l;
     v_ids := v_ids || array(select r.id
                               from "windlass"."inbox" r
                              where r.status = 5 and r.id is not null and r.ended_at < v_before
                              order by r.ended_at
                              limit p_limit - cardinality(v_ids)
                                for update skip locked);
-    return "windlass"."inbox_maintain"('clean', v_ids);
+    deleted := "windlass"."inbox_maintain"('clean', v_ids);
 end
 $sql$;
 
@@ -9003,26 +9111,29 @@ begin
                 perform "windlass"."inbox_ended"(v_awaited, 2::smallint, '{}', p_pass_on, p_notify);
             end if;
         when 'delete' then
-            with done as (
-                delete from "windlass"."inbox" m
-                 using (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
-                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
-                   and not m.awaited
-                returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
-            select coalesce(array_agg(done.id), '{}'), array_agg(done.id) filter (where done.tried)
-              into v_ids, v_tried from done;
+            v_ids := '{}';
+            if p_pass_on then -- else all of them are awaited, as a rule
+                with done as (
+                    delete from "windlass"."inbox" m
+                     using (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                     where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                       and not m.awaited
+                    returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+                select coalesce(array_agg(done.id), '{}'), array_agg(done.id) filter (where done.tried)
+                  into v_ids, v_tried from done;
+            end if;
             if cardinality(v_ids) < cardinality(p_only) then
-                v_awaited := array(
-                    select m.id
-                      from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
-                      join "windlass"."inbox" m on m.id = c.id
-                     where m.id = any (p_only) and m.owner_token = c.owner_token and m.locked_until is not null
-                       for update of m);
-                if cardinality(v_awaited) > 0 then
+                select array_agg(l.id), v_tried || array_agg(l.id) filter (where l.tried)
+                  into v_awaited, v_tried
+                  from (select m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried
+                          from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                          join "windlass"."inbox" m on m.id = c.id
+                         where m.id = any (p_only) and m.owner_token = c.owner_token and m.locked_until is not null
+                           for update of m) l;
+                if v_awaited is not null then
                     perform "windlass"."inbox_ended"(v_awaited, 2::smallint, '{}', p_pass_on, p_notify);
                     delete from "windlass"."inbox" m where m.id = any (v_awaited);
                     v_ids := v_ids || v_awaited;
-                    v_tried := v_tried || v_awaited;
                 end if;
             end if;
             if v_tried is not null then
@@ -11594,6 +11705,23 @@ $sql$;
 -- Deletes what has been done or cancelled for longer than p_keep. Returns how many.
 create or replace function "windlass"."work_clean"(p_keep interval, p_limit integer default 1000) returns integer
     language plpgsql
+as $sql$
+begin
+    return (select c.deleted from "windlass"."work_clean_after"(p_keep, p_limit, '-infinity') c);
+end
+$sql$;
+
+-- The same for those who delete many in a row: of what is done, it looks only at what ended at p_after or later, and tells how far it has
+-- come. Under an open snapshot the entries of what has been deleted stay in the index, and whoever begins at the start steps over
+-- them. What was locked, or was committed very late, is left behind: begin at the start now and then.
+create or replace function "windlass"."work_clean_after"(
+    p_keep  interval,
+    p_limit integer,
+    p_after timestamptz,
+    out deleted integer,
+    out reached timestamptz
+)
+    language plpgsql
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
@@ -11604,19 +11732,21 @@ declare
     v_before timestamptz := clock_timestamp() - p_keep;
     v_ids    uuid[];
 begin
-    v_ids := array(select r.id
-                     from "windlass"."work" r
-                    where r.status = 2 and r.id is not null and r.ended_at < v_before
-                    order by r.ended_at
-                    limit p_limit
-                      for update skip locked);
+    select coalesce(array_agg(l.id), '{}'), max(l.ended_at)
+      into v_ids, reached
+      from (select r.id, r.ended_at
+              from "windlass"."work" r
+             where r.status = 2 and r.id is not null and r.ended_at >= p_after and r.ended_at < v_before
+             order by r.ended_at
+             limit p_limit
+               for update skip locked) l;
     v_ids := v_ids || array(select r.id
                               from "windlass"."work" r
                              where r.status = 5 and r.id is not null and r.ended_at < v_before
                              order by r.ended_at
                              limit p_limit - cardinality(v_ids)
                                for update skip locked);
-    return "windlass"."work_maintain"('clean', v_ids);
+    deleted := "windlass"."work_maintain"('clean', v_ids);
 end
 $sql$;
 
@@ -11921,26 +12051,29 @@ begin
                 perform "windlass"."work_ended"(v_awaited, 2::smallint, '{}', p_pass_on, p_notify);
             end if;
         when 'delete' then
-            with done as (
-                delete from "windlass"."work" m
-                 using (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
-                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
-                   and not m.awaited
-                returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
-            select coalesce(array_agg(done.id), '{}'), array_agg(done.id) filter (where done.tried)
-              into v_ids, v_tried from done;
+            v_ids := '{}';
+            if p_pass_on then -- else all of them are awaited, as a rule
+                with done as (
+                    delete from "windlass"."work" m
+                     using (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                     where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                       and not m.awaited
+                    returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+                select coalesce(array_agg(done.id), '{}'), array_agg(done.id) filter (where done.tried)
+                  into v_ids, v_tried from done;
+            end if;
             if cardinality(v_ids) < cardinality(p_only) then
-                v_awaited := array(
-                    select m.id
-                      from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
-                      join "windlass"."work" m on m.id = c.id
-                     where m.id = any (p_only) and m.owner_token = c.owner_token and m.locked_until is not null
-                       for update of m);
-                if cardinality(v_awaited) > 0 then
+                select array_agg(l.id), v_tried || array_agg(l.id) filter (where l.tried)
+                  into v_awaited, v_tried
+                  from (select m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried
+                          from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                          join "windlass"."work" m on m.id = c.id
+                         where m.id = any (p_only) and m.owner_token = c.owner_token and m.locked_until is not null
+                           for update of m) l;
+                if v_awaited is not null then
                     perform "windlass"."work_ended"(v_awaited, 2::smallint, '{}', p_pass_on, p_notify);
                     delete from "windlass"."work" m where m.id = any (v_awaited);
                     v_ids := v_ids || v_awaited;
-                    v_tried := v_tried || v_awaited;
                 end if;
             end if;
             if v_tried is not null then

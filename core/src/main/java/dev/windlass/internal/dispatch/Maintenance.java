@@ -9,6 +9,7 @@ import dev.windlass.internal.loop.Node;
 import dev.windlass.internal.queue.WorkStore;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -26,6 +27,7 @@ final class Maintenance<M> {
     private static final Logger log = LoggerFactory.getLogger(Maintenance.class);
     private static final Duration CLEAN_EVERY = Duration.ofMinutes(1);
     private static final Duration CLEAN_AT_LEAST_EVERY = Duration.ofMinutes(16);
+    private static final long CLEAN_ALL_EVERY = Duration.ofHours(1).toNanos();
     private static final Duration SHORTEST_LOOK = Duration.ofSeconds(1);
     private static final long WARN_EVERY = Duration.ofMinutes(10).toNanos();
 
@@ -38,6 +40,9 @@ final class Maintenance<M> {
     private final Chores leftovers;
     /** As far as known. Who reaps has to be there all the time: see the routine. */
     private volatile boolean leased;
+
+    private Instant cleanedUpTo = Instant.MIN;
+    private long cleanedAll = System.nanoTime();
 
     private final Map<String, Long> warned = new HashMap<>();
 
@@ -118,8 +123,15 @@ final class Maintenance<M> {
         telemetry.expired(database.name(), count);
     }
 
+    /** Begins where it ended the last time; now and then at the start, where it may have left something that was locked. */
     private int clean(int batch) throws SQLException {
-        return database.once(connection -> store.clean(connection, batch));
+        if (System.nanoTime() - cleanedAll >= CLEAN_ALL_EVERY) {
+            cleanedAll = System.nanoTime();
+            cleanedUpTo = Instant.MIN;
+        }
+        WorkStore.Cleaned cleaned = database.once(connection -> store.clean(connection, batch, cleanedUpTo));
+        cleanedUpTo = cleaned.reached().orElse(cleanedUpTo);
+        return cleaned.deleted();
     }
 
     private void cleaned(int count) {

@@ -22,6 +22,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -156,8 +157,17 @@ final class InboxStore extends QueueStore<Delivery> {
                 Thread.currentThread().interrupt();
             }
         }
-        throw new WindlassException("expected to end " + locked + " messages together with their work, but another"
+        throw new LockedException("expected to end " + locked + " messages together with their work, but another"
                 + " transaction keeps them locked; roll back and try again");
+    }
+
+    /** Nobody's failure: whoever has the rows lets them go at some time. */
+    static final class LockedException extends WindlassException {
+        private static final long serialVersionUID = 1L;
+
+        private LockedException(String message) {
+            super(message);
+        }
     }
 
     /** With what was enqueued while an attempt of the guard was going on that has failed or was not heard of again. */
@@ -171,12 +181,11 @@ final class InboxStore extends QueueStore<Delivery> {
                         .count());
     }
 
-    /** Also what was processed without the queue. */
     @Override
-    public int clean(Connection connection, int limit) throws SQLException {
-        return both(
-                () -> super.clean(connection, limit),
-                () -> call(connection, "clean_guards")
+    public Map<String, Upkeep> upkeep() {
+        return Map.of(
+                "forgetting what was processed without the queue",
+                (connection, limit) -> call(connection, "clean_guards")
                         .duration(retention)
                         .integer(limit)
                         .count());

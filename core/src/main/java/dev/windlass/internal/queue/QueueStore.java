@@ -344,8 +344,13 @@ public abstract class QueueStore<M> implements WorkStore<M> {
     }
 
     @Override
-    public int clean(Connection connection, int limit) throws SQLException {
-        return call(connection, "clean").duration(retention).integer(limit).count();
+    public Cleaned clean(Connection connection, int limit, Instant after) throws SQLException {
+        return call(connection, "clean_after")
+                .duration(retention)
+                .integer(limit)
+                .instant(after)
+                .list(row -> new Cleaned(row.getInt("deleted"), Instants.optionalInstant(row, "reached")))
+                .get(0);
     }
 
     @Override

@@ -4,6 +4,7 @@ import dev.windlass.internal.database.Call;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -154,7 +155,15 @@ public interface WorkStore<M> {
     /** Ends what has expired. */
     int expire(Connection connection, int limit) throws SQLException;
 
-    int clean(Connection connection, int limit) throws SQLException;
+    /**
+     * Deletes what was kept long enough.
+     *
+     * @param after where the call before has ended, so that nobody steps over what it has deleted
+     */
+    Cleaned clean(Connection connection, int limit, Instant after) throws SQLException;
+
+    /** How many a call has deleted, and how far it has come. */
+    record Cleaned(int deleted, Optional<Instant> reached) {}
 
     /** What else is to be done now and then, by name; only for what a queue has besides its messages. */
     default Map<String, Upkeep> upkeep() {

@@ -9,6 +9,7 @@ import dev.windlass.internal.loop.Node;
 import dev.windlass.internal.queue.OwnWork;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -108,7 +109,8 @@ final class ScheduleMaintenance {
     }
 
     private int clean(int batch) throws SQLException {
-        return database.once(connection -> runs.clean(connection, batch));
+        return database.once(connection -> runs.clean(connection, batch, Instant.MIN))
+                .deleted();
     }
 
     private void cleaned(int count) {

@@ -15,6 +15,7 @@ import dev.windlass.inbox.InboxKey;
 import dev.windlass.inbox.InboxMessage;
 import dev.windlass.inbox.InboxOperator;
 import dev.windlass.inbox.ListedMessage;
+import dev.windlass.internal.queue.WorkStore;
 import dev.windlass.operator.Attempts;
 import dev.windlass.operator.MessageFilter;
 import dev.windlass.operator.OperatorAction;
@@ -418,6 +419,13 @@ final class OperatorConformance extends InboxConformance {
 
     private int clean(int limit) throws SQLException {
         InboxStore store = new InboxStore(database().routines(), "inbox", "node-1", Duration.ofDays(30), LEASE);
-        return database().routines().once(connection -> store.clean(connection, limit));
+        int deleted = database()
+                .routines()
+                .once(connection -> store.clean(connection, limit, Instant.MIN))
+                .deleted();
+        for (WorkStore.Upkeep upkeep : store.upkeep().values()) {
+            deleted += database().routines().once(connection -> upkeep.run(connection, limit));
+        }
+        return deleted;
     }
 }

@@ -13,6 +13,7 @@ import dev.windlass.outbox.OutboxWorkItemIdentifier;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -157,7 +158,10 @@ final class CancelConformance extends OutboxConformance {
         database().update("update %s.outbox set ended_at = '2020-01-01T00:00:00Z' where id = ?", old.value());
 
         try (Connection connection = database().connect()) {
-            assertThat(store(Duration.ofDays(7)).clean(connection, 10)).isEqualTo(1);
+            assertThat(store(Duration.ofDays(7))
+                            .clean(connection, 10, Instant.MIN)
+                            .deleted())
+                    .isEqualTo(1);
         }
         assertThat(outbox.find(old)).isEmpty();
         assertThat(outbox.find(recent)).isPresent();

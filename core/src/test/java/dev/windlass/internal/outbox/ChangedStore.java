@@ -7,6 +7,7 @@ import dev.windlass.outbox.OutboxMessage;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -92,8 +93,8 @@ final class ChangedStore implements WorkStore<OutboxMessage> {
     }
 
     @Override
-    public int clean(Connection connection, int limit) throws SQLException {
-        return real.clean(connection, limit);
+    public Cleaned clean(Connection connection, int limit, Instant after) throws SQLException {
+        return real.clean(connection, limit, after);
     }
 
     @Override

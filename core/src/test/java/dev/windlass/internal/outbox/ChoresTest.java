@@ -10,8 +10,10 @@ import dev.windlass.outbox.OutboxEntry;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -54,9 +56,9 @@ final class ChoresTest {
         }
 
         @Override
-        public int clean(Connection connection, int limit) throws SQLException {
+        public Cleaned clean(Connection connection, int limit, Instant after) throws SQLException {
             count("clean");
-            return super.clean(connection, limit);
+            return super.clean(connection, limit, after);
         }
 
         @Override
@@ -100,8 +102,8 @@ final class ChoresTest {
     void oneThatCannotBeDeletedDoesNotSlowTheOthers() throws Exception {
         Counting store = new Counting() {
             @Override
-            public int clean(Connection connection, int limit) throws SQLException {
-                return count("clean") > 20 ? 0 : limit - 1;
+            public Cleaned clean(Connection connection, int limit, Instant after) throws SQLException {
+                return new Cleaned(count("clean") > 20 ? 0 : limit - 1, Optional.empty());
             }
         };
         try (HinderedNode node = node(store)) {
@@ -130,9 +132,9 @@ final class ChoresTest {
     void reapingDoesNotWaitForCleaningThatHasNoEnd() throws Exception {
         Counting store = new Counting() {
             @Override
-            public int clean(Connection connection, int limit) throws SQLException {
+            public Cleaned clean(Connection connection, int limit, Instant after) throws SQLException {
                 count("clean");
-                return Chore.BATCH;
+                return new Cleaned(Chore.BATCH, Optional.empty());
             }
         };
         try (HinderedNode node = node(store)) {
@@ -145,14 +147,14 @@ final class ChoresTest {
         CountDownLatch goOn = new CountDownLatch(1);
         Counting store = new Counting() {
             @Override
-            public int clean(Connection connection, int limit) throws SQLException {
+            public Cleaned clean(Connection connection, int limit, Instant after) throws SQLException {
                 count("clean");
                 try {
                     goOn.await();
                 } catch (InterruptedException e) {
                     Thread.currentThread().interrupt();
                 }
-                return 0;
+                return new Cleaned(0, Optional.empty());
             }
         };
         try (HinderedNode node = node(store)) {

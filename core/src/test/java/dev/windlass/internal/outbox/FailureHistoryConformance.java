@@ -177,7 +177,10 @@ final class FailureHistoryConformance extends OutboxConformance {
         outbox.ack(owner, claim(owner, 10));
 
         try (Connection connection = database().connect()) {
-            assertThat(store(Duration.ofDays(7)).clean(connection, 10)).isEqualTo(3);
+            assertThat(store(Duration.ofDays(7))
+                            .clean(connection, 10, Instant.MIN)
+                            .deleted())
+                    .isEqualTo(3);
         }
 
         assertThat(rows()).isEqualTo(1);

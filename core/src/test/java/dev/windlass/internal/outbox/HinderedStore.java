@@ -11,6 +11,7 @@ import dev.windlass.outbox.OutboxOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -120,8 +121,8 @@ class HinderedStore implements OrderedStore<OutboxMessage> {
     }
 
     @Override
-    public int clean(Connection connection, int limit) throws SQLException {
-        return real.clean(connection, limit);
+    public Cleaned clean(Connection connection, int limit, Instant after) throws SQLException {
+        return real.clean(connection, limit, after);
     }
 
     @Override

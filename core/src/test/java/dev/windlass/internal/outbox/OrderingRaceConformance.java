@@ -335,7 +335,7 @@ final class OrderingRaceConformance extends OutboxConformance {
                 result.get();
             }
         } catch (ExecutionException e) {
-            throw new AssertionError("with seed " + seed, e.getCause());
+            throw new AssertionError("with seed " + seed + ": " + e.getCause(), e.getCause());
         } finally {
             threads.shutdownNow();
         }

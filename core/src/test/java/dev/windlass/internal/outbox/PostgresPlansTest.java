@@ -75,7 +75,7 @@ final class PostgresPlansTest {
             buffersOfOneOfAKey("small");
         }
         Map<String, Long> without = buffersOfOneOfAKey("small");
-        enqueueOrdered("a", "big", 100_000);
+        enqueueOrdered("a", "big", 100_000, 1);
         Map<String, Long> with = buffersOfOneOfAKey("small");
         buffers("outbox_claim(" + OWNER + ", '1 min', 1, '{a}', '{1}', " + START + ")");
         with.put("ack in the big key", buffers("outbox_ack(" + held(1) + ", 'me', true)"));
@@ -125,7 +125,7 @@ final class PostgresPlansTest {
                        case when s > 0 then now() - n * interval '1 s' end, s,
                        case when n <= 10 then 'b' else 'a' end, 'x'
                   from generate_series(1, 20000) n, unnest(array[0, 2, 3, 5]) s""");
-        enqueueOrdered("a", "k", BACKLOG);
+        enqueueOrdered("a", "k", BACKLOG, 1);
         for (String page : List.of(
                 "10",
                 "10, 0",
@@ -148,7 +148,7 @@ final class PostgresPlansTest {
 
     /** Two messages of a key, one after the other. */
     private Map<String, Long> buffersOfOneOfAKey(String key) throws SQLException {
-        enqueueOrdered("b", key, 2);
+        enqueueOrdered("b", key, 2, 1);
         Map<String, Long> buffers = new LinkedHashMap<>();
         buffers.put("claim", buffers(CLAIM + START + ")"));
         buffers.put("ack of one before another", buffers("outbox_ack(" + held(1) + ", 'me', true)"));
@@ -188,6 +188,52 @@ final class PostgresPlansTest {
             assertThat(without).isGreaterThan(2000);
             assertThat(from).isLessThan(without / 10);
         }
+    }
+
+    @Test
+    void theNextOfAKeyIsFoundWithoutSteppingOverWhatWasHandledUnderAnOpenSnapshot() throws SQLException {
+        enqueueOrdered("b", "long", 1000, 1500); // five on a page
+        try (Connection other = database.owner().getConnection();
+                Statement snapshot = other.createStatement()) {
+            other.setAutoCommit(false);
+            other.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+            snapshot.execute("select 1");
+            for (int i = 0; i < 800; i++) {
+                handleNext();
+            }
+            buffers(CLAIM + START + ")");
+
+            assertThat(buffers("outbox_ack(" + held(1) + ", 'me', true)")).isLessThan(100);
+            assertThat(database.count("status = 2")).isEqualTo(801);
+        }
+    }
+
+    @Test
+    void cleaningDoesNotStepOverWhatWasDeletedUnderAnOpenSnapshot() throws SQLException {
+        database.execute("insert into %s.outbox (id, created_at, next_attempt_at, ended_at, status, topic, payload)"
+                + " select gen_random_uuid(), now(), now(), now() - interval '2 days' + n * interval '1 s', 2, 'b',"
+                + " repeat('x', 1500) from generate_series(1, 1000) n"); // five on a page
+        try (Connection other = database.owner().getConnection();
+                Statement snapshot = other.createStatement()) {
+            other.setAutoCommit(false);
+            other.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+            snapshot.execute("select 1");
+            String reached = database.value(
+                    String.class, "select reached::text from %s.outbox_clean_after('1 day', 900, '-infinity')");
+            buffers("outbox_clean('1 day', 1)");
+
+            long from = buffers("outbox_clean_after('1 day', 1, '" + reached + "')");
+            long without = buffers("outbox_clean('1 day', 1)");
+
+            assertThat(without).isGreaterThan(150);
+            assertThat(from).isLessThan(60);
+            assertThat(database.count("status = 2")).isEqualTo(97);
+        }
+    }
+
+    private static void handleNext() throws SQLException {
+        database.execute("select %s.outbox_ack(array_agg(id), array_agg(" + OWNER + "::uuid), 'me', true)"
+                + " from %s.outbox_claim(" + OWNER + ", '1 min', 1, '{b}', '{1}', " + START + ")");
     }
 
     /** One by one would mean a look for the key, the joins and the next in line of each. */
@@ -279,12 +325,14 @@ final class PostgresPlansTest {
                   from generate_series(1, {count})""".replace("{topic}", topic).replace("{count}", Integer.toString(count)));
     }
 
-    private static void enqueueOrdered(String topic, String key, int count) throws SQLException {
-        database.execute(
-                """
+    private static void enqueueOrdered(String topic, String key, int count, int bytes) throws SQLException {
+        database.execute("""
                 select %s.outbox_enqueue_all(
-                    null, array_agg('{topic}'::text), array_agg('x'::text), p_notify => false,
+                    null, array_agg('{topic}'::text), array_agg(repeat('x', {bytes})), p_notify => false,
                     p_ordering_keys => array_agg('{key}'::text))
-                  from generate_series(1, {count})""".replace("{topic}", topic).replace("{key}", key).replace("{count}", Integer.toString(count)));
+                  from generate_series(1, {count})""".replace("{topic}", topic)
+                .replace("{key}", key)
+                .replace("{bytes}", Integer.toString(bytes))
+                .replace("{count}", Integer.toString(count)));
     }
 }

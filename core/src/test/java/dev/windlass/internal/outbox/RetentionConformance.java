@@ -144,7 +144,9 @@ final class RetentionConformance extends OutboxConformance {
 
     private int clean(int limit) throws SQLException {
         try (Connection connection = database().connect()) {
-            return store(Duration.ofDays(7)).clean(connection, limit);
+            return store(Duration.ofDays(7))
+                    .clean(connection, limit, Instant.MIN)
+                    .deleted();
         }
     }
 }

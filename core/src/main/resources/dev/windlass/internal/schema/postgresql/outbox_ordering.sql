@@ -70,8 +70,8 @@ $sql$;
 
 -- Whoever held these keys has ended: the next in line takes its place, and a key that nobody waits for is forgotten. Who
 -- writes to a key just now cannot be waited for, and what he writes cannot be seen yet: such keys are noted, and the
--- claims that follow look after them.
-create or replace function {schema}.{outbox_pass_on}(p_keys text[], p_notify boolean) returns void
+-- claims that follow look after them. With p_after, the numbers of those that have ended, it does not look at what came before them.
+create or replace function {schema}.{outbox_pass_on}(p_keys text[], p_notify boolean, p_after bigint[] default null) returns void
     language plpgsql
 as $sql$
 declare
@@ -81,7 +81,7 @@ begin
         return;
     end if;
     begin
-        v_left := {schema}.{outbox_pass_on_now}(p_keys, p_notify);
+        v_left := {schema}.{outbox_pass_on_now}(p_keys, p_notify, p_after);
     exception
         when others or assert_failure then -- the next of one is refused, by a trigger of the user's perhaps: that must not undo the end of this one
             v_left := p_keys;
@@ -98,12 +98,13 @@ $sql$;
 --
 -- Who writes to a key holds its row. So what is seen to wait can be promoted without the row, which under a key that is
 -- always being written to is never free; but that nothing waits is known only to who has locked it.
-create or replace function {schema}.{outbox_pass_on_now}(p_keys text[], p_notify boolean) returns text[]
+create or replace function {schema}.{outbox_pass_on_now}(p_keys text[], p_notify boolean, p_after bigint[] default null)
+    returns text[]
     language plpgsql
 {plan:each}
 as $sql$
 declare
-    v_left      text[] := {schema}.{outbox_promote}(p_keys, p_notify);
+    v_left      text[] := {schema}.{outbox_promote}(p_keys, p_notify, p_after);
     v_mine      text[];
     v_locked    text[];
     v_forgotten text[];
@@ -137,7 +138,8 @@ $sql$;
 -- Makes the first that waits for each of these keys ready; nobody holds them. Tells the nodes if p_notify says so.
 -- Returns the keys where it could not: nobody is seen to wait, or somebody has locked the first, to cancel it perhaps.
 -- Whoever ends messages must not wait for him.
-create or replace function {schema}.{outbox_promote}(p_keys text[], p_notify boolean) returns text[]
+create or replace function {schema}.{outbox_promote}(p_keys text[], p_notify boolean, p_after bigint[] default null)
+    returns text[]
     language plpgsql
 {plan:index}
 as $sql$
@@ -147,7 +149,7 @@ declare
     v_ids    uuid[];
 begin
     perform pg_current_xact_id();
-    v_ids := {schema}.{outbox_first_waiting}(p_keys);
+    v_ids := {schema}.{outbox_first_waiting}(p_keys, p_after);
     with next as (
         update {schema}.{outbox} m
            set status = 0, next_attempt_at = greatest(clock_timestamp(), m.next_attempt_at)
@@ -170,11 +172,27 @@ end
 $sql$;
 
 -- The first that waits for each of these keys, where one is seen to.
-create or replace function {schema}.{outbox_first_waiting}(p_keys text[]) returns uuid[]
+--
+-- Under an open snapshot the dead entries of all that has been handled stay in the index, and whoever begins at the start of a key
+-- steps over them. So the number p_after of the one that has ended is where to begin: what waits came later, but for what was requeued.
+-- That is rare, and one look for all keys tells whether there is any. One that is requeued just then, behind that look, is as one
+-- that is requeued after it: the next one to end finds it.
+create or replace function {schema}.{outbox_first_waiting}(p_keys text[], p_after bigint[] default null) returns uuid[]
     language plpgsql
 {plan:index}
 as $sql$
 begin
+    if p_after is not null
+       and not exists (select from {schema}.{outbox} w where w.status = 4 and w.requeues > 0 and w.ordering_key is not null) then
+        return array(select f.id
+                       from unnest(p_keys, p_after) as k (ordering_key, after)
+                      cross join lateral (
+                            select w.id
+                              from {schema}.{outbox} w
+                             where w.status = 4 and w.ordering_key = k.ordering_key and w.ordering_sequence > k.after
+                             order by w.ordering_sequence
+                             limit 1) f);
+    end if;
     return array(select f.id
                    from unnest(p_keys) as k (ordering_key)
                   cross join lateral (

@@ -215,12 +215,14 @@ declare
     v_joined uuid[];
     v_runs   uuid[];
     v_keys   text[];
+    v_after  bigint[];
     v_blocks uuid[];
 begin
     select array_agg(m.id) filter (where m.joined), array_agg(m.id) filter (where m.source = 'job'),
            array_agg(m.ordering_key) filter (where m.ordering_key is not null and m.id <> all (p_blocking)),
+           array_agg(m.ordering_sequence) filter (where m.ordering_key is not null and m.id <> all (p_blocking)),
            array_agg(m.id) filter (where m.ordering_key is not null and m.id = any (p_blocking))
-      into v_joined, v_runs, v_keys, v_blocks
+      into v_joined, v_runs, v_keys, v_after, v_blocks
       from {schema}.{outbox} m
      where m.id = any (p_ids);
     if v_joined is not null then
@@ -233,7 +235,7 @@ begin
         update {schema}.{outbox} m set blocks_key = true where m.id = any (v_blocks);
     end if;
     if v_keys is not null and p_pass_on then
-        perform {schema}.{outbox_pass_on}(v_keys, p_notify);
+        perform {schema}.{outbox_pass_on}(v_keys, p_notify, v_after);
     end if;
 end
 $sql$;
@@ -287,20 +289,20 @@ declare
     v_topics text[];
     v_held   uuid[];
     v_keys   text[];
+    v_after  bigint[];
     v_ids    uuid[];
     v_taken  text[];
-    v_left   text[];
 begin
-    select array_agg(m.id), array_agg(m.ordering_key) into v_held, v_keys
+    select array_agg(m.id), array_agg(m.ordering_key), array_agg(m.ordering_sequence) into v_held, v_keys, v_after
       from {schema}.{outbox} m
      where m.id = any (p_ids) and m.ordering_key is not null;
     select s.changed, s.locked, s.lost into changed, locked, lost
       from {schema}.{outbox_change_held}(case when p_keep then 'ack' else 'delete' end, p_ids, p_owners,
                                     p_processed_by => p_processed_by, p_again => false, p_pass_on => false) s;
     if cardinality(locked) + cardinality(lost) > 0 then
-        v_keys := array(select k.ordering_key
-                          from unnest(v_held, v_keys) as k (id, ordering_key)
-                         where k.id <> all (locked) and k.id <> all (lost));
+        select array_agg(k.ordering_key), array_agg(k.after) into v_keys, v_after
+          from unnest(v_held, v_keys, v_after) as k (id, ordering_key, after)
+         where k.id <> all (locked) and k.id <> all (lost);
     end if;
     if coalesce(cardinality(v_keys), 0) = 0 then
         left_keys := 0;
@@ -308,7 +310,7 @@ begin
         return;
     end if;
     v_topics := array(select unnest(p_topics) except select t.topic from {schema}.windlass_topic t where t.queue = {outbox_name});
-    v_ids := {schema}.{outbox_first_waiting}(v_keys);
+    v_ids := {schema}.{outbox_first_waiting}(v_keys, v_after);
     v_now := clock_timestamp();
     select array_agg(s.id), coalesce(array_agg(s.ordering_key), '{}') into v_ids, v_taken
       from (select f.id, f.ordering_key, sum(f.size) over (rows between unbounded preceding and 1 preceding) as before
@@ -322,11 +324,12 @@ begin
                        and l.retry_count + l.lease_expiries + l.requeues = 0 -- others have to be looked at before they start
                        for update skip locked) f) s
      where coalesce(s.before, 0) < v_bytes;
-    v_left := case when cardinality(v_taken) = cardinality(v_keys) then '{}'
-                   else array(select unnest(v_keys) except select unnest(v_taken)) end;
-    left_keys := cardinality(v_left);
+    left_keys := cardinality(v_keys) - cardinality(v_taken);
     if left_keys > 0 then
-        perform {schema}.{outbox_pass_on}(v_left, p_notify);
+        select array_agg(k.ordering_key), array_agg(k.after) into v_keys, v_after
+          from unnest(v_keys, v_after) as k (ordering_key, after)
+         where k.ordering_key <> all (v_taken);
+        perform {schema}.{outbox_pass_on}(v_keys, p_notify, v_after);
     end if;
     perform set_config('lock_timeout', '1s', true); -- these rows are locked; what is waited for now is the disk, at most
     return query

@@ -9,6 +9,7 @@ alter table {schema}.{outbox}
     add constraint {outbox_key_check} check (ordering_key is null and status <> 4 or awaited and ordering_sequence is not null);
 
 create index {outbox_waiting} on {schema}.{outbox} (ordering_key, ordering_sequence) where status = 4;
+create index {outbox_waiting_again} on {schema}.{outbox} (ordering_key) where status = 4 and requeues > 0;
 
 -- Messages as they are listed: without their content.
 create view {schema}.{outbox_listed} with (security_invoker = true) as

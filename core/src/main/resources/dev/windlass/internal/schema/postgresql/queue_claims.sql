@@ -368,6 +368,23 @@ $sql$;
 -- Deletes what has been done or cancelled for longer than p_keep. Returns how many.
 create or replace function {schema}.{queue_clean}(p_keep interval, p_limit integer default 1000) returns integer
     language plpgsql
+as $sql$
+begin
+    return (select c.deleted from {schema}.{queue_clean_after}(p_keep, p_limit, '-infinity') c);
+end
+$sql$;
+
+-- The same for those who delete many in a row: of what is done, it looks only at what ended at p_after or later, and tells how far it has
+-- come. Under an open snapshot the entries of what has been deleted stay in the index, and whoever begins at the start steps over
+-- them. What was locked, or was committed very late, is left behind: begin at the start now and then.
+create or replace function {schema}.{queue_clean_after}(
+    p_keep  interval,
+    p_limit integer,
+    p_after timestamptz,
+    out deleted integer,
+    out reached timestamptz
+)
+    language plpgsql
 {plan:index}
     set lock_timeout = '1s'
 as $sql$
@@ -376,18 +393,20 @@ declare
     v_ids    uuid[];
 begin
     {slot:cleaning}
-    v_ids := array(select r.id
-                     from {schema}.{queue} r
-                    where r.status = 2 and r.id is not null and r.ended_at < v_before
-                    order by r.ended_at
-                    limit p_limit
-                      for update skip locked);
+    select coalesce(array_agg(l.id), '{}'), max(l.ended_at)
+      into v_ids, reached
+      from (select r.id, r.ended_at
+              from {schema}.{queue} r
+             where r.status = 2 and r.id is not null and r.ended_at >= p_after and r.ended_at < v_before
+             order by r.ended_at
+             limit p_limit
+               for update skip locked) l;
     v_ids := v_ids || array(select r.id
                               from {schema}.{queue} r
                              where r.status = 5 and r.id is not null and r.ended_at < v_before
                              order by r.ended_at
                              limit p_limit - cardinality(v_ids)
                                for update skip locked);
-    return {schema}.{queue_maintain}('clean', v_ids);
+    deleted := {schema}.{queue_maintain}('clean', v_ids);
 end
 $sql$;

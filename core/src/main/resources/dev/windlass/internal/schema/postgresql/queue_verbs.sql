@@ -286,26 +286,29 @@ begin
                 perform {schema}.{queue_ended}(v_awaited, 2::smallint, '{}', p_pass_on, p_notify);
             end if;
         when 'delete' then
-            with done as (
-                delete from {schema}.{queue} m
-                 using (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
-                 where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
-                   and not m.awaited
-                returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
-            select coalesce(array_agg(done.id), '{}'), array_agg(done.id) filter (where done.tried)
-              into v_ids, v_tried from done;
+            v_ids := '{}';
+            if p_pass_on then -- else all of them are awaited, as a rule
+                with done as (
+                    delete from {schema}.{queue} m
+                     using (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                     where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
+                       and not m.awaited
+                    returning m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried)
+                select coalesce(array_agg(done.id), '{}'), array_agg(done.id) filter (where done.tried)
+                  into v_ids, v_tried from done;
+            end if;
             if cardinality(v_ids) < cardinality(p_only) then
-                v_awaited := array(
-                    select m.id
-                      from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
-                      join {schema}.{queue} m on m.id = c.id
-                     where m.id = any (p_only) and m.owner_token = c.owner_token and m.locked_until is not null
-                       for update of m);
-                if cardinality(v_awaited) > 0 then
+                select array_agg(l.id), v_tried || array_agg(l.id) filter (where l.tried)
+                  into v_awaited, v_tried
+                  from (select m.id, m.retry_count + m.lease_expiries + m.requeues > 0 as tried
+                          from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
+                          join {schema}.{queue} m on m.id = c.id
+                         where m.id = any (p_only) and m.owner_token = c.owner_token and m.locked_until is not null
+                           for update of m) l;
+                if v_awaited is not null then
                     perform {schema}.{queue_ended}(v_awaited, 2::smallint, '{}', p_pass_on, p_notify);
                     delete from {schema}.{queue} m where m.id = any (v_awaited);
                     v_ids := v_ids || v_awaited;
-                    v_tried := v_tried || v_awaited;
                 end if;
             end if;
             if v_tried is not null then

@@ -22,7 +22,7 @@
      where h.message_id = any (array(
                select r.id from {schema}.{outbox_job_run} r where r.id = any (p_ids) and r.handed_off));
 -- {slot:cleaning} Failed runs as well; but the last run of a job is kept.
-    return {schema}.{outbox_job_run_maintain}('clean', array(
+    deleted := {schema}.{outbox_job_run_maintain}('clean', array(
         select f.id
           from unnest(array[2, 3, 5]) as s (status)
          cross join lateral (
@@ -34,6 +34,7 @@
                 limit p_limit
                   for update skip locked) f
          limit p_limit));
+    return;
 -- {slot:looking} Jobs make runs when they fire; runs of all topics are handed off, if p_others says so.
     if p_topics is not null then
         v_look.due_in := (
