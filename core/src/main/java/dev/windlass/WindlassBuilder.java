@@ -305,6 +305,23 @@ public final class WindlassBuilder {
         return inboxHandlerInTransaction(given(topic).name(), options, forms.inTransaction(topic.type(), handler));
     }
 
+    /**
+     * Handles the queued messages of a topic many at a time, in a transaction that also ends them: one commit instead of one for each.
+     *
+     * @param most how many messages a transaction has, at most
+     */
+    public WindlassBuilder inboxHandlerInTransaction(
+            String topic, int most, InboxHandler.TogetherInTransaction handler) {
+        inboxHandlers.addTogether(topic, most, handler, null);
+        return this;
+    }
+
+    public WindlassBuilder inboxHandlerInTransaction(
+            String topic, int most, HandlerOptions options, InboxHandler.TogetherInTransaction handler) {
+        inboxHandlers.addTogether(topic, most, handler, given(options));
+        return this;
+    }
+
     /** Handles the items of one type in a queue. One handler for each type. */
     public WindlassBuilder workHandler(String queue, String type, WorkHandler.Simple handler) {
         return workHandler(queue, type, HandlerForms.work(handler));

@@ -4,6 +4,7 @@ import dev.windlass.base.Cancellation;
 import dev.windlass.base.PermanentFailure;
 import dev.windlass.base.RetryAfter;
 import java.sql.Connection;
+import java.util.List;
 
 /**
  * Handles the queued messages of a topic.
@@ -45,7 +46,21 @@ public interface InboxHandler {
         void handle(Connection connection, InboxMessage message) throws Exception;
     }
 
-    /** The same with the payload decoded. */
+    /**
+     * Handles several messages in one transaction, for handlers that are short, or can write many rows at once: a commit for each message
+     * is most of their time.
+     *
+     * <p>It gets what waits on this node just then, one message or more, in no order that matters; it waits for none. If it throws, or its
+     * transaction cannot be committed, nothing has happened to the database, and each message is handled in a transaction of its own,
+     * so that only the one at fault has failed. A message that has failed before comes alone. Whatever a message locks stays locked
+     * for those after it: take rows in one order, or two transactions wait for each other.
+     */
+    @FunctionalInterface
+    interface TogetherInTransaction {
+        void handle(Connection connection, List<InboxMessage> messages) throws Exception;
+    }
+
+    /** The same as {@link InTransaction} with the payload decoded. */
     @FunctionalInterface
     interface TypedInTransaction<T> {
         void handle(Connection connection, T payload, InboxMessage message) throws Exception;

@@ -9,6 +9,7 @@ import dev.windlass.inbox.Inbox;
 import dev.windlass.inbox.InboxAttempt;
 import dev.windlass.inbox.InboxEntry;
 import dev.windlass.inbox.InboxKey;
+import dev.windlass.inbox.InboxMessage;
 import dev.windlass.inbox.InboxOperator;
 import dev.windlass.inbox.InboxOptions;
 import dev.windlass.inbox.ListedMessage;
@@ -74,6 +75,21 @@ final class InboxRecipes {
         builder.inboxHandlerInTransaction(
                 "shipment.wanted", (connection, message) -> ship(connection, message.payload()));
         // end::handler
+        return builder;
+    }
+
+    static WindlassBuilder together(WindlassBuilder builder) {
+        // tag::together
+        builder.inboxHandlerInTransaction("shipment.wanted", 100, (connection, messages) -> {
+            try (PreparedStatement insert = connection.prepareStatement("insert into shipments values (?)")) {
+                for (InboxMessage message : messages) {
+                    insert.setString(1, message.payload());
+                    insert.addBatch();
+                }
+                insert.executeBatch();
+            }
+        });
+        // end::together
         return builder;
     }
 

@@ -69,6 +69,15 @@ final class InboxRecipesTest {
     }
 
     @Test
+    void manyMessagesAreHandledInOneTransaction() throws SQLException {
+        Inbox inbox = database.start(InboxRecipes.together(database.windlass())).inbox();
+        InboxRecipes.enqueue(inbox, "order-9", "9");
+        await().until(() ->
+                inbox.find("shop", "order-9").filter(SeenMessage::isProcessed).isPresent());
+        assertThat(Run.text("select id from shipments")).isEqualTo("9");
+    }
+
+    @Test
     void aMessageWithAnObjectIsQueuedAndHandled() throws SQLException {
         WindlassBuilder builder = database.windlass();
         InboxRecipes.addHandler(builder);

@@ -4,6 +4,8 @@ import dev.windlass.base.Overtime;
 import dev.windlass.internal.queue.Claimed;
 import dev.windlass.internal.queue.Note;
 import dev.windlass.internal.queue.WorkStore;
+import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +24,10 @@ final class Attempt<M> implements Running {
     volatile Claimed<M> claimed;
     /** What its lane's breaker gave it at its start; guarded by the lock of the lanes. */
     int began;
+    /** Those that are handled with it, in one call of the handler; guarded by the lock of the lanes. */
+    List<Attempt<M>> companions = List.of();
+    /** Whether it is to have a call of its own, since one together with others has failed; guarded by the lock of the lanes. */
+    boolean alone;
 
     private final long heldSince = System.nanoTime();
     private volatile long leaseUntil;
@@ -86,6 +92,11 @@ final class Attempt<M> implements Running {
         return claimed.crashes() >= 1;
     }
 
+    /** Whether nothing speaks against handling it with others: what failed before is tried alone, so that none is blamed for another. */
+    boolean isSociable() {
+        return !alone && claimed.retryCount() == 0 && claimed.leaseExpiries() == 0 && !isCancelled();
+    }
+
     /** Nanoseconds since it came into this node's hand. */
     long heldFor() {
         return System.nanoTime() - heldSince;
@@ -97,6 +108,20 @@ final class Attempt<M> implements Running {
         if (cancelled != null) {
             thread.interrupt();
         }
+    }
+
+    /**
+     * A call with others has ended in vain, and it has one of its own now: its time begins anew, also if it was up. Returns whether it
+     * may begin.
+     */
+    synchronized boolean beginAgain() {
+        if (cancelled == Reason.TIMED_OUT && !detached) {
+            cancelled = null;
+            overdue = false;
+            Thread.interrupted();
+        }
+        startedAt = System.nanoTime();
+        return !isCancelled();
     }
 
     /** The handler has returned, or was not started. Returns how long it took. */
@@ -124,6 +149,13 @@ final class Attempt<M> implements Running {
             thread.interrupt();
         }
         return true;
+    }
+
+    /** Together, so that it never hits a call that has just begun anew. */
+    synchronized void cancelIfRunningFor(Duration time, long now) {
+        if (runningFor(now) > time.toNanos()) {
+            cancel(Reason.TIMED_OUT);
+        }
     }
 
     @Override

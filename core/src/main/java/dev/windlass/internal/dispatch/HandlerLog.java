@@ -39,6 +39,16 @@ final class HandlerLog {
                 : "and is a dead letter now";
     }
 
+    /** Nobody is blamed for it. */
+    void failedTogether(Attempt<?> attempt, int together, Throwable told) {
+        log.warn(
+                "[{}] the handler of topic {} failed with {} messages together, which are now handled one by one: {}",
+                store,
+                attempt.claimed.topic(),
+                together,
+                line(told));
+    }
+
     /** The handler had been given up before. */
     void endedLate(Attempt<?> attempt, Result result) {
         if (result instanceof Result.Failed failed) {

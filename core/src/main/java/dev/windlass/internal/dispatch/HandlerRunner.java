@@ -113,17 +113,39 @@ final class HandlerRunner<M> {
     /** Runs one handler. Returns whether this thread may take the next message. */
     private boolean handle(Attempt<M> attempt) {
         Result result = result(attempt);
+        if (!(result instanceof Result.Done)) {
+            part(attempt);
+        }
         long took = attempt.end();
-        Optional<Breaker.Effect> effect = inHand.ended(attempt, took, result);
-        if (effect.isEmpty()) {
+        Optional<InHand.Over<M>> over = inHand.ended(attempt, took, result);
+        if (over.isEmpty()) {
             handlerLog.endedLate(attempt, result);
             return false;
         }
-        Outcome outcome = attempt.handling.outcome(result, attempt.claimed.retryCount(), effect.get());
-        handlerLog.ended(attempt, result, outcome, effect.get());
-        conclude(attempt, outcome, effect.get());
-        telemetry.handled(database.name(), attempt.claimed.topic(), outcome, Duration.ofNanos(took));
+        Breaker.Effect effect = over.get().effect();
+        long each = took / (over.get().companions().size() + 1);
+        over.get().companions().forEach(companion -> concludeSurely(companion, each));
+        Outcome outcome = attempt.handling.outcome(result, attempt.claimed.retryCount(), effect);
+        handlerLog.ended(attempt, result, outcome, effect);
+        conclude(attempt, outcome, each);
+        if (effect.isChange()) {
+            circuitChanged.run();
+        }
         return true;
+    }
+
+    /** Whatever goes wrong with one of them, the others end in order. */
+    private void concludeSurely(Attempt<M> companion, long took) {
+        try {
+            conclude(companion, new Outcome.Done(), took);
+        } catch (Throwable e) {
+            letGo(companion, e);
+        }
+    }
+
+    private void conclude(Attempt<M> attempt, Outcome outcome, long took) {
+        completer.add(attempt, outcome);
+        telemetry.handled(database.name(), attempt.claimed.topic(), outcome, Duration.ofNanos(took));
     }
 
     /** What goes wrong before the handler has been started is not held against the message. */
@@ -176,11 +198,42 @@ final class HandlerRunner<M> {
         Handling<M> handling = attempt.handling;
         attempt.begin();
         try {
-            handling.handle(message, attempt);
+            if (!isHandledTogether(attempt)) {
+                handling.handle(message, attempt);
+            }
             return attempt.isOverdue() && !attempt.isEndedByHandler() ? handling.didNotStop() : new Result.Done();
         } catch (Throwable e) {
             return afterFailure(attempt, e);
         }
+    }
+
+    /**
+     * Handles it with others, if its handler takes several and others wait. If that fails, it is not known whose fault it is: they wait
+     * again, and each has a call of its own, this one at once.
+     */
+    private boolean isHandledTogether(Attempt<M> attempt) throws Exception {
+        List<Attempt<M>> together = inHand.gather(attempt);
+        if (together.size() == 1) {
+            return false;
+        }
+        try {
+            attempt.handling.handleAll(
+                    together.stream().map(each -> each.claimed.readable()).toList(), together);
+            return true;
+        } catch (Throwable e) {
+            part(attempt);
+            if (e instanceof NotStartedException || !attempt.beginAgain()) {
+                throw e;
+            }
+            handlerLog.failedTogether(attempt, together.size(), database.safe(e));
+            return false;
+        }
+    }
+
+    private void part(Attempt<M> attempt) {
+        InHand.Taken<M> parted = inHand.part(attempt);
+        completer.release(parted.back());
+        hire(parted.workers());
     }
 
     /** Only a handler's own failure costs an attempt; a shutdown or an outage is not its fault. */
@@ -195,19 +248,19 @@ final class HandlerRunner<M> {
                 : failed;
     }
 
-    /** Goes on without a handler that does not return, unless too many have been given up. */
+    /**
+     * Goes on without a handler that does not return, unless too many have been given up. Those that were to be handled with it go on
+     * in any case: nobody else could have them while their leases are renewed.
+     */
     void giveUp(Attempt<M> attempt, Result result) {
+        part(attempt);
         inHand.detach(attempt, result).ifPresent(effect -> {
-            conclude(attempt, attempt.handling.outcome(result, attempt.claimed.retryCount(), effect), effect);
+            completer.add(attempt, attempt.handling.outcome(result, attempt.claimed.retryCount(), effect));
+            if (effect.isChange()) {
+                circuitChanged.run();
+            }
             places.giveBack(this);
             handlerLog.givenUp(attempt, result, effect);
         });
-    }
-
-    private void conclude(Attempt<M> attempt, Outcome outcome, Breaker.Effect effect) {
-        completer.add(attempt, outcome);
-        if (effect.isChange()) {
-            circuitChanged.run();
-        }
     }
 }

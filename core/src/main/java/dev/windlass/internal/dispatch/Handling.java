@@ -8,6 +8,7 @@ import dev.windlass.base.RetryAfter;
 import dev.windlass.internal.support.ErrorText;
 import dev.windlass.internal.support.InWords;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -41,10 +42,37 @@ public record Handling<M>(
         Objects.requireNonNull(handler).handle(message, running);
     }
 
+    /** How many messages it takes in one call. */
+    int most() {
+        return handler instanceof Together<M> together ? together.most() : 1;
+    }
+
+    /** Only for those that take several. */
+    void handleAll(List<M> messages, List<? extends Running> running) throws Exception {
+        ((Together<M>) Objects.requireNonNull(handler)).handleAll(messages, running);
+    }
+
     /** What a feature's handler looks like to the dispatcher. */
     @FunctionalInterface
     public interface Handler<M> {
         void handle(M message, Running running) throws Exception;
+    }
+
+    /** One that takes several messages in one call: when it returns, all of them are done; when it throws, nothing has happened. */
+    public interface Together<M> extends Handler<M> {
+        int most();
+
+        /**
+         * Handles one attempt of each.
+         *
+         * @param running one for each of the messages; the first one says whether to go on
+         */
+        void handleAll(List<M> messages, List<? extends Running> running) throws Exception;
+
+        @Override
+        default void handle(M message, Running running) throws Exception {
+            handleAll(List.of(message), List.of(running));
+        }
     }
 
     /** Its time was up, and it stopped for that. */

@@ -115,18 +115,53 @@ final class InHand<M> {
         }
     }
 
+    /** Lets others of its lane be handled with this one, if its handler takes several. Returns all of them, this one first. */
+    List<Attempt<M>> gather(Attempt<M> attempt) {
+        if (attempt.handling.most() == 1) {
+            return List.of(attempt);
+        }
+        lock.lock();
+        try {
+            attempt.lane.gather(attempt, attempt.handling.most());
+            List<Attempt<M>> all = new ArrayList<>(attempt.companions.size() + 1);
+            all.add(attempt);
+            all.addAll(attempt.companions);
+            return all;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The others that were to be handled with this one have not been, and wait again; or are given back, when nothing starts any more. */
+    Taken<M> part(Attempt<M> attempt) {
+        lock.lock();
+        try {
+            if (attempt.companions.isEmpty()) {
+                return new Taken<>(0, List.of());
+            }
+            attempt.lane.part(attempt);
+            return lanes.areClosed() ? new Taken<>(0, lanes.close()) : new Taken<>(hire(System.nanoTime()), List.of());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What the end of a handler means, and the others that it has handled in the same call. */
+    record Over<M>(Breaker.Effect effect, List<Attempt<M>> companions) {}
+
     /** A handler has returned. Returns nothing if it had been given up: its outcome does not count, and its worker ends. */
-    Optional<Breaker.Effect> ended(Attempt<M> attempt, long tookNanos, Result result) {
+    Optional<Over<M>> ended(Attempt<M> attempt, long tookNanos, Result result) {
         lock.lock();
         try {
             if (attempt.isDetached()) {
                 detached--;
                 return Optional.empty();
             }
+            List<Attempt<M>> companions = attempt.lane.endTogether(attempt);
             if (!(result instanceof Result.Stopped)) {
-                attempt.lane.took(tookNanos);
+                attempt.lane.took(tookNanos / (companions.size() + 1));
             }
-            return Optional.of(turns.ended(attempt, result, System.nanoTime()));
+            return Optional.of(new Over<>(turns.ended(attempt, result, System.nanoTime()), companions));
         } finally {
             lock.unlock();
         }

@@ -3,6 +3,7 @@ package dev.windlass.internal.dispatch;
 import dev.windlass.internal.queue.Ranking;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -102,6 +103,38 @@ final class TopicLane<M> {
         running++;
         moved();
         return attempt;
+    }
+
+    /** Lets those at the front that wait be handled with one that has started, up to so many in all. */
+    void gather(Attempt<M> first, int most) {
+        if (most == 1 || !first.isSociable() || !breaker.isClosed() || paused) {
+            return;
+        }
+        List<Attempt<M>> joining = new ArrayList<>();
+        for (Attempt<M> next; joining.size() < most - 1 && (next = waiting.peek()) != null && next.isSociable(); ) {
+            joining.add(next);
+            waiting.remove();
+        }
+        first.companions = joining;
+    }
+
+    /** Those that were handled with this one have ended with it. */
+    List<Attempt<M>> endTogether(Attempt<M> first) {
+        List<Attempt<M>> ended = first.companions;
+        first.companions = List.of();
+        ended.forEach(each -> bytes -= each.claimed.size());
+        return ended;
+    }
+
+    /** Those that were to be handled with this one wait again, each for a call of its own. */
+    void part(Attempt<M> first) {
+        List<Attempt<M>> parted = first.companions;
+        first.companions = List.of();
+        first.alone = true;
+        for (int i = parted.size() - 1; i >= 0; i--) {
+            parted.get(i).alone = true;
+            waiting.addFirst(parted.get(i));
+        }
     }
 
     private boolean suspectIsNext() {

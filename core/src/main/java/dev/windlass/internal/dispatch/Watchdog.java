@@ -80,9 +80,7 @@ final class Watchdog<M> {
     private void watch(Attempt<M> attempt, long now) {
         long overtime =
                 attempt.runningFor(now) - attempt.handling.options().timeout().toNanos();
-        if (overtime > 0) {
-            attempt.cancel(Attempt.Reason.TIMED_OUT);
-        }
+        attempt.cancelIfRunningFor(attempt.handling.options().timeout(), now);
         if (attempt.isRunning() && attempt.isCancelled() && attempt.tellsOfLapse()) {
             log.warn(
                     "[{}] could not renew the lease of message {} of topic {} in time; its handler is asked to stop",

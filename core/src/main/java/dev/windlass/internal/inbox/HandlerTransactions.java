@@ -1,18 +1,22 @@
 package dev.windlass.internal.inbox;
 
+import dev.windlass.base.NotYet;
 import dev.windlass.inbox.AttemptLostException;
 import dev.windlass.inbox.InboxHandler;
-import dev.windlass.inbox.InboxMessage;
 import dev.windlass.internal.database.Transactions;
+import dev.windlass.internal.dispatch.Handling;
 import dev.windlass.internal.dispatch.NotStartedException;
 import dev.windlass.internal.dispatch.Running;
-import dev.windlass.internal.queue.WorkStore.Held;
+import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Runs handlers in a transaction that also ends their message. */
+/** Runs handlers in a transaction that also ends their messages. */
 final class HandlerTransactions {
+    private static final Duration WHEN_LOCKED = Duration.ofSeconds(1);
+
     private final Transactions transactions;
     private final InboxStore store;
     private final Waiters waiters;
@@ -23,24 +27,56 @@ final class HandlerTransactions {
         this.waiters = waiters;
     }
 
-    void run(InboxHandler.InTransaction handler, Delivery delivery, Running running) throws Exception {
-        InboxMessage message = delivery.message();
-        List<Held> held = List.of(new Held(message.id().value(), delivery.owner(), false));
+    Handling.Handler<Delivery> handler(int most, InboxHandler.TogetherInTransaction handler) {
+        return new Handling.Together<>() {
+            @Override
+            public int most() {
+                return most;
+            }
+
+            @Override
+            public void handleAll(List<Delivery> deliveries, List<? extends Running> running) throws Exception {
+                run(handler, deliveries);
+                running.forEach(Running::wasEnded);
+                deliveries.forEach(delivery -> waiters.call(delivery.message().key()));
+            }
+        };
+    }
+
+    private void run(InboxHandler.TogetherInTransaction handler, List<Delivery> deliveries) throws Exception {
         AtomicBoolean started = new AtomicBoolean();
         try {
             transactions.runForHandler(connection -> {
                 started.set(true);
-                handler.handle(connection, message);
-                if (store.ackWithWork(connection, held) != 1) {
-                    throw new AttemptLostException("expected message " + message.key()
-                            + " to be this handler's, but its lease ran out and it was lost; its work is rolled back");
+                handler.handle(
+                        connection, deliveries.stream().map(Delivery::message).toList());
+                int ended = end(connection, deliveries);
+                if (ended < deliveries.size()) {
+                    throw lost(deliveries, ended);
                 }
                 return true;
             });
         } catch (SQLException | RuntimeException e) {
             throw started.get() ? e : new NotStartedException("no transaction for the handler could be begun", e);
         }
-        running.wasEnded();
-        waiters.call(message.key());
+    }
+
+    /** Who has them locked may be the server, which is still about to end the transaction of an attempt whose connection was lost. */
+    private int end(Connection connection, List<Delivery> deliveries) throws SQLException {
+        try {
+            return store.ackWithWork(
+                    connection, deliveries.stream().map(Delivery::held).toList());
+        } catch (InboxStore.LockedException e) {
+            throw new NotYet(WHEN_LOCKED, "another transaction keeps its row locked");
+        }
+    }
+
+    private static AttemptLostException lost(List<Delivery> deliveries, int ended) {
+        String what = deliveries.size() == 1
+                ? "message " + deliveries.get(0).message().key()
+                        + " to be this handler's, but its lease ran out and it was lost"
+                : deliveries.size() + " messages to be this handler's, but " + (deliveries.size() - ended)
+                        + " were lost";
+        return new AttemptLostException("expected " + what + "; the work is rolled back");
     }
 }

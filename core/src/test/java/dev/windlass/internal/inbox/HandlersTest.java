@@ -205,7 +205,7 @@ final class HandlersTest {
                 database.start(database.windlass().inboxHandlerInTransaction("a", QUICK, (connection, message) -> {
                     attempts.incrementAndGet();
                     write(connection, message);
-                    lockForAMoment();
+                    lockFor("0.3");
                 }));
         windlass.inbox().enqueue(entry("1"));
         eventually().until(() -> count("status = 2") == 1);
@@ -214,14 +214,31 @@ final class HandlersTest {
         assertThat(count("retry_count > 0")).isZero();
     }
 
-    private static void lockForAMoment() {
+    @Test
+    void aRowThatIsLockedForLongerCostsNoAttempt() {
+        AtomicInteger attempts = new AtomicInteger();
+        Windlass windlass =
+                database.start(database.windlass().inboxHandlerInTransaction("a", QUICK, (connection, message) -> {
+                    write(connection, message);
+                    if (attempts.incrementAndGet() == 1) {
+                        lockFor("2");
+                    }
+                }));
+        windlass.inbox().enqueue(entry("1"));
+        eventually().until(() -> count("status = 2") == 1);
+        assertThat(attempts.get()).isGreaterThan(1);
+        assertThat(lines()).isEqualTo(1);
+        assertThat(count("retry_count > 0")).isZero();
+    }
+
+    private static void lockFor(String seconds) {
         CompletableFuture<Void> unused = CompletableFuture.runAsync(() -> {
             try {
                 database.execute("""
                         do $$ begin
                             perform 1 from %s.inbox for update;
-                            perform pg_sleep(0.3);
-                        end $$""");
+                            perform pg_sleep({seconds});
+                        end $$""".replace("{seconds}", seconds));
             } catch (SQLException e) {
                 throw new IllegalStateException(e);
             }
@@ -286,13 +303,13 @@ final class HandlersTest {
                   from generate_series(1, 1300) n""");
         ProbedDataSource probe = new ProbedDataSource(database.dataSource());
         Windlass windlass = database.start(Windlass.on(probe.source()).options(database.options()));
-        eventually().until(() -> probe.saw("\"outbox_clean\""));
+        eventually().until(() -> probe.saw("\"outbox_clean_after\""));
         assertThat(probe.saw("\"inbox_"))
                 .as("a node that does not use the inbox")
                 .isFalse();
         windlass.inbox();
         eventually().until(() -> database.value(Long.class, "select count(*) from %s.inbox_seen") == 100);
-        assertThat(probe.saw("\"inbox_clean\"")).isTrue();
+        assertThat(probe.saw("\"inbox_clean_after\"")).isTrue();
         assertThat(probe.saw("\"inbox_claim\"")).isFalse();
     }
 
