@@ -14,11 +14,18 @@ record BusinessTable(String name) {
     }
 
     void insert(Connection connection) throws SQLException {
+        insert(connection, 1);
+    }
+
+    void insert(Connection connection, int rows) throws SQLException {
         try (PreparedStatement insert =
                 connection.prepareStatement("insert into " + name + " (amount, note) values (?, ?)")) {
-            insert.setInt(1, 42);
-            insert.setString(2, "an order");
-            insert.executeUpdate();
+            for (int i = 0; i < rows; i++) {
+                insert.setInt(1, 42);
+                insert.setString(2, "an order");
+                insert.addBatch();
+            }
+            insert.executeBatch();
         }
     }
 }

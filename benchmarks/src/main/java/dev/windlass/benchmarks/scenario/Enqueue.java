@@ -78,7 +78,7 @@ final class Enqueue implements Scenario {
     }
 
     private static int transactions(Lab lab) {
-        return Math.max(40, lab.scale().messages() / 20);
+        return Math.max(40, lab.scale().messages() / 10);
     }
 
     private static double many(Lab lab, SystemUnderTest system) throws Exception {

@@ -1,16 +1,11 @@
 package dev.windlass.benchmarks.scenario;
 
-import dev.windlass.Windlass;
 import dev.windlass.WindlassBuilder;
 import dev.windlass.benchmarks.report.Unit;
 import dev.windlass.benchmarks.scenario.Lab.Step;
 import dev.windlass.benchmarks.system.WindlassSystem;
 import dev.windlass.inbox.InboxOptions;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 
 /** A backlog in the inbox, also with handlers that work in a transaction. */
 final class InboxDrain implements Scenario {
@@ -45,8 +40,8 @@ final class InboxDrain implements Scenario {
     @Override
     public String about() {
         return "Queued messages of the inbox, which remembers them so that none is handled twice, drained by one process in batches"
-                + " of 1,000: with handlers that do nothing, and with handlers that write a row in a transaction which also"
-                + " completes the message. The yardstick is the drain of an outbox that keeps its messages, in the same round.";
+                + " of 1,000: with handlers that do nothing, with handlers that write a row in a transaction which also"
+                + " completes the message, and with such that take up to 100 messages in one. The yardstick is the drain of an outbox that keeps its messages, in the same round.";
     }
 
     @Override
@@ -72,55 +67,47 @@ final class InboxDrain implements Scenario {
                     sink.put(DRAINED, Unit.PER_SECOND, outbox);
                 }),
                 new Step("inbox", sink -> {
-                    double rate = drain(system, messages, bytes, false);
+                    double rate = drain(system, messages, bytes, 0);
                     sink.put(DRAINED, Unit.PER_SECOND, rate);
                     sink.put(PART, Unit.PART, rate / outbox);
                 }),
                 new Step("inbox, handlers in a transaction", sink -> {
-                    double rate = drain(system, Math.max(40, messages / 4), bytes, true);
+                    double rate = drain(system, Math.max(40, messages / 4), bytes, 1);
+                    sink.put(DRAINED, Unit.PER_SECOND, rate);
+                    sink.put(PART, Unit.PART, rate / outbox);
+                }),
+                new Step("inbox, 100 in a transaction", sink -> {
+                    double rate = drain(system, messages, bytes, 100);
                     sink.put(DRAINED, Unit.PER_SECOND, rate);
                     sink.put(PART, Unit.PART, rate / outbox);
                 })));
     }
 
-    private static double drain(WindlassSystem system, int messages, int bytes, boolean inTransaction)
-            throws Exception {
+    /**
+     * @param together how many messages a transaction of the handler has at most; none, if the handler has no transaction
+     */
+    private static double drain(WindlassSystem system, int messages, int bytes, int together) throws Exception {
         system.empty();
         system.tables().execute("truncate " + BUSINESS.name());
         system.tables().execute(FILL.formatted(messages, bytes, system.tables().schema(), Lab.TOPIC));
         system.tables().settle("inbox", "inbox_seen");
-        AtomicInteger handled = new AtomicInteger();
-        AtomicLong first = new AtomicLong();
-        CountDownLatch all = new CountDownLatch(messages);
+        WindlassDrain drain = new WindlassDrain(messages);
         WindlassBuilder builder = system.builder().inbox(InboxOptions.defaults().withBatchSize(1000));
-        if (inTransaction) {
-            builder.inboxHandlerInTransaction(Lab.TOPIC, (connection, message) -> {
-                note(handled, first, all);
-                BUSINESS.insert(connection);
+        if (together > 0) {
+            builder.inboxHandlerInTransaction(Lab.TOPIC, together, (connection, waiting) -> {
+                waiting.forEach(message -> drain.handled());
+                BUSINESS.insert(connection, waiting.size());
             });
         } else {
-            builder.inboxHandler(Lab.TOPIC, message -> note(handled, first, all));
+            builder.inboxHandler(Lab.TOPIC, message -> drain.handled());
         }
-        try (Windlass windlass = builder.start()) {
-            if (!windlass.isRunning() || !all.await(15, TimeUnit.MINUTES)) {
-                throw new IllegalStateException("expected " + messages + " messages handled, got " + handled.get());
-            }
-            while (!system.tables()
-                    .isTrue("select not exists (select from inbox where status = 0 and not keyed)"
-                            + " and not exists (select from inbox where status = 1)")) {
-                Thread.sleep(2);
-            }
-            double seconds = (System.nanoTime() - first.get()) / 1e9;
-            check(system, messages, inTransaction);
-            return messages / seconds;
-        }
-    }
-
-    private static void note(AtomicInteger handled, AtomicLong first, CountDownLatch all) {
-        if (handled.incrementAndGet() == 1) {
-            first.set(System.nanoTime());
-        }
-        all.countDown();
+        double rate = drain.rate(
+                builder,
+                system.tables(),
+                "select not exists (select from inbox where status = 0 and not keyed)"
+                        + " and not exists (select from inbox where status = 1)");
+        check(system, messages, together > 0);
+        return rate;
     }
 
     private static void check(WindlassSystem system, int messages, boolean inTransaction) throws Exception {

@@ -7,6 +7,7 @@ import dev.windlass.benchmarks.system.SystemUnderTest;
 import dev.windlass.benchmarks.system.Workers;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** From the commit to the start of the handler, at a steady rate. */
 final class Latency implements Scenario {
@@ -34,7 +35,7 @@ final class Latency implements Scenario {
     public String about() {
         return "From the end of the commit to the start of the handler, messages at a steady rate, "
                 + (elsewhere
-                        ? "written by one process and handled by another."
+                        ? "written by one process and handled by another, which has handled a backlog before."
                         : "written and handled by one process.");
     }
 
@@ -75,11 +76,20 @@ final class Latency implements Scenario {
     }
 
     private static Percentiles other(Lab lab, SystemUnderTest system, int perSecond) throws Exception {
-        system.fill(Lab.TOPIC, 0, 0);
+        system.fill(Lab.TOPIC, lab.scale().messages(system) / 4, lab.scale().payloadBytes());
         SteadyLoad load = new SteadyLoad(perSecond, lab.scale().steady());
-        try (WorkerProcess process = WorkerProcess.start(lab.server(), system.name(), load::started);
+        AtomicBoolean warm = new AtomicBoolean();
+        WorkerProcess.Listener listener = (payload, nanos) -> {
+            if (warm.get()) {
+                load.started(payload, nanos);
+            }
+        };
+        try (WorkerProcess process = WorkerProcess.start(lab.server(), system.name(), listener);
                 Producer producer = system.producer()) {
             process.begin();
+            TimedDrain.awaitDone(system);
+            process.awaitHeard();
+            warm.set(true);
             Percentiles took = load.send(producer, Lab.TOPIC, lab.scale().payloadBytes());
             TimedDrain.awaitDone(system);
             return took;

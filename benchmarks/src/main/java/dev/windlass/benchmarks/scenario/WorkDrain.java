@@ -1,6 +1,6 @@
 package dev.windlass.benchmarks.scenario;
 
-import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
 import dev.windlass.benchmarks.report.Unit;
 import dev.windlass.benchmarks.scenario.Lab.Step;
 import dev.windlass.benchmarks.system.WindlassSystem;
@@ -8,9 +8,6 @@ import dev.windlass.work.WorkItem;
 import dev.windlass.work.WorkOptions;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 
 /** A backlog in the work queue. */
 final class WorkDrain implements Scenario {
@@ -88,22 +85,10 @@ final class WorkDrain implements Scenario {
                 .execute(FILL.formatted(
                         messages, lab.scale().payloadBytes(), system.tables().schema(), Lab.TOPIC, TYPE, priority));
         system.tables().settle("work");
-        AtomicLong first = new AtomicLong();
-        CountDownLatch all = new CountDownLatch(messages);
-        try (Windlass windlass = system.builder()
+        WindlassDrain drain = new WindlassDrain(messages);
+        WindlassBuilder builder = system.builder()
                 .work(WorkOptions.defaults().withBatchSize(1000).withRetention(Duration.ZERO))
-                .workHandler(Lab.TOPIC, TYPE, (WorkItem item) -> {
-                    first.compareAndSet(0, System.nanoTime());
-                    all.countDown();
-                })
-                .start()) {
-            if (!windlass.isRunning() || !all.await(15, TimeUnit.MINUTES)) {
-                throw new IllegalStateException("expected all items handled, got " + all.getCount() + " left");
-            }
-            while (!system.tables().isTrue("select not exists (select from work)")) {
-                Thread.sleep(2);
-            }
-            return messages / ((System.nanoTime() - first.get()) / 1e9);
-        }
+                .workHandler(Lab.TOPIC, TYPE, (WorkItem item) -> drain.handled());
+        return drain.rate(builder, system.tables(), "select not exists (select from work)");
     }
 }

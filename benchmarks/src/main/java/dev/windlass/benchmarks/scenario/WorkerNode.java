@@ -24,6 +24,7 @@ final class WorkerNode {
     static final String READY = "ready";
     static final String BEGIN = "begin";
     static final String REST = "rest";
+    static final String PING = "ping";
     static final String STARTED = "started ";
     static final String PEAK = "peak ";
 
@@ -65,8 +66,8 @@ final class WorkerNode {
                 begin();
             } else if (line.equals(REST)) {
                 rest();
-            } else {
-                throw new IOException("expected " + BEGIN + " or " + REST + ", got " + line);
+            } else if (!line.equals(PING)) {
+                throw new IOException("expected " + BEGIN + ", " + REST + " or " + PING + ", got " + line);
             }
             System.out.println(READY);
         }

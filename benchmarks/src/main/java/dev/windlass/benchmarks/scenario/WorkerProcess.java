@@ -110,6 +110,11 @@ final class WorkerProcess implements AutoCloseable {
         tell(WorkerNode.BEGIN);
     }
 
+    /** Waits until all that it has told so far has been heard. */
+    void awaitHeard() throws Exception {
+        tell(WorkerNode.PING);
+    }
+
     /** Lets it stop, when it has finished what it has. */
     void rest() throws Exception {
         tell(WorkerNode.REST);

@@ -11,6 +11,12 @@ public record Server(String url, String user, String password) {
         }
     }
 
+    /** The same, whose connections have their statements counted; needs pg_stat_statements and a superuser. */
+    public Server counting() {
+        String option = "options=-c%20pg_stat_statements.track%3Dtop";
+        return new Server(url + (url.contains("?") ? "&" : "?") + option, user, password);
+    }
+
     /** Connections whose unqualified names are of this schema. */
     public HikariDataSource pool(String schema, int size) {
         HikariConfig config = new HikariConfig();
