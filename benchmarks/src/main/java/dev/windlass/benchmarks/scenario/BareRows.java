@@ -3,6 +3,7 @@ package dev.windlass.benchmarks.scenario;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.windlass.benchmarks.system.Payloads;
 import dev.windlass.benchmarks.system.Tables;
+import dev.windlass.benchmarks.system.WindlassSystem;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -31,7 +32,7 @@ final class BareRows implements AutoCloseable {
 
     BareRows(Lab lab) throws SQLException {
         tables = new Tables(lab.server(), "bench_bare_" + lab.label());
-        pool = lab.server().pool(tables.schema(), BusinessTable.THREADS + 1);
+        pool = lab.server().pool(tables.schema(), WindlassSystem.CONNECTIONS);
         business = new BusinessTable(tables.schema() + ".orders");
         payload = Payloads.of(0, lab.scale().payloadBytes());
         tables.execute("drop schema if exists " + tables.schema() + " cascade");

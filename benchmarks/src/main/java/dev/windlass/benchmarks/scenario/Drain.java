@@ -17,25 +17,35 @@ final class Drain implements Scenario {
     static final String LIMIT = "server limit, deleted";
     private static final String LIMIT_KEPT = "server limit, kept";
 
+    private static final int LONGER = 4;
+
+    private final boolean isLong;
     /** Of this round. */
     private final Map<String, Double> limits = new HashMap<>();
 
+    /** @param isLong with four times the messages, by Windlass alone: how far it is from the limit when everything is warm */
+    Drain(boolean isLong) {
+        this.isLong = isLong;
+    }
+
     @Override
     public String name() {
-        return "drain";
+        return isLong ? "drain-long" : "drain";
     }
 
     @Override
     public String title() {
-        return "Drain of a backlog";
+        return isLong ? "Drain of a larger backlog" : "Drain of a backlog";
     }
 
     @Override
     public String about() {
-        return "Messages of 200 bytes that do nothing are there; workers of one process handle them. The server's limit is a"
-                + " stored procedure that claims and acks through Windlass's own routines in the same table: the best over 1 to 3"
-                + " sessions and batches of 100, 500 and 1,000. Systems that keep handled messages are compared with the limit"
-                + " that keeps them.";
+        return isLong
+                ? "The same with four times the messages, by Windlass alone."
+                : "Messages of 200 bytes that do nothing are there; workers of one process handle them. The server's limit is a"
+                        + " stored procedure that claims and acks through Windlass's own routines in the same table: the best over 1 to 3"
+                        + " sessions and batches of 100, 500 and 1,000. Systems that keep handled messages are compared with the limit"
+                        + " that keeps them.";
     }
 
     @Override
@@ -46,10 +56,14 @@ final class Drain implements Scenario {
     @Override
     public void run(Lab lab) throws Exception {
         List<Step> steps = new ArrayList<>();
+        if (isLong) {
+            lab.systems(each -> !(each instanceof WindlassSystem))
+                    .forEach(each -> lab.leaveOut(each.name(), "measured with the smaller backlog"));
+        }
         limit(lab, steps, "windlass-tuned", LIMIT);
         limit(lab, steps, "windlass-tuned-kept", LIMIT_KEPT);
-        for (SystemUnderTest system : lab.systems(each -> true)) {
-            int messages = lab.scale().messages(system);
+        for (SystemUnderTest system : lab.systems(each -> !isLong || each instanceof WindlassSystem)) {
+            int messages = lab.scale().messages(system) * times();
             String limit = keeps(system) ? LIMIT_KEPT : LIMIT;
             steps.add(new Step(system.name(), sink -> {
                 double rate = TimedDrain.of(system, messages, lab.scale().payloadBytes())
@@ -60,7 +74,15 @@ final class Drain implements Scenario {
                 }
             }));
         }
-        lab.interleave(steps);
+        if (isLong) {
+            lab.interleaveWarm(steps);
+        } else {
+            lab.interleave(steps);
+        }
+    }
+
+    private int times() {
+        return isLong ? LONGER : 1;
     }
 
     private static boolean keeps(SystemUnderTest system) {
@@ -70,11 +92,11 @@ final class Drain implements Scenario {
     }
 
     private void limit(Lab lab, List<Step> steps, String of, String name) throws Exception {
-        int messages = lab.scale().messages();
+        int messages = lab.scale().messages() * times();
         int bytes = lab.scale().payloadBytes();
         if (lab.windlass(of).isPresent()) {
             ServerLimit limit = new ServerLimit(lab.windlass(of).get(), Lab.TOPIC);
-            limit.search(messages / 2, bytes);
+            limit.search(lab.scale().messages() / 2, bytes);
             steps.add(new Step(name, sink -> {
                 double rate = limit.drain(messages, bytes);
                 limits.put(name, rate);

@@ -11,6 +11,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 
 /** Writing: many in a call, and one with a business change. */
 final class Enqueue implements Scenario {
@@ -49,12 +50,8 @@ final class Enqueue implements Scenario {
     public void run(Lab lab) throws Exception {
         try (BareRows rows = new BareRows(lab)) {
             List<Step> steps = new ArrayList<>();
-            steps.add(new Step(BareRows.NAME, sink -> {
-                rows.empty();
-                bare.put(MANY, BareRows.rate(calls(lab) * PER_CALL, 1, PER_CALL, () -> rows.batch(PER_CALL)));
-                bare.put(TOGETHER, BareRows.rate(transactions(lab), BusinessTable.THREADS, 1, rows::together));
-                bare.forEach((measure, rate) -> sink.put(measure, Unit.PER_SECOND, rate));
-            }));
+            steps.add(bare(
+                    rows, MANY, () -> BareRows.rate(calls(lab) * PER_CALL, 1, PER_CALL, () -> rows.batch(PER_CALL))));
             for (SystemUnderTest system : lab.different()) {
                 steps.add(new Step(system.name(), sink -> {
                     double rate = many(lab, system);
@@ -62,6 +59,8 @@ final class Enqueue implements Scenario {
                     sink.put(OF_BARE_MANY, Unit.PART, rate / bare.getOrDefault(MANY, Double.NaN));
                 }));
             }
+            steps.add(bare(
+                    rows, TOGETHER, () -> BareRows.rate(transactions(lab), BusinessTable.THREADS, 1, rows::together)));
             for (SystemUnderTest system : lab.able(lab.different(), Ability.TRANSACTION)) {
                 steps.add(new Step(system.name(), sink -> {
                     double rate = together(lab, system, rows.business());
@@ -73,12 +72,20 @@ final class Enqueue implements Scenario {
         }
     }
 
+    private Step bare(BareRows rows, String measure, Callable<Double> rate) {
+        return new Step(BareRows.NAME, sink -> {
+            rows.empty();
+            bare.put(measure, rate.call());
+            sink.put(measure, Unit.PER_SECOND, bare.get(measure));
+        });
+    }
+
     private static int calls(Lab lab) {
         return Math.max(1, lab.scale().messages() / PER_CALL / 2);
     }
 
     private static int transactions(Lab lab) {
-        return Math.max(40, lab.scale().messages() / 10);
+        return Math.max(40, lab.scale().messages() / 5);
     }
 
     private static double many(Lab lab, SystemUnderTest system) throws Exception {

@@ -51,10 +51,15 @@ final class Processes implements Scenario {
             for (int i = 0; i < lab.scale().processes(); i++) {
                 processes.add(WorkerProcess.start(lab.server(), system.name(), List.of()));
             }
-            drain(lab, system, processes);
+            int messages = lab.scale().messages(system);
+            int bytes = lab.scale().payloadBytes();
+            drain(system, messages, bytes, processes);
             for (int count : COUNTS) {
                 if (count <= processes.size()) {
-                    sink.put(measure(count), Unit.PER_SECOND, drain(lab, system, processes.subList(0, count)));
+                    sink.put(
+                            measure(count),
+                            Unit.PER_SECOND,
+                            drain(system, messages, bytes, processes.subList(0, count)));
                 }
             }
         } finally {
@@ -64,9 +69,9 @@ final class Processes implements Scenario {
         }
     }
 
-    private static double drain(Lab lab, SystemUnderTest system, List<WorkerProcess> processes) throws Exception {
-        int messages = lab.scale().messages(system);
-        system.fill(Lab.TOPIC, messages, lab.scale().payloadBytes());
+    static double drain(SystemUnderTest system, int messages, int bytes, List<WorkerProcess> processes)
+            throws Exception {
+        system.fill(Lab.TOPIC, messages, bytes);
         for (WorkerProcess each : processes) {
             each.begin();
         }

@@ -38,7 +38,7 @@ public record Scale(
     /** Up to an hour on a small machine. */
     public static Scale usual() {
         return new Scale(
-                3, true, 100_000, 200, Duration.ofSeconds(6), Duration.ofSeconds(45), 1_000_000, 10_000, 1_000_000, 8);
+                3, true, 100_000, 200, Duration.ofSeconds(6), Duration.ofSeconds(30), 1_000_000, 10_000, 1_000_000, 8);
     }
 
     /** Some minutes. */

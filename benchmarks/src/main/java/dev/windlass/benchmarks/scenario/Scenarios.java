@@ -8,7 +8,9 @@ public final class Scenarios {
 
     public static List<Scenario> all() {
         return List.of(
-                new Drain(),
+                new Drain(false),
+                new Drain(true),
+                new ColdStart(),
                 new Enqueue(),
                 new Latency(false),
                 new Latency(true),

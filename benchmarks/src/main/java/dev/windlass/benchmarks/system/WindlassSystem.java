@@ -12,7 +12,7 @@ import java.util.List;
 
 /** Windlass, in one of the ways it can be set up. */
 public final class WindlassSystem implements SystemUnderTest {
-    private static final int CONNECTIONS = 16;
+    public static final int CONNECTIONS = 16;
     private static final int PER_CALL = 1000;
     private static final String FILL = """
             do $$
