@@ -26,7 +26,7 @@ final class BenchmarkServer implements AutoCloseable {
     static BenchmarkServer embedded(boolean fsync) {
         EmbeddedPostgres postgres = EmbeddedPostgres.start(EmbeddedPostgres.Options.defaults()
                 .withFsync(fsync)
-                .withSetting("max_connections", "600")
+                .withSetting("max_connections", "1000")
                 .withSetting("shared_buffers", "1GB")
                 // Rounds start after a checkpoint, and none should fall into one.
                 .withSetting("max_wal_size", "8GB")

@@ -23,7 +23,7 @@ final class Processes implements Scenario {
 
     @Override
     public String about() {
-        return "The same drain by 1 to 8 worker processes on this machine. Each process has handled a backlog before, to warm up."
+        return "The same drain by 1 to 8 worker processes on this machine. Each process has handled a backlog alone before, to warm up."
                 + " From the first handler of any process until the database says that nothing is left.";
     }
 
@@ -53,7 +53,9 @@ final class Processes implements Scenario {
             }
             int messages = lab.scale().messages(system);
             int bytes = lab.scale().payloadBytes();
-            drain(system, messages, bytes, processes);
+            for (WorkerProcess each : processes) {
+                drain(system, messages, bytes, List.of(each));
+            }
             for (int count : COUNTS) {
                 if (count <= processes.size()) {
                     sink.put(
