@@ -1,17 +1,23 @@
 package dev.windlass;
 
 import dev.windlass.base.Feature;
+import dev.windlass.base.QueueKind;
 import dev.windlass.base.WindlassOptions;
 import dev.windlass.internal.database.Database;
 import dev.windlass.internal.database.Transactions;
 import dev.windlass.internal.dispatch.Dispatcher;
+import dev.windlass.internal.event.Events;
+import dev.windlass.internal.event.Listeners;
 import dev.windlass.internal.inbox.InboxNode;
 import dev.windlass.internal.lease.LeaseNode;
+import dev.windlass.internal.loop.Loop;
 import dev.windlass.internal.loop.Node;
 import dev.windlass.internal.loop.Workers;
 import dev.windlass.internal.outbox.OutboxNode;
+import dev.windlass.internal.queue.Measuring;
 import dev.windlass.internal.schedule.ScheduleNode;
 import dev.windlass.internal.work.WorkNode;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -20,6 +26,7 @@ import java.util.stream.Stream;
 final class FeatureNodes {
     final Database database;
     final Node node;
+    private final Listeners listeners;
     final Transactions transactions;
     final OutboxNode outbox;
     final LeaseNode leases;
@@ -28,6 +35,8 @@ final class FeatureNodes {
     final ScheduleNode schedule;
     private final Set<Feature> features;
     private final boolean sharesWorkers;
+    private final List<Measuring> measurings;
+    private final MinuteByMinute measuring;
 
     FeatureNodes(WindlassBuilder builder) {
         WindlassOptions options = builder.options;
@@ -35,11 +44,13 @@ final class FeatureNodes {
         sharesWorkers = builder.shared != null;
         Node.Shared shared = builder.shared == null ? Node.Shared.none(new Workers()) : builder.shared;
         Workers workers = shared.workers();
-        database = builder.database(builder.dataSource).cancelling(workers::later);
+        listeners = Listeners.to(builder.listeners);
+        Events events = listeners.and(builder.fleetListeners);
+        database = builder.database(builder.dataSource, events).cancelling(workers::later);
         transactions = new Transactions(database, this::committed);
         Database background = builder.background == null
                 ? database
-                : builder.database(builder.background).cancelling(workers::later);
+                : builder.database(builder.background, events).cancelling(workers::later);
         node = new Node(database, background, shared, options.wakeUp(), options.maxPollingInterval());
         node.onCommit(this::committed);
         outbox = new OutboxNode(
@@ -48,8 +59,7 @@ final class FeatureNodes {
                 options,
                 builder.outbox,
                 builder.outboxHandlers.handlings(builder.outbox.queue().handlers(), handler -> handler::handle),
-                builder.codec,
-                builder.telemetry);
+                builder.codec);
         leases = new LeaseNode(database, node, options, builder.leases, builder.clock);
         inbox = new InboxNode(
                 database.named(database.name() + " inbox"),
@@ -58,8 +68,7 @@ final class FeatureNodes {
                 builder.inbox,
                 builder.inboxHandlers,
                 transactions,
-                builder.codec,
-                builder.telemetry);
+                builder.codec);
         work = new WorkNode(
                 database.named(database.name() + " work"),
                 node,
@@ -67,8 +76,7 @@ final class FeatureNodes {
                 builder.work,
                 builder.workHandlers,
                 transactions,
-                builder.codec,
-                builder.telemetry);
+                builder.codec);
         schedule = new ScheduleNode(
                 database.named(database.name() + " schedule"),
                 node,
@@ -79,6 +87,43 @@ final class FeatureNodes {
                 List.copyOf(builder.ownJobs.values()),
                 outbox,
                 builder.codec);
+        measurings = measurings(builder);
+        measuring = new MinuteByMinute(builder, this);
+    }
+
+    /** All that runs in the background, of the features that were asked for. */
+    List<Loop> loops() {
+        List<Loop> loops = new ArrayList<>();
+        dispatchers().forEach(dispatcher -> loops.addAll(dispatcher.loops()));
+        if (has(Feature.SCHEDULE)) {
+            loops.addAll(schedule.loops());
+        }
+        return loops;
+    }
+
+    /** How much there is in each queue of the features that were asked for. */
+    List<Measuring> measurings() {
+        return measurings;
+    }
+
+    private List<Measuring> measurings(WindlassBuilder builder) {
+        Database answering = database.answeringWithin(builder.health.timeout());
+        String outboxTable = builder.outbox.tableName();
+        List<Measuring> all = new ArrayList<>();
+        if (has(Feature.OUTBOX)) {
+            all.add(new Measuring(answering, outboxTable, QueueKind.OUTBOX));
+        }
+        if (has(Feature.INBOX)) {
+            all.add(new Measuring(answering, builder.inbox.tableName(), QueueKind.INBOX));
+        }
+        if (has(Feature.WORK)) {
+            all.add(new Measuring(answering, builder.work.tableName(), QueueKind.WORK));
+        }
+        if (has(Feature.SCHEDULE)) {
+            all.add(new Measuring(answering, outboxTable + "_timer", QueueKind.TIMERS));
+            all.add(new Measuring(answering, outboxTable + "_job_run", QueueKind.RUNS));
+        }
+        return List.copyOf(all);
     }
 
     boolean has(Feature feature) {
@@ -114,6 +159,7 @@ final class FeatureNodes {
         start(Feature.WORK, work::start);
         start(Feature.SCHEDULE, schedule::start);
         node.lookout().start();
+        measuring.start();
     }
 
     private void start(Feature feature, Runnable part) {
@@ -132,13 +178,15 @@ final class FeatureNodes {
 
     /** Takes nothing more. Waits for nothing. */
     void stopClaiming() {
+        measuring.askToStop();
         node.lookout().askToStop();
         schedule.askToStop();
         dispatchers().forEach(Dispatcher::askToStop);
     }
 
-    /** When everything else has ended. Threads that others use too are theirs. */
+    /** When everything else has ended. Threads and listeners that others use too are theirs. */
     void closeWorkers() {
+        listeners.close();
         if (!sharesWorkers) {
             node.workers().close();
         }

@@ -2,6 +2,7 @@ package dev.windlass;
 
 import dev.windlass.base.WindlassException;
 import dev.windlass.inbox.Inbox;
+import dev.windlass.internal.event.Listeners;
 import dev.windlass.internal.fleet.FairTurnstile;
 import dev.windlass.internal.fleet.Parallel;
 import dev.windlass.internal.fleet.RecentAttention;
@@ -59,6 +60,7 @@ public final class Fleet implements AutoCloseable {
     private static final Duration DISCOVERY_AGAIN = Duration.ofSeconds(30);
 
     private final Workers workers = new Workers();
+    private final Listeners listeners;
     private final StoreSet<Windlass> stores;
     private final @Nullable DatabaseDiscovery discovery;
     private final List<Store> listed;
@@ -82,13 +84,17 @@ public final class Fleet implements AutoCloseable {
                 new Places(options.concurrency(), options.concurrency() / 2),
                 new FairTurnstile(options, workers),
                 new RecentAttention(options.keptConnections(), workers));
+        listeners = Listeners.to(builder.listeners);
         stores = new StoreSet<>(
-                (store, source) ->
-                        builder.windlass(store, source).sharing(shared).start(),
+                (store, source) -> builder.windlass(store, source)
+                        .sharing(shared)
+                        .telling(listeners)
+                        .start(),
                 Windlass::close,
                 FleetBuilder::inWords,
                 new Parallel(workers, options.parallelism()),
-                workers);
+                workers,
+                listeners);
         refreshing = new Loop("discovering stores", workers, this::refreshByItself);
     }
 
@@ -265,6 +271,7 @@ public final class Fleet implements AutoCloseable {
             refreshing.askToStop();
             interrupted |= stores.close(Windlass::stopClaiming, Windlass::endGrace);
             workers.close();
+            listeners.close();
             removeHook();
             log.info("the fleet has stopped");
             ended.countDown();

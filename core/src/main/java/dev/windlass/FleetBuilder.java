@@ -1,6 +1,7 @@
 package dev.windlass;
 
 import dev.windlass.base.WindlassException;
+import dev.windlass.event.WindlassListener;
 import dev.windlass.internal.fleet.OpenedSource;
 import dev.windlass.internal.fleet.Parallel;
 import dev.windlass.internal.loop.Workers;
@@ -35,6 +36,7 @@ public final class FleetBuilder {
     private BiConsumer<Store, WindlassBuilder> description = (store, windlass) -> {};
     FleetOptions options = FleetOptions.defaults();
     UnaryOperator<String> routing = key -> key;
+    final List<WindlassListener> listeners = new ArrayList<>();
     private boolean ensureSchema;
     private boolean closeOnShutdown;
 
@@ -63,6 +65,12 @@ public final class FleetBuilder {
     /** Which store belongs to a key: {@link dev.windlass.store.Shards}, say. Without this, the key is its identifier. */
     public FleetBuilder routing(UnaryOperator<String> routing) {
         this.routing = Require.present("routing", routing);
+        return this;
+    }
+
+    /** Tells what happens in all stores, and which stores come and go; several can listen. */
+    public FleetBuilder listener(WindlassListener listener) {
+        listeners.add(Require.present("listener", listener));
         return this;
     }
 

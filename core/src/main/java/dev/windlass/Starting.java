@@ -151,6 +151,10 @@ final class Starting {
         }
     }
 
+    Migrator migrator() {
+        return migrator;
+    }
+
     boolean isRunning() {
         return begun && !ended;
     }

@@ -5,6 +5,7 @@ import dev.windlass.base.Feature;
 import dev.windlass.base.MonotonicClock;
 import dev.windlass.base.TransactionalWork;
 import dev.windlass.base.WindlassException;
+import dev.windlass.health.Health;
 import dev.windlass.inbox.Inbox;
 import dev.windlass.internal.support.Require;
 import dev.windlass.join.Joins;
@@ -38,6 +39,7 @@ public final class Windlass implements AutoCloseable {
 
     private final FeatureNodes nodes;
     private final Starting starting;
+    private final NodeHealth health;
     private final Duration shutdownGrace;
     private volatile @Nullable Deadline graceEnds;
     private volatile @Nullable Thread closer;
@@ -48,6 +50,7 @@ public final class Windlass implements AutoCloseable {
     Windlass(WindlassBuilder builder) {
         nodes = new FeatureNodes(builder);
         starting = new Starting(builder, nodes);
+        health = new NodeHealth(builder, nodes, starting);
         shutdownGrace = builder.options.shutdownGrace();
         closeOnShutdown = builder.closeOnShutdown;
         new PoolCheck(builder, nodes).run();
@@ -86,6 +89,11 @@ public final class Windlass implements AutoCloseable {
 
     public Jobs jobs() {
         return nodes.its(Feature.SCHEDULE, nodes.schedule).jobs();
+    }
+
+    /** Whether this node and its database are well. */
+    public Health health() {
+        return health;
     }
 
     /**

@@ -7,12 +7,16 @@ import dev.windlass.base.PayloadCodec;
 import dev.windlass.base.Topic;
 import dev.windlass.base.WindlassException;
 import dev.windlass.base.WindlassOptions;
+import dev.windlass.event.WindlassListener;
+import dev.windlass.health.HealthCheck;
+import dev.windlass.health.HealthOptions;
 import dev.windlass.inbox.InboxHandler;
 import dev.windlass.inbox.InboxOptions;
 import dev.windlass.internal.database.Database;
 import dev.windlass.internal.dispatch.Handlers;
-import dev.windlass.internal.dispatch.Telemetry;
 import dev.windlass.internal.engine.PostgresDialect;
+import dev.windlass.internal.event.Events;
+import dev.windlass.internal.event.Listeners;
 import dev.windlass.internal.inbox.InboxHandlers;
 import dev.windlass.internal.loop.Node;
 import dev.windlass.internal.schema.Component;
@@ -26,10 +30,13 @@ import dev.windlass.schedule.Job;
 import dev.windlass.schedule.JobSet;
 import dev.windlass.schedule.ScheduleOptions;
 import dev.windlass.schema.Migrator;
+import dev.windlass.trace.Tracing;
 import dev.windlass.work.WorkHandler;
 import dev.windlass.work.WorkOptions;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -58,9 +65,13 @@ public final class WindlassBuilder {
     final Map<String, JobSet> jobs = new LinkedHashMap<>();
     final Map<String, Job> ownJobs = new LinkedHashMap<>();
     PayloadCodec codec = PayloadCodec.standard();
-    Telemetry telemetry = Telemetry.NONE;
+    Tracing tracing = Tracing.NONE;
+    final List<WindlassListener> listeners = new ArrayList<>();
+    final Map<String, HealthCheck> healthChecks = new LinkedHashMap<>();
+    HealthOptions health = HealthOptions.defaults();
     String name = "windlass";
     Node.@Nullable Shared shared;
+    Listeners fleetListeners = Listeners.NONE;
     boolean ensureSchema;
     boolean closeOnShutdown;
 
@@ -204,10 +215,36 @@ public final class WindlassBuilder {
         return this;
     }
 
-    /** Internal until metrics are part of the API. */
-    @SuppressWarnings("exports")
-    public WindlassBuilder telemetry(Telemetry telemetry) {
-        this.telemetry = Require.present("telemetry", telemetry);
+    /** Tells what happens; several can listen. In a fleet, {@link FleetBuilder#listener} hears all stores on one thread. */
+    public WindlassBuilder listener(WindlassListener listener) {
+        listeners.add(Require.present("listener", listener));
+        return this;
+    }
+
+    /** Joins traces of what writes messages with those of what handles them. */
+    public WindlassBuilder tracing(Tracing tracing) {
+        this.tracing = Require.present("tracing", tracing);
+        return this;
+    }
+
+    public WindlassBuilder health(HealthOptions options) {
+        this.health = Require.present("set of health options", options);
+        return this;
+    }
+
+    /** A check of the program's own, which {@link Windlass#health} does beside the others. */
+    public WindlassBuilder healthCheck(String name, HealthCheck check) {
+        Require.text("name of the check", name, 100);
+        if (NodeHealth.NAMES.contains(name)
+                || healthChecks.putIfAbsent(name, Require.present("check", check)) != null) {
+            throw new IllegalArgumentException("expected checks with different names, got two with \"" + name + "\"");
+        }
+        return this;
+    }
+
+    /** Those of the fleet hear it, too. */
+    WindlassBuilder telling(Listeners listeners) {
+        this.fleetListeners = listeners;
         return this;
     }
 
@@ -356,7 +393,11 @@ public final class WindlassBuilder {
     }
 
     Database database(DataSource source) {
-        return new Database(source, new PostgresDialect(), options.schemaName(), name)
+        return database(source, Events.NONE);
+    }
+
+    Database database(DataSource source, Events told) {
+        return new Database(source, new PostgresDialect(), options.schemaName(), name, told, tracing)
                 .allowingAutoCommit(options.autoCommitAllowed())
                 .retryingBy(options.callRetries());
     }

@@ -212,16 +212,12 @@ final class ArchitectureTest {
     private static boolean isSeen(JavaMember member) {
         return (member.getModifiers().contains(JavaModifier.PUBLIC)
                         || member.getModifiers().contains(JavaModifier.PROTECTED))
-                && !member.getModifiers().contains(JavaModifier.SYNTHETIC)
-                && !UNTIL_EVENTS_ARE_PUBLIC.equals(member.getFullName());
+                && !member.getModifiers().contains(JavaModifier.SYNTHETIC);
     }
 
     private static void tell(HasDescription where, JavaClass what, ConditionEvents events) {
         events.add(SimpleConditionEvent.violated(where, where.getDescription() + " names " + what.getName()));
     }
-
-    private static final String UNTIL_EVENTS_ARE_PUBLIC =
-            "dev.windlass.WindlassBuilder.telemetry(dev.windlass.internal.dispatch.Telemetry)";
 
     @ArchTest
     static final ArchRule packagesHaveNoCycles = slices().matching("dev.windlass.(**)")

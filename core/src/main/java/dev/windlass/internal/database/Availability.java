@@ -1,5 +1,7 @@
 package dev.windlass.internal.database;
 
+import dev.windlass.event.WindlassEvent;
+import dev.windlass.internal.event.Events;
 import dev.windlass.internal.support.InWords;
 import java.time.Duration;
 import org.slf4j.Logger;
@@ -17,6 +19,7 @@ final class Availability {
     private static final long SAID_AGAIN_NANOS = Duration.ofMinutes(1).toNanos();
 
     private final String name;
+    private final Events events;
     private volatile boolean away;
     private boolean told;
     private long awaySince;
@@ -26,8 +29,9 @@ final class Availability {
     /**
      * @param name identifies the database in logs
      */
-    Availability(String name) {
+    Availability(String name, Events events) {
         this.name = name;
+        this.events = events;
     }
 
     boolean isAway() {
@@ -44,6 +48,7 @@ final class Availability {
             told = true;
             awaySince = System.nanoTime();
             log.warn("[{}] the database is away: {}; trying again until it is back", name, reason);
+            events.tell(new WindlassEvent.OutageBegan(name, reason));
         }
     }
 
@@ -59,7 +64,9 @@ final class Availability {
         if (told) {
             told = false;
             backSince = System.nanoTime();
-            log.info("[{}] the database is back after {}", name, InWords.of(Duration.ofNanos(backSince - awaySince)));
+            Duration lasted = Duration.ofNanos(backSince - awaySince);
+            log.info("[{}] the database is back after {}", name, InWords.of(lasted));
+            events.tell(new WindlassEvent.OutageEnded(name, lasted));
         }
     }
 
@@ -68,6 +75,7 @@ final class Availability {
         if (System.nanoTime() - starved >= SAID_AGAIN_NANOS) {
             starved = System.nanoTime();
             log.warn("[{}] {}", name, timeout.getMessage());
+            events.tell(new WindlassEvent.ConnectionsExhausted(name));
         }
     }
 }

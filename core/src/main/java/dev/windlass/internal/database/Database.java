@@ -2,7 +2,9 @@ package dev.windlass.internal.database;
 
 import dev.windlass.base.RetryPolicy;
 import dev.windlass.base.WindlassException;
+import dev.windlass.internal.event.Events;
 import dev.windlass.internal.support.Require;
+import dev.windlass.trace.Tracing;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -35,6 +37,9 @@ public final class Database {
     private final DataSource dataSource;
     private final Dialect dialect;
     private final String schema;
+    private final String store;
+    private final Events events;
+    private final Tracing tracing;
     private final Availability availability;
     private final OpenTransactions transactions;
     private final String name;
@@ -44,14 +49,22 @@ public final class Database {
     private final OpenCalls calls;
     private final Later later;
 
-    /**
-     * @param name identifies this store in logs and errors
-     */
     public Database(DataSource dataSource, Dialect dialect, String schema, String name) {
+        this(dataSource, dialect, schema, name, Events.NONE, Tracing.NONE);
+    }
+
+    /**
+     * @param name identifies this store in logs, errors and events
+     */
+    public Database(
+            DataSource dataSource, Dialect dialect, String schema, String name, Events events, Tracing tracing) {
         this.dataSource = dataSource;
         this.dialect = dialect;
         this.schema = schema;
-        this.availability = new Availability(name);
+        this.store = name;
+        this.events = events;
+        this.tracing = tracing;
+        this.availability = new Availability(name, events);
         this.transactions = new OpenTransactions(dialect);
         this.name = name;
         this.answerMillis = 0;
@@ -73,6 +86,9 @@ public final class Database {
         this.dataSource = same.dataSource;
         this.dialect = same.dialect;
         this.schema = same.schema;
+        this.store = same.store;
+        this.events = same.events;
+        this.tracing = same.tracing;
         this.availability = same.availability;
         this.transactions = same.transactions;
         this.name = name;
@@ -114,6 +130,19 @@ public final class Database {
 
     public String name() {
         return name;
+    }
+
+    /** What identifies it in events, whoever of its users it is. */
+    public String store() {
+        return store;
+    }
+
+    public Events events() {
+        return events;
+    }
+
+    public Tracing tracing() {
+        return tracing;
     }
 
     public String schema() {

@@ -97,6 +97,11 @@ final class Attempt<M> implements Running {
         return !alone && claimed.retryCount() == 0 && claimed.leaseExpiries() == 0 && !isCancelled();
     }
 
+    /** Nanoseconds from when it came into this node's hand to the start of its handler; zero if that was never started. */
+    long heldBeforeStart() {
+        return startedAt == 0 ? 0 : startedAt - heldSince;
+    }
+
     /** Nanoseconds since it came into this node's hand. */
     long heldFor() {
         return System.nanoTime() - heldSince;

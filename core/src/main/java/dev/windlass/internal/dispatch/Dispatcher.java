@@ -1,6 +1,7 @@
 package dev.windlass.internal.dispatch;
 
 import dev.windlass.base.Deadline;
+import dev.windlass.base.QueueKind;
 import dev.windlass.internal.database.Call;
 import dev.windlass.internal.database.Database;
 import dev.windlass.internal.loop.Announcer;
@@ -46,6 +47,7 @@ public final class Dispatcher<M> {
     private final Claimer<M> claimer;
     private final Maintenance<M> maintenance;
     private final Announcer announcer;
+    private final QueueEvents events;
     private long askedForOthers = System.nanoTime() - ASK_FOR_OTHERS_NANOS;
 
     public Dispatcher(
@@ -55,7 +57,8 @@ public final class Dispatcher<M> {
             String channel,
             Map<String, Handling<M>> handlings,
             DispatcherOptions options,
-            Telemetry telemetry) {
+            QueueKind queue) {
+        events = new QueueEvents(database, queue);
         Database answering = database.answeringWithin(LONGEST_CALL);
         this.database = answering;
         this.store = store;
@@ -73,7 +76,7 @@ public final class Dispatcher<M> {
                 new OutcomeCalls<>(answering, store, options.queue().lease(), lostClaims, capacity, this::taken);
         completer = new Completer<>(
                 database.name(),
-                late -> new OutcomeWriter<>(answering, calls, telemetry, late::putOff, this::settled),
+                late -> new OutcomeWriter<>(answering, calls, events, late::putOff, this::settled),
                 workers,
                 BatchSize.MOST);
         announcer = new Announcer(answering, channel, workers, options.common().wakeUp());
@@ -81,11 +84,12 @@ public final class Dispatcher<M> {
                 new HeartBeat<>(answering, store, inHand, node, options.queue().lease());
         runner = new HandlerRunner<>(
                 answering,
+                store,
                 inHand,
                 heartBeat,
                 completer,
-                new HandlerLog(database.name(), telemetry, options.common().retriesAsWarnings()),
-                telemetry,
+                new HandlerLog(database.name(), events, options.common().retriesAsWarnings()),
+                events,
                 node,
                 this::circuitChanged);
         watchdog = new Watchdog<>(
@@ -103,12 +107,12 @@ public final class Dispatcher<M> {
                 runner,
                 watchdog,
                 heartBeat,
-                telemetry,
+                events,
                 node,
                 options.queue().maxLeaseExpiries());
         claimer = new Claimer<>(answering, store, capacity, heartBeat, lostClaims, intake, completer, options, node);
         maintenance = new Maintenance<>(
-                answering, store, telemetry, node, options.queue().lease(), claimer::wake);
+                answering, store, events, node, options.queue().lease(), claimer::wake);
     }
 
     private static <M> Duration shortestTimeout(Map<String, Handling<M>> handlings) {
@@ -304,6 +308,35 @@ public final class Dispatcher<M> {
         loops.addAll(claimer.loops());
         loops.add(lostClaims.loop());
         return new Loops(loops);
+    }
+
+    /** All that runs here in the background. */
+    public List<Loop> loops() {
+        List<Loop> loops = new ArrayList<>(loopsBesides().all());
+        loops.addAll(completer.loops());
+        loops.add(heartBeat.loop());
+        loops.add(watchdog.loop());
+        return loops;
+    }
+
+    public QueueKind queue() {
+        return events.queue();
+    }
+
+    public long claimed() {
+        return events.claimed();
+    }
+
+    public long settled() {
+        return events.settled();
+    }
+
+    /** How many messages this node holds although their leases could not be renewed in time. */
+    public long lapsed() {
+        long now = System.nanoTime();
+        return inHand.all().stream()
+                .filter(attempt -> attempt.leaseLeft(now) <= 0)
+                .count();
     }
 
     /** Ends all calls that hang; no other begins. */

@@ -14,13 +14,13 @@ final class HandlerLog {
     private static final Logger log = LoggerFactory.getLogger(Dispatcher.class);
 
     private final String store;
-    private final Telemetry telemetry;
+    private final QueueEvents events;
     private final boolean retriesAsWarnings;
     private final Traces traces = new Traces(MonotonicClock.system());
 
-    HandlerLog(String store, Telemetry telemetry, boolean retriesAsWarnings) {
+    HandlerLog(String store, QueueEvents events, boolean retriesAsWarnings) {
         this.store = store;
-        this.telemetry = telemetry;
+        this.events = events;
         this.retriesAsWarnings = retriesAsWarnings;
     }
 
@@ -161,7 +161,7 @@ final class HandlerLog {
                         circuit.failures(),
                         last,
                         InWords.of(circuit.rest()));
-                telemetry.circuit(store, lane.topic, true);
+                events.circuit(lane.topic, true);
             }
             case RESTS_ON ->
                 log.warn(
@@ -172,7 +172,7 @@ final class HandlerLog {
                         InWords.of(circuit.rest()));
             case CLOSED -> {
                 log.info("[{}] the handler of topic {} works again; the rest is over", store, lane.topic);
-                telemetry.circuit(store, lane.topic, false);
+                events.circuit(lane.topic, false);
             }
             case NONE, SPARED -> {}
         }

@@ -6,24 +6,29 @@ import dev.windlass.internal.loop.Node;
 import dev.windlass.internal.loop.Places;
 import dev.windlass.internal.loop.Workers;
 import dev.windlass.internal.queue.WorkStore;
+import dev.windlass.trace.Tracing;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.RejectedExecutionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.MDC;
 
 /** Runs handlers on worker threads, and says what is to be written about each. */
 final class HandlerRunner<M> {
     private static final Logger log = LoggerFactory.getLogger(HandlerRunner.class);
 
+    private static final String MESSAGE = "windlass.message";
+    private static final String CORRELATION = "windlass.correlation";
+
     private final Database database;
+    private final WorkStore<M> store;
     private final InHand<M> inHand;
     private final HeartBeat<M> heartBeat;
     private final Completer<M> completer;
     private final HandlerLog handlerLog;
-    private final Telemetry telemetry;
+    private final QueueEvents events;
     private final Workers workers;
     private final Places places;
     private final Runnable circuitChanged;
@@ -34,19 +39,21 @@ final class HandlerRunner<M> {
      */
     HandlerRunner(
             Database database,
+            WorkStore<M> store,
             InHand<M> inHand,
             HeartBeat<M> heartBeat,
             Completer<M> completer,
             HandlerLog handlerLog,
-            Telemetry telemetry,
+            QueueEvents events,
             Node node,
             Runnable circuitChanged) {
         this.database = database;
+        this.store = store;
         this.inHand = inHand;
         this.heartBeat = heartBeat;
         this.completer = completer;
         this.handlerLog = handlerLog;
-        this.telemetry = telemetry;
+        this.events = events;
         this.workers = node.workers();
         this.places = node.places();
         this.circuitChanged = circuitChanged;
@@ -145,7 +152,7 @@ final class HandlerRunner<M> {
 
     private void conclude(Attempt<M> attempt, Outcome outcome, long took) {
         completer.add(attempt, outcome);
-        telemetry.handled(database.name(), attempt.claimed.topic(), outcome, Duration.ofNanos(took));
+        events.handled(attempt.claimed, outcome, attempt.heldBeforeStart(), took);
     }
 
     /** What goes wrong before the handler has been started is not held against the message. */
@@ -198,13 +205,44 @@ final class HandlerRunner<M> {
         Handling<M> handling = attempt.handling;
         attempt.begin();
         try {
-            if (!isHandledTogether(attempt)) {
-                handling.handle(message, attempt);
-            }
+            traced(attempt, message, () -> {
+                if (!isHandledTogether(attempt)) {
+                    handling.handle(message, attempt);
+                }
+            });
             return attempt.isOverdue() && !attempt.isEndedByHandler() ? handling.didNotStop() : new Result.Done();
         } catch (Throwable e) {
             return afterFailure(attempt, e);
         }
+    }
+
+    /** What the handler logs, and what it traces, tells which message it was. */
+    private void traced(Attempt<M> attempt, M message, Tracing.Work handler) throws Exception {
+        WorkStore.Origin origin = store.origin(message);
+        String id = attempt.claimed.id().toString();
+        MDC.put(MESSAGE, id);
+        origin.correlationId().ifPresent(correlation -> MDC.put(CORRELATION, correlation));
+        try {
+            if (database.tracing() == Tracing.NONE) {
+                handler.run();
+            } else {
+                database.tracing().handled(received(attempt, id, origin), handler);
+            }
+        } finally {
+            MDC.remove(MESSAGE);
+            MDC.remove(CORRELATION);
+        }
+    }
+
+    private Tracing.Received received(Attempt<M> attempt, String id, WorkStore.Origin origin) {
+        return new Tracing.Received(
+                database.store(),
+                events.queue(),
+                attempt.claimed.topic(),
+                id,
+                attempt.claimed.retryCount() + 1,
+                origin.correlationId(),
+                origin.headers());
     }
 
     /**

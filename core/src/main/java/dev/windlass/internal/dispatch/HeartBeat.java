@@ -64,6 +64,10 @@ final class HeartBeat<M> {
         loop.start(Loop.PARKED);
     }
 
+    Loop loop() {
+        return loop;
+    }
+
     /** There is something to renew again. */
     void begin() {
         loop.wakeWithin(period);

@@ -28,7 +28,7 @@ final class Intake<M> {
     private final HandlerRunner<M> runner;
     private final Watchdog<M> watchdog;
     private final HeartBeat<M> heartBeat;
-    private final Telemetry telemetry;
+    private final QueueEvents events;
     private final Node node;
     private final int maxLeaseExpiries;
     private volatile long lastUnknown = System.nanoTime() - QUIET_NANOS;
@@ -43,7 +43,7 @@ final class Intake<M> {
             HandlerRunner<M> runner,
             Watchdog<M> watchdog,
             HeartBeat<M> heartBeat,
-            Telemetry telemetry,
+            QueueEvents events,
             Node node,
             int maxLeaseExpiries) {
         this.database = database;
@@ -52,7 +52,7 @@ final class Intake<M> {
         this.runner = runner;
         this.watchdog = watchdog;
         this.heartBeat = heartBeat;
-        this.telemetry = telemetry;
+        this.events = events;
         this.node = node;
         this.maxLeaseExpiries = maxLeaseExpiries;
     }
@@ -65,7 +65,7 @@ final class Intake<M> {
     void accept(List<Claimed<M>> claimed, long leaseUntil) {
         log.debug("[{}] claimed {} messages", database.name(), claimed.size());
         node.busy();
-        telemetry.claimed(database.name(), claimed.size());
+        events.claimed(claimed.size());
         List<Attempt<M>> all = new ArrayList<>(claimed.size());
         for (Claimed<M> each : claimed) {
             all.add(inHand.attempt(each, leaseUntil));
@@ -130,6 +130,7 @@ final class Intake<M> {
         long now = System.nanoTime();
         if (now - lastUnknown >= QUIET_NANOS) {
             lastUnknown = now;
+            events.unhandled(attempt.claimed.topic());
             log.warn(
                     "[{}] this node has no handler for {} of {}, and for others like it maybe; they are put off by {} and tried"
                             + " again",

@@ -6,6 +6,7 @@ import dev.windlass.internal.loop.Chores;
 import dev.windlass.internal.loop.Lookout;
 import dev.windlass.internal.loop.Loop;
 import dev.windlass.internal.loop.Node;
+import dev.windlass.internal.queue.StuckWatch;
 import dev.windlass.internal.queue.WorkStore;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -33,7 +34,7 @@ final class Maintenance<M> {
 
     private final Database database;
     private final WorkStore<M> store;
-    private final Telemetry telemetry;
+    private final QueueEvents events;
     private final Duration lease;
     private final Runnable foundWork;
     private final Chores leases;
@@ -47,22 +48,25 @@ final class Maintenance<M> {
     private final Map<String, Long> warned = new HashMap<>();
 
     Maintenance(
-            Database database, WorkStore<M> store, Telemetry telemetry, Node node, Duration lease, Runnable foundWork) {
+            Database database, WorkStore<M> store, QueueEvents events, Node node, Duration lease, Runnable foundWork) {
         this.database = database;
         this.store = store;
-        this.telemetry = telemetry;
+        this.events = events;
         this.lease = lease;
         this.foundWork = foundWork;
         String name = "[" + database.name() + "] ";
+        StuckWatch stuck = new StuckWatch(database, events.queue(), store);
         leases = Chores.onDemand(
                 name + "maintenance of leases",
                 node.workers(),
                 List.of(
                         new Chore(name + "reaping", this::reap, this::reaped),
-                        new Chore(name + "expiring", this::expire, this::expired)),
+                        new Chore(name + "expiring", this::expire, this::expired),
+                        new Chore(name + "looking for stuck messages", stuck::look, none -> {})),
                 () -> leased ? period() : Loop.PARKED);
         List<Chore> cleaning = new ArrayList<>();
         cleaning.add(new Chore(name + "cleaning", this::clean, this::cleaned));
+        cleaning.add(new Chore(name + "looking for stuck messages", stuck::look, none -> {}));
         store.upkeep().forEach((what, work) -> cleaning.add(upkeep(name + what, work)));
         leftovers = node.chores(name + "maintenance", cleaning, CLEAN_EVERY, CLEAN_AT_LEAST_EVERY);
     }
@@ -111,7 +115,7 @@ final class Maintenance<M> {
 
     private void reaped(int count) {
         log.info("[{}] returned {} messages to ready whose lease had run out", database.name(), count);
-        telemetry.reaped(database.name(), count);
+        events.reaped(count);
     }
 
     private int expire(int batch) throws SQLException {
@@ -120,7 +124,7 @@ final class Maintenance<M> {
 
     private void expired(int count) {
         log.info("[{}] failed {} messages that had expired", database.name(), count);
-        telemetry.expired(database.name(), count);
+        events.expired(count);
     }
 
     /** Begins where it ended the last time; now and then at the start, where it may have left something that was locked. */
@@ -136,7 +140,7 @@ final class Maintenance<M> {
 
     private void cleaned(int count) {
         log.debug("[{}] deleted {} messages that were done", database.name(), count);
-        telemetry.cleaned(database.name(), count);
+        events.cleaned(count);
     }
 
     private Chore upkeep(String name, WorkStore.Upkeep work) {
@@ -149,6 +153,7 @@ final class Maintenance<M> {
             Long last = warned.get(topic);
             if (last == null || now - last >= WARN_EVERY) {
                 warned.put(topic, now);
+                events.unhandled(topic);
                 log.warn(
                         "[{}] messages of topic {} are waiting, and this node has no handler for it; they stay ready"
                                 + " for a node that has one",

@@ -29,7 +29,7 @@ final class OutcomeWriter<M> {
 
     private final Database database;
     private final OutcomeCalls<M> calls;
-    private final Telemetry telemetry;
+    private final QueueEvents events;
     private final Consumer<List<Ended<M>>> putOff;
     private final Results<M> results;
     private final List<Ended<M>> batch = new ArrayList<>();
@@ -48,12 +48,12 @@ final class OutcomeWriter<M> {
     OutcomeWriter(
             Database database,
             OutcomeCalls<M> calls,
-            Telemetry telemetry,
+            QueueEvents events,
             Consumer<List<Ended<M>>> putOff,
             Results<M> results) {
         this.database = database;
         this.calls = calls;
-        this.telemetry = telemetry;
+        this.events = events;
         this.putOff = putOff;
         this.results = results;
     }
@@ -184,7 +184,7 @@ final class OutcomeWriter<M> {
         }
         putOff.accept(later);
         if (!settled.isEmpty()) {
-            telemetry.written(name(), settled.size());
+            events.settled(same, settled.size(), locked, written.answer().lost());
             results.written(settled, written.anyReady());
         }
         report(
@@ -212,7 +212,7 @@ final class OutcomeWriter<M> {
                             .limit(MOST_NAMED)
                             .map(OutcomeWriter::name)
                             .collect(Collectors.joining(", ", ": ", "")));
-            telemetry.lost(name(), count);
+            events.lost(count);
         }
     }
 }

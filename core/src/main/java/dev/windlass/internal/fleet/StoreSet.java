@@ -1,6 +1,8 @@
 package dev.windlass.internal.fleet;
 
 import dev.windlass.base.WindlassException;
+import dev.windlass.event.WindlassEvent;
+import dev.windlass.internal.event.Events;
 import dev.windlass.internal.loop.Loop;
 import dev.windlass.internal.loop.Workers;
 import dev.windlass.store.Store;
@@ -48,6 +50,7 @@ public final class StoreSet<T> {
     private final Function<Exception, String> inWords;
     private final Parallel parallel;
     private final Parallel closings;
+    private final Events events;
     private final Map<String, Entry<T>> entries = new ConcurrentHashMap<>();
     private final UnderWay<Opened<T>> underWay = new UnderWay<>();
     private final Loop retrying;
@@ -98,7 +101,9 @@ public final class StoreSet<T> {
             Consumer<T> closer,
             Function<Exception, String> inWords,
             Parallel parallel,
-            Workers workers) {
+            Workers workers,
+            Events events) {
+        this.events = events;
         this.closings = new Parallel(workers, CLOSINGS_AT_ONCE);
         this.closer = closer;
         this.opener = opener;
@@ -161,6 +166,7 @@ public final class StoreSet<T> {
                     "[{}] is not a store any more; it is closed when its handlers have finished",
                     opened.store().id());
             closeLater(opened);
+            events.tell(new WindlassEvent.StoreRemoved(opened.store().id(), false));
         }
     }
 
@@ -258,6 +264,7 @@ public final class StoreSet<T> {
     private void settle(Entry<T> entry, Store store, @Nullable Opened<T> opened, String problem) {
         Opened<T> toClose = opened;
         boolean first;
+        boolean taken = false;
         synchronized (entry) {
             entry.opening = false;
             boolean wanted = !closed && entries.get(store.id()) == entry && entry.wanted.equals(store);
@@ -266,6 +273,7 @@ public final class StoreSet<T> {
                 entry.problem = problem;
                 entry.tryAt = System.nanoTime() + retryAfter(entry.failures++).toNanos();
             } else if (wanted) {
+                taken = true;
                 toClose = entry.opened;
                 entry.opened = opened;
                 entry.problem = null;
@@ -275,9 +283,16 @@ public final class StoreSet<T> {
         }
         if (first) {
             log.warn("[{}] could not be opened, trying again: {}", store.id(), problem);
+            events.tell(new WindlassEvent.StoreFailed(store.id(), problem));
         }
         if (toClose != null) {
             closeLater(toClose);
+        }
+        if (taken && toClose != null) {
+            events.tell(new WindlassEvent.StoreRemoved(store.id(), true));
+        }
+        if (taken) {
+            events.tell(new WindlassEvent.StoreAdded(store.id()));
         }
     }
 

@@ -1,8 +1,9 @@
 package dev.windlass.internal.inbox;
 
+import dev.windlass.event.WindlassEvent;
 import dev.windlass.inbox.Inbox;
 import dev.windlass.inbox.InboxKey;
-import dev.windlass.internal.dispatch.Telemetry;
+import dev.windlass.internal.database.Database;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -10,19 +11,17 @@ import org.slf4j.LoggerFactory;
 final class ContentChanges {
     private static final Logger log = LoggerFactory.getLogger(Inbox.class);
 
-    private final String store;
-    private final Telemetry telemetry;
+    private final Database database;
 
-    ContentChanges(String store, Telemetry telemetry) {
-        this.store = store;
-        this.telemetry = telemetry;
+    ContentChanges(Database database) {
+        this.database = database;
     }
 
     void report(InboxKey key) {
         log.warn(
                 "[{}] message {} arrived again with other content than the first time; the first one counts",
-                store,
+                database.name(),
                 key);
-        telemetry.contentDiffers(store, key.source());
+        database.events().tell(new WindlassEvent.ContentDiffers(database.store(), key.source(), key.messageId()));
     }
 }

@@ -1,6 +1,7 @@
 package dev.windlass.internal.inbox;
 
 import dev.windlass.base.PayloadCodec;
+import dev.windlass.base.QueueKind;
 import dev.windlass.base.WindlassOptions;
 import dev.windlass.inbox.Inbox;
 import dev.windlass.inbox.InboxOptions;
@@ -10,7 +11,6 @@ import dev.windlass.internal.dispatch.Dispatcher;
 import dev.windlass.internal.dispatch.DispatcherOptions;
 import dev.windlass.internal.dispatch.Handling;
 import dev.windlass.internal.dispatch.OnDemand;
-import dev.windlass.internal.dispatch.Telemetry;
 import dev.windlass.internal.loop.Announcer;
 import dev.windlass.internal.loop.Node;
 import dev.windlass.internal.queue.StoredOperator;
@@ -35,8 +35,7 @@ public final class InboxNode {
             InboxOptions options,
             InboxHandlers handlers,
             Transactions transactions,
-            PayloadCodec codec,
-            Telemetry telemetry) {
+            PayloadCodec codec) {
         String channel = Channel.of(windlass.schemaName(), options.tableName());
         InboxStore store = new InboxStore(
                 database,
@@ -49,9 +48,15 @@ public final class InboxNode {
                 ? handlers.handlings(options.queue().handlers(), new HandlerTransactions(transactions, store, waiters))
                 : Map.of();
         dispatcher = new Dispatcher<>(
-                database, node, store, channel, handlings, new DispatcherOptions(options.queue(), windlass), telemetry);
+                database,
+                node,
+                store,
+                channel,
+                handlings,
+                new DispatcherOptions(options.queue(), windlass),
+                QueueKind.INBOX);
         start = new OnDemand(dispatcher, !handlings.isEmpty());
-        ContentChanges contentChanges = new ContentChanges(database.name(), telemetry);
+        ContentChanges contentChanges = new ContentChanges(database);
         GuardStore guards = new GuardStore(database, options.tableName(), windlass.nodeName());
         renewals = new Renewals(database, guards, options.guardLease(), options.renewAtMost(), node);
         guard = new Guard(database, guards, options, transactions, renewals, waiters, contentChanges);

@@ -2,6 +2,7 @@ package dev.windlass.internal.inbox;
 
 import dev.windlass.base.Claims;
 import dev.windlass.base.OwnerToken;
+import dev.windlass.base.QueueKind;
 import dev.windlass.inbox.Enqueued;
 import dev.windlass.inbox.Inbox;
 import dev.windlass.inbox.InboxEntry;
@@ -13,6 +14,7 @@ import dev.windlass.internal.dispatch.Dispatcher;
 import dev.windlass.internal.loop.Announcer;
 import dev.windlass.internal.queue.OwnWork;
 import dev.windlass.internal.queue.WorkStore.Held;
+import dev.windlass.internal.queue.Written;
 import dev.windlass.internal.support.Require;
 import dev.windlass.internal.support.TimeOrderedIds;
 import dev.windlass.join.JoinIdentifier;
@@ -109,6 +111,7 @@ final class InboxQueue {
 
     private void tell(List<InboxEntry> entries, List<Enqueued> answers) {
         log.debug("[{}] enqueued {} messages", database.name(), entries.size());
+        Written.tell(database, QueueKind.INBOX, entries, InboxEntry::topic);
         for (int i = 0; i < entries.size(); i++) {
             if (answers.get(i).contentDiffers()) {
                 contentChanges.report(entries.get(i).key());

@@ -3,6 +3,7 @@ package dev.windlass.internal.inbox;
 import static dev.windlass.internal.database.Columns.each;
 import static dev.windlass.internal.database.Columns.optional;
 
+import dev.windlass.base.QueueKind;
 import dev.windlass.base.WindlassException;
 import dev.windlass.base.WorkStatus;
 import dev.windlass.inbox.ContentHash;
@@ -52,7 +53,7 @@ final class InboxStore extends QueueStore<Delivery> {
                 .texts(each(entries, entry -> entry.key().messageId()))
                 .texts(each(entries, InboxEntry::topic))
                 .texts(each(entries, InboxEntry::payload))
-                .texts(optional(entries, entry -> Headers.write(entry.headers())))
+                .texts(optional(entries, entry -> headers(QueueKind.INBOX, entry.topic(), entry.headers())))
                 .texts(optional(entries, entry -> hex(entry.hash())))
                 .instants(optional(entries, InboxEntry::dueTime))
                 .durations(optional(entries, InboxEntry::delay))
@@ -182,6 +183,11 @@ final class InboxStore extends QueueStore<Delivery> {
     }
 
     @Override
+    protected String stuckName(ResultSet row) throws SQLException {
+        return row.getString("source") + " " + row.getString("message_id");
+    }
+
+    @Override
     public Map<String, Upkeep> upkeep() {
         return Map.of(
                 "forgetting what was processed without the queue",
@@ -210,5 +216,10 @@ final class InboxStore extends QueueStore<Delivery> {
             throw refused;
         }
         return changed;
+    }
+
+    @Override
+    public Origin origin(Delivery message) {
+        return new Origin(Optional.empty(), message.message().headers());
     }
 }

@@ -3,6 +3,7 @@ package dev.windlass.internal.lease;
 import dev.windlass.base.Deadline;
 import dev.windlass.base.MonotonicClock;
 import dev.windlass.base.WindlassException;
+import dev.windlass.event.WindlassEvent;
 import dev.windlass.internal.database.Database;
 import java.time.Duration;
 import java.util.Optional;
@@ -40,7 +41,14 @@ final class Acquirer {
     record Outcome(@Nullable HeldLease lease, AcquireAnswer answer) {}
 
     Optional<HeldLease> once(LeaseClaim claim) {
-        return Optional.ofNullable(ask(claim, null).lease());
+        return held(claim, ask(claim, null));
+    }
+
+    private Optional<HeldLease> held(LeaseClaim claim, Outcome outcome) {
+        if (outcome.lease() == null) {
+            database.events().tell(new WindlassEvent.LeaseRefused(database.store(), claim.name()));
+        }
+        return Optional.ofNullable(outcome.lease());
     }
 
     /**
@@ -49,6 +57,10 @@ final class Acquirer {
      * @param wait how long the caller is going to wait if it is refused; null if it is not
      */
     Outcome ask(LeaseClaim claim, @Nullable Duration wait) {
+        return ask(claim, wait, System.nanoTime());
+    }
+
+    private Outcome ask(LeaseClaim claim, @Nullable Duration wait, long began) {
         checkOpen();
         TrustWindow[] window = new TrustWindow[1];
         AcquireAnswer answer = database.alone("acquire " + claim, connection -> {
@@ -59,7 +71,7 @@ final class Acquirer {
             return new Outcome(null, answer);
         }
         cleaner.start();
-        HeldLease lease = runner.keep(claim, answer, window[0]);
+        HeldLease lease = runner.keep(claim, answer, window[0], began);
         if (closed) {
             lease.close();
             checkOpen();
@@ -94,12 +106,13 @@ final class Acquirer {
     private Optional<HeldLease> await(LeaseClaim claim, Deadline deadline, Semaphore signal)
             throws InterruptedException {
         Looks looks = new Looks();
+        long began = System.nanoTime();
         while (true) {
             signal.drainPermits();
             Duration wait = deadline.remaining();
-            Outcome outcome = ask(claim, wait.isZero() ? null : wait);
+            Outcome outcome = ask(claim, wait.isZero() ? null : wait, began);
             if (outcome.lease() != null || deadline.hasPassed()) {
-                return Optional.ofNullable(outcome.lease());
+                return held(claim, outcome);
             }
             Duration pause = room.pause(outcome.answer(), looks);
             Duration left = deadline.remaining();

@@ -2,8 +2,10 @@ package dev.windlass.internal.lease;
 
 import dev.windlass.base.Deadline;
 import dev.windlass.base.MonotonicClock;
+import dev.windlass.event.WindlassEvent;
 import dev.windlass.internal.database.Database;
 import dev.windlass.internal.database.SqlError;
+import dev.windlass.internal.event.Events;
 import dev.windlass.internal.lease.LeaseStore.Renewal;
 import dev.windlass.internal.loop.Loop;
 import dev.windlass.internal.loop.Loops;
@@ -47,6 +49,7 @@ final class LeaseRunner {
     private static final Duration SLACK = Duration.ofMillis(1);
 
     private final Database database;
+    private final Events events;
     private final LeaseStore store;
     private final Workers workers;
     private final MonotonicClock clock;
@@ -69,6 +72,7 @@ final class LeaseRunner {
             double renewAt,
             Releaser releaser) {
         this.database = database;
+        this.events = database.events();
         this.store = store;
         this.workers = node.workers();
         this.clock = clock;
@@ -93,7 +97,8 @@ final class LeaseRunner {
         return TrustWindow.open(clock, wall, duration);
     }
 
-    HeldLease keep(LeaseClaim claim, AcquireAnswer answer, TrustWindow window) {
+    /** @param began when it was first asked for */
+    HeldLease keep(LeaseClaim claim, AcquireAnswer answer, TrustWindow window, long began) {
         HeldLease lease = new HeldLease(claim, this, answer, window);
         held.add(lease);
         node.use(this, callBound());
@@ -103,6 +108,8 @@ final class LeaseRunner {
         renewing.wakeWithin(lease.untilRenewal());
         watching.wakeWithin(clamp(lease.left(), SLACK, LONGEST_WATCH));
         log.debug("{} acquired for {}", lease, claim.duration());
+        events.tell(new WindlassEvent.LeaseAcquired(
+                database.store(), lease.name(), lease.fencingToken(), Duration.ofNanos(System.nanoTime() - began)));
         return lease;
     }
 
@@ -186,6 +193,9 @@ final class LeaseRunner {
         if (renewal != null && renewal.renewed()) {
             lease.renewed(window, renewal.expiresAt());
             log.debug("{} renewed", lease);
+            if (events.areHeard()) {
+                events.tell(new WindlassEvent.LeaseRenewed(database.store(), lease.name(), lease.fencingToken()));
+            }
         } else if (renewal != null) {
             lease.lose(LossReason.REFUSED);
         }
@@ -246,6 +256,7 @@ final class LeaseRunner {
             log.info("{} ends: {}", lease, loss.reason);
         } else {
             log.warn("{} is lost: {}", lease, loss.reason);
+            events.tell(new WindlassEvent.LeaseLost(database.store(), lease.name(), lease.fencingToken(), loss.reason));
         }
     }
 

@@ -48,6 +48,8 @@ public final class Loop {
     private Duration within = PARKED;
     private @Nullable ScheduledFuture<?> timer;
     private @Nullable Thread runner;
+    /** When the step that is under way began; 0 if none is. */
+    private volatile long stepBegan;
 
     public Loop(String name, Workers workers, Step step) {
         this(name, workers, step, MAX_PAUSE);
@@ -180,12 +182,15 @@ public final class Loop {
     }
 
     private Duration runStep() {
+        stepBegan = System.nanoTime() | 1;
         try {
             Duration pause = step.run();
             trouble.over();
             return pause;
         } catch (Throwable e) {
             return pauseAfter(e);
+        } finally {
+            stepBegan = 0;
         }
     }
 
@@ -231,6 +236,20 @@ public final class Loop {
             timer.cancel(false);
         }
         timer = workers.after(pause, this::timeIsUp);
+    }
+
+    /**
+     * How it is, seen from outside.
+     *
+     * @param stepFor for how long its step has been under way; zero if none is
+     * @param failures how often in a row its step has failed
+     */
+    public record State(String name, Duration stepFor, int failures) {}
+
+    public State state() {
+        long began = stepBegan;
+        return new State(
+                name, began == 0 ? Duration.ZERO : Duration.ofNanos(System.nanoTime() - began), trouble.failures());
     }
 
     /** Lets no further step begin. */

@@ -1,5 +1,8 @@
 package dev.windlass.internal.outbox;
 
+import dev.windlass.base.QueueKind;
+import dev.windlass.internal.database.Database;
+import dev.windlass.internal.queue.Written;
 import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxEntry;
 import java.util.LinkedHashMap;
@@ -12,27 +15,34 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells what has been enqueued: one line for a message or for a batch, of which the first few are named. */
+/** Tells what has been enqueued, to listeners and in the log: one line for a message or for a batch, of which the first few are named. */
 final class EnqueueLog {
     private static final Logger log = LoggerFactory.getLogger(Outbox.class);
     private static final int MOST_TOPICS = 20;
     private static final int MOST_MESSAGES = 5;
 
-    private final String store;
+    private final Database database;
 
-    EnqueueLog(String store) {
-        this.store = store;
+    EnqueueLog(Database database) {
+        this.database = database;
     }
 
     void enqueued(OutboxEntry entry, UUID id) {
-        log.debug("[{}] enqueued {} of topic {}, correlation id {}", store, id, entry.topic(), entry.correlationId());
+        log.debug(
+                "[{}] enqueued {} of topic {}, correlation id {}",
+                database.name(),
+                id,
+                entry.topic(),
+                entry.correlationId());
+        Written.tell(database, QueueKind.OUTBOX, List.of(entry), OutboxEntry::topic);
     }
 
     void enqueued(List<OutboxEntry> entries, List<UUID> ids) {
+        Written.tell(database, QueueKind.OUTBOX, entries, OutboxEntry::topic);
         if (log.isDebugEnabled()) {
             log.debug(
                     "[{}] enqueued {} messages of topics {}: {}",
-                    store,
+                    database.name(),
                     entries.size(),
                     topics(entries),
                     first(entries, ids));

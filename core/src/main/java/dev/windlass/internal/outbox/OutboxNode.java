@@ -1,12 +1,12 @@
 package dev.windlass.internal.outbox;
 
 import dev.windlass.base.PayloadCodec;
+import dev.windlass.base.QueueKind;
 import dev.windlass.base.WindlassOptions;
 import dev.windlass.internal.database.Database;
 import dev.windlass.internal.dispatch.Dispatcher;
 import dev.windlass.internal.dispatch.DispatcherOptions;
 import dev.windlass.internal.dispatch.Handling;
-import dev.windlass.internal.dispatch.Telemetry;
 import dev.windlass.internal.join.StoredJoins;
 import dev.windlass.internal.loop.Announcer;
 import dev.windlass.internal.loop.Node;
@@ -33,8 +33,7 @@ public final class OutboxNode {
             WindlassOptions windlass,
             OutboxOptions options,
             Map<String, Handling<OutboxMessage>> handlings,
-            PayloadCodec codec,
-            Telemetry telemetry) {
+            PayloadCodec codec) {
         String channel = Channel.of(windlass.schemaName(), options.tableName());
         Announcer announcer = new Announcer(database, channel, node.workers(), windlass.wakeUp());
         OutboxStore store = new OutboxStore(database, options, windlass.nodeName(), announcer::announce);
@@ -45,7 +44,7 @@ public final class OutboxNode {
                 channel,
                 windlass.backgroundWorkers() ? handlings : Map.of(),
                 new DispatcherOptions(options.queue(), windlass),
-                telemetry);
+                QueueKind.OUTBOX);
         joins = new StoredJoins(database, store.joins, dispatcher::committed);
         outbox = new StoredOutbox(
                 database,

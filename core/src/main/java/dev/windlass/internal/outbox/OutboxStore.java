@@ -3,6 +3,7 @@ package dev.windlass.internal.outbox;
 import static dev.windlass.internal.database.Columns.each;
 import static dev.windlass.internal.database.Columns.optional;
 
+import dev.windlass.base.QueueKind;
 import dev.windlass.base.WorkStatus;
 import dev.windlass.internal.database.Call;
 import dev.windlass.internal.database.Database;
@@ -40,7 +41,7 @@ import org.jspecify.annotations.Nullable;
 /** The outbox's routines, called by name. */
 final class OutboxStore extends QueueStore<OutboxMessage> implements OrderedStore<OutboxMessage> {
     private static final List<String> CLAIMED_COLUMNS = commonColumnsAnd(
-            "headers", "correlation_id", "ordering_key", "created_at", "due_at", "expires_at", "last_error");
+            "headers", "correlation_id", "ordering_key", "created_at", "due_at", "expires_at", "last_error", "source");
 
     private final OutboxOptions options;
     private final BooleanSupplier announce;
@@ -60,7 +61,7 @@ final class OutboxStore extends QueueStore<OutboxMessage> implements OrderedStor
                 .text(entry.topic())
                 .text(entry.payload())
                 .optional("p_correlation_id", SqlType.TEXT, entry.correlationId())
-                .optional("p_headers", SqlType.JSON, Headers.write(entry.headers()))
+                .optional("p_headers", SqlType.JSON, headers(QueueKind.OUTBOX, entry.topic(), entry.headers()))
                 .optional("p_due_at", SqlType.INSTANT, entry.dueTime())
                 .optional("p_delay", SqlType.DURATION, entry.delay())
                 .optional("p_expires_at", SqlType.INSTANT, entry.expiresAt())
@@ -82,12 +83,12 @@ final class OutboxStore extends QueueStore<OutboxMessage> implements OrderedStor
                 .value(row -> mine ? ids : List.of((UUID[]) row.getArray(1).getArray()));
     }
 
-    private static Call written(Call call, List<UUID> ids, Collection<OutboxEntry> entries, boolean notify) {
+    private Call written(Call call, List<UUID> ids, Collection<OutboxEntry> entries, boolean notify) {
         return call.uuids(ids)
                 .texts(each(entries, OutboxEntry::topic))
                 .texts(each(entries, OutboxEntry::payload))
                 .texts(optional(entries, OutboxEntry::correlationId))
-                .texts(optional(entries, entry -> Headers.write(entry.headers())))
+                .texts(optional(entries, entry -> headers(QueueKind.OUTBOX, entry.topic(), entry.headers())))
                 .instants(optional(entries, OutboxEntry::dueTime))
                 .durations(optional(entries, OutboxEntry::delay))
                 .instants(optional(entries, OutboxEntry::expiresAt))
@@ -154,6 +155,11 @@ final class OutboxStore extends QueueStore<OutboxMessage> implements OrderedStor
 
     @Override
     protected boolean hasKeys() {
+        return true;
+    }
+
+    @Override
+    protected boolean hasRuns() {
         return true;
     }
 
@@ -271,5 +277,10 @@ final class OutboxStore extends QueueStore<OutboxMessage> implements OrderedStor
                 joins::endRefused,
                 "cleaning joins",
                 joins::clean);
+    }
+
+    @Override
+    public Origin origin(OutboxMessage message) {
+        return new Origin(message.correlationId(), message.headers());
     }
 }

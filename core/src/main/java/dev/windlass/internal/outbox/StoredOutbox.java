@@ -58,7 +58,7 @@ final class StoredOutbox extends ForwardedClaims<OutboxMessage, OutboxWorkItemId
         this.own = own;
         this.operators = operators;
         this.database = database;
-        this.enqueueLog = new EnqueueLog(database.name());
+        this.enqueueLog = new EnqueueLog(database);
         this.store = store;
         this.dispatcher = dispatcher;
         this.announcer = announcer;

@@ -13,9 +13,11 @@ import org.jspecify.annotations.Nullable;
  * @param requeues how often an operator made it ready again
  * @param ordered whether it has an ordering key: others may wait for its end
  * @param awaited whether its end may make something ready besides that, as what follows a join
+ * @param jobRun whether it is the run of a job
  * @param priority that of the message
  * @param keyed whether it was claimed in the turn of its key, and not in that of its position
  * @param size of its payload, in characters
+ * @param waited nanoseconds from when it could be claimed until it was, by the clock of the database; zero if nobody wants to know
  * @param position where it stood among the ready
  * @param proof what the claim tells of earlier ones
  * @param message null if it cannot be read
@@ -31,9 +33,11 @@ public record Claimed<M>(
         int requeues,
         boolean ordered,
         boolean awaited,
+        boolean jobRun,
         int priority,
         boolean keyed,
         int size,
+        long waited,
         Position position,
         Proof proof,
         @Nullable M message,
@@ -56,9 +60,11 @@ public record Claimed<M>(
                 requeues,
                 ordered,
                 awaited,
+                jobRun,
                 priority,
                 keyed,
                 size,
+                waited,
                 position,
                 proof,
                 null,

@@ -3,18 +3,22 @@ package dev.windlass.internal.queue;
 import static dev.windlass.internal.database.Columns.each;
 import static dev.windlass.internal.database.Columns.optional;
 
+import dev.windlass.base.QueueKind;
 import dev.windlass.internal.database.Call;
 import dev.windlass.internal.database.Database;
 import dev.windlass.internal.database.Instants;
 import dev.windlass.internal.database.Proof;
+import dev.windlass.internal.support.Headers;
 import dev.windlass.operator.FailedAttempt;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -31,10 +35,18 @@ import org.slf4j.LoggerFactory;
 public abstract class QueueStore<M> implements WorkStore<M> {
     private static final Logger log = LoggerFactory.getLogger(QueueStore.class);
 
+    private static final String CLAIMED_AT = "claimed_at";
+    /** The source of messages that are runs of jobs. */
+    private static final String JOB = "job";
+
     protected final Database database;
     protected final String nodeName;
     protected final Duration retention;
     protected final String queue;
+    /** Whether somebody wants to know how long messages have waited. */
+    private final boolean tellsWaits;
+
+    private final List<String> columns;
 
     /**
      * @param retention how long what is done is kept; zero means that an ack deletes it
@@ -44,6 +56,14 @@ public abstract class QueueStore<M> implements WorkStore<M> {
         this.queue = queue;
         this.nodeName = nodeName;
         this.retention = retention;
+        this.tellsWaits = database.events().areHeard();
+        this.columns = columns(tellsWaits, claimedColumns());
+    }
+
+    private static List<String> columns(boolean tellsWaits, List<String> read) {
+        return tellsWaits && !read.isEmpty()
+                ? Stream.concat(read.stream(), Stream.of(CLAIMED_AT)).toList()
+                : read;
     }
 
     protected final Call call(Connection connection, String routine) {
@@ -92,6 +112,11 @@ public abstract class QueueStore<M> implements WorkStore<M> {
         return false;
     }
 
+    /** Whether some of its messages are runs of jobs. */
+    protected boolean hasRuns() {
+        return false;
+    }
+
     @Override
     public List<Claimed<M>> claim(
             Connection connection, UUID owner, Duration lease, int limit, long bytes, List<Demand> demands)
@@ -126,7 +151,7 @@ public abstract class QueueStore<M> implements WorkStore<M> {
                 .uuids(each(after, Position::id))
                 .number(bytes)
                 .bool(each);
-        return ranked(call).claimed(claimedColumns(), rows -> claimed(rows, owner, true));
+        return ranked(call).claimed(columns, rows -> claimed(rows, owner, true));
     }
 
     /** Those of the first topic first. */
@@ -192,7 +217,9 @@ public abstract class QueueStore<M> implements WorkStore<M> {
         int crashes = rows.findColumn("crashes");
         int requeues = rows.findColumn("requeues");
         int nextAttempt = rows.findColumn("next_attempt_at");
+        int claimedAt = tellsWaits && proved ? rows.findColumn(CLAIMED_AT) : 0;
         int key = hasKeys() ? rows.findColumn("ordering_key") : 0;
+        int source = proved && hasRuns() ? rows.findColumn("source") : 0;
         int joined = rows.findColumn("joined");
         int awaited = proved ? rows.findColumn("awaited") : 0;
         int priority = ranking().isRanked() ? rows.findColumn("priority") : 0;
@@ -209,6 +236,7 @@ public abstract class QueueStore<M> implements WorkStore<M> {
             } catch (SQLException | RuntimeException e) {
                 problem = problem(value, e);
             }
+            Instant since = Instants.instant(row, nextAttempt);
             boolean ordered = key > 0 && row.getString(key) != null;
             return new Claimed<>(
                     value,
@@ -220,14 +248,20 @@ public abstract class QueueStore<M> implements WorkStore<M> {
                     row.getInt(requeues),
                     ordered,
                     row.getBoolean(joined) || (awaited > 0 && !ordered && row.getBoolean(awaited)),
+                    source > 0 && JOB.equals(row.getString(source)),
                     priority > 0 ? row.getInt(priority) : Ranking.NORMAL,
                     keyed > 0 && row.getBoolean(keyed),
                     size,
-                    new Position(Instants.instant(row, nextAttempt), value),
+                    claimedAt > 0 ? waited(since, Instants.instant(row, claimedAt)) : 0,
+                    new Position(since, value),
                     proof.map(row),
                     message,
                     problem);
         };
+    }
+
+    private static long waited(Instant since, Instant until) {
+        return since.isBefore(until) ? ChronoUnit.NANOS.between(since, until) : 0;
     }
 
     @Override
@@ -237,6 +271,23 @@ public abstract class QueueStore<M> implements WorkStore<M> {
                 .text(problem)
                 .list(row -> new GivenBack(row.getInt("given"), row.getInt("left_locked")))
                 .get(0);
+    }
+
+    @Override
+    public List<Stuck> stuck(Connection connection, int limit) throws SQLException {
+        return call(connection, "stuck")
+                .integer(limit)
+                .list(row -> new Stuck(stuckName(row), Instants.instant(row, "locked_until")));
+    }
+
+    /** What a message is called in a warning. */
+    protected String stuckName(ResultSet row) throws SQLException {
+        return row.getString("id");
+    }
+
+    /** Headers as they are stored, with the context of the trace in which they are written. */
+    protected final @Nullable String headers(QueueKind kind, String topic, Map<String, String> headers) {
+        return Headers.write(database.tracing().written(kind, topic, headers));
     }
 
     /** What can be told of the reason why a row cannot be read, without any of its content. */

@@ -176,6 +176,18 @@ public interface WorkStore<M> {
         int run(Connection connection, int limit) throws SQLException;
     }
 
+    /**
+     * Something in progress that nobody seems to look after.
+     *
+     * @param message its id, or whatever else it is known by
+     */
+    record Stuck(String message, Instant leaseUntil) {}
+
+    /** Those that are in progress far beyond their lease. */
+    default List<Stuck> stuck(Connection connection, int limit) throws SQLException {
+        return List.of();
+    }
+
     Optional<Duration> nextDue(Connection connection, List<Demand> demands) throws SQLException;
 
     /**
@@ -196,6 +208,19 @@ public interface WorkStore<M> {
      * @param limited of these only so many are claimed, over all nodes
      */
     record Decided(Set<String> paused, Set<String> limited) {}
+
+    /**
+     * What a message brings along from where it was written.
+     *
+     * @param headers may hold the context of a trace
+     */
+    record Origin(Optional<String> correlationId, Map<String, String> headers) {
+        public static final Origin NONE = new Origin(Optional.empty(), Map.of());
+    }
+
+    default Origin origin(M message) {
+        return Origin.NONE;
+    }
 
     /** The priorities of its messages. */
     default Ranking ranking() {

@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.stream.Collectors;
@@ -230,10 +231,13 @@ final class JobStore {
      */
     record Done(int lookedAt, List<String> topics) {}
 
+    /** The same for jobs that fire, with the runs that were made. */
+    record Taken(Done done, Set<UUID> runs) {}
+
     /**
      * @param ids one for each run, in the order of the plans
      */
-    Done take(Connection connection, List<Planned> jobs, List<UUID> ids, boolean handOff) throws SQLException {
+    Taken take(Connection connection, List<Planned> jobs, List<UUID> ids, boolean handOff) throws SQLException {
         List<Integer> owners = new ArrayList<>();
         List<Instant> ticks = new ArrayList<>();
         for (int i = 0; i < jobs.size(); i++) {
@@ -252,7 +256,8 @@ final class JobStore {
                 .uuids(ids)
                 .instants(each(ticks, tick -> tick))
                 .bool(handOff)
-                .list(JobStore::done)
+                .list(row -> new Taken(
+                        done(row), Set.of((UUID[]) row.getArray("made").getArray())))
                 .get(0);
     }
 

@@ -1,6 +1,7 @@
 package dev.windlass.internal.schedule;
 
 import dev.windlass.base.WindlassException;
+import dev.windlass.event.WindlassEvent;
 import dev.windlass.internal.database.Database;
 import dev.windlass.internal.loop.Loop;
 import dev.windlass.internal.loop.Node;
@@ -9,6 +10,7 @@ import dev.windlass.internal.schedule.JobStore.Done;
 import dev.windlass.internal.schedule.JobStore.Due;
 import dev.windlass.internal.schedule.JobStore.Firing;
 import dev.windlass.internal.schedule.JobStore.Planned;
+import dev.windlass.internal.schedule.JobStore.Taken;
 import dev.windlass.internal.support.ErrorText;
 import dev.windlass.internal.support.InWords;
 import dev.windlass.internal.support.JobDurations;
@@ -18,7 +20,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -190,7 +194,23 @@ final class JobTicker {
     private int takeAtOnce(List<Planned> planned) throws SQLException {
         List<UUID> made = new ArrayList<>();
         planned.forEach(job -> job.plan().runs().forEach(tick -> made.add(ids.next())));
-        return report(database.once(connection -> store.take(connection, planned, made, handOff)));
+        Taken taken = database.once(connection -> store.take(connection, planned, made, handOff));
+        tell(planned, made, taken.runs());
+        return report(taken.done());
+    }
+
+    private void tell(List<Planned> planned, List<UUID> ids, Set<UUID> runs) {
+        Iterator<UUID> next = ids.iterator();
+        for (Planned job : planned) {
+            for (int i = 0; i < job.plan().runs().size(); i++) {
+                UUID id = next.next();
+                if (runs.contains(id)) {
+                    database.events()
+                            .tell(new WindlassEvent.JobRunCreated(
+                                    database.store(), job.job().name(), id));
+                }
+            }
+        }
     }
 
     private int report(Done done) {

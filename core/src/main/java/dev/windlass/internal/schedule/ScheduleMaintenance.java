@@ -1,5 +1,6 @@
 package dev.windlass.internal.schedule;
 
+import dev.windlass.base.QueueKind;
 import dev.windlass.internal.database.Database;
 import dev.windlass.internal.loop.Chore;
 import dev.windlass.internal.loop.Chores;
@@ -7,6 +8,7 @@ import dev.windlass.internal.loop.Lookout;
 import dev.windlass.internal.loop.Loop;
 import dev.windlass.internal.loop.Node;
 import dev.windlass.internal.queue.OwnWork;
+import dev.windlass.internal.queue.StuckWatch;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -35,6 +37,7 @@ final class ScheduleMaintenance {
             Database database,
             OwnWork<?, ?> timers,
             OwnWork<?, ?> ownRuns,
+            TimerStore timerStore,
             JobRunStore runs,
             Duration lease,
             Node node) {
@@ -47,7 +50,15 @@ final class ScheduleMaintenance {
                 node.workers(),
                 List.of(
                         new Chore(name + "reaping timers", timers::reap, timers::reaped),
-                        new Chore(name + "reaping runs", ownRuns::reap, ownRuns::reaped)),
+                        new Chore(name + "reaping runs", ownRuns::reap, ownRuns::reaped),
+                        new Chore(
+                                name + "looking for stuck timers",
+                                new StuckWatch(database, QueueKind.TIMERS, timerStore)::look,
+                                none -> {}),
+                        new Chore(
+                                name + "looking for stuck runs",
+                                new StuckWatch(database, QueueKind.RUNS, runs)::look,
+                                none -> {})),
                 () -> leasedTimers || leasedRuns ? reapEvery : Loop.PARKED);
         leftovers = node.chores(
                 name + "maintenance",

@@ -115,6 +115,7 @@ public final class ScheduleNode {
                 answering,
                 ownTimers(nodesTimers, options),
                 ownRuns(nodesRuns, options),
+                nodesTimers,
                 nodesRuns,
                 options.lease(),
                 node);
@@ -213,6 +214,11 @@ public final class ScheduleNode {
         maintenance.start();
         lookout.add(new TimerWatcher());
         lookout.add(new JobWatcher());
+    }
+
+    /** All that runs here in the background. */
+    public List<Loop> loops() {
+        return loops.all();
     }
 
     public void askToStop() {

@@ -1,12 +1,14 @@
 package dev.windlass.internal.schedule;
 
 import dev.windlass.base.PayloadCodec;
+import dev.windlass.base.QueueKind;
 import dev.windlass.base.Topic;
 import dev.windlass.base.WindlassException;
 import dev.windlass.internal.database.Database;
 import dev.windlass.internal.loop.Announcer;
 import dev.windlass.internal.queue.ForwardedClaims;
 import dev.windlass.internal.queue.OwnWork;
+import dev.windlass.internal.queue.Written;
 import dev.windlass.internal.support.Require;
 import dev.windlass.internal.support.TimeOrderedIds;
 import dev.windlass.operator.FailedAttempt;
@@ -115,7 +117,7 @@ final class StoredTimers extends ForwardedClaims<Timer, TimerIdentifier> impleme
     }
 
     private List<TimerIdentifier> committed(List<TimerEntry> entries, List<UUID> stand) {
-        log.debug("[{}] scheduled {} timers", database.name(), entries.size());
+        logScheduled(entries);
         entries.forEach(this::committed);
         return identifiers(stand);
     }
@@ -130,7 +132,7 @@ final class StoredTimers extends ForwardedClaims<Timer, TimerIdentifier> impleme
         return database.within(connection, "schedule " + all.size() + " timers", callers -> {
             boolean announce = anySoon(all) && announcer.announce();
             List<UUID> stand = store.scheduleAll(callers, newIds(all.size()), all, announce);
-            log.debug("[{}] scheduled {} timers", database.name(), all.size());
+            logScheduled(all);
             signal(callers, all);
             return identifiers(stand);
         });
@@ -202,8 +204,14 @@ final class StoredTimers extends ForwardedClaims<Timer, TimerIdentifier> impleme
                 joined);
     }
 
+    private void logScheduled(List<TimerEntry> entries) {
+        log.debug("[{}] scheduled {} timers", database.name(), entries.size());
+        Written.tell(database, QueueKind.TIMERS, entries, TimerEntry::topic);
+    }
+
     private void logScheduled(TimerEntry entry, UUID id) {
         log.debug("[{}] scheduled timer {}: {}", database.name(), id, entry);
+        Written.tell(database, QueueKind.TIMERS, List.of(entry), TimerEntry::topic);
     }
 
     /** Whether somebody may be asleep who has to wake up before the timer is due. */

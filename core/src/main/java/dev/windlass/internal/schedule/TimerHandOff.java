@@ -1,5 +1,6 @@
 package dev.windlass.internal.schedule;
 
+import dev.windlass.event.WindlassEvent;
 import dev.windlass.internal.database.Database;
 import dev.windlass.internal.database.Proof;
 import dev.windlass.internal.loop.Lookout;
@@ -153,6 +154,7 @@ final class TimerHandOff {
         seen = new Seen(done.serverTime(), System.nanoTime());
         if (done.count() > 0) {
             log.debug("[{}] {} timers became messages", database.name(), done.count());
+            database.events().tell(new WindlassEvent.TimersHandedOff(database.store(), done.count(), done.late()));
             bound.advance(done.last(), done.proof(), done.count() < batchSize);
             handedOff.accept(done.topics());
         }

@@ -4,6 +4,7 @@ import static dev.windlass.internal.database.Columns.each;
 import static dev.windlass.internal.database.Columns.optional;
 import static dev.windlass.internal.database.Instants.instant;
 
+import dev.windlass.base.QueueKind;
 import dev.windlass.base.WorkStatus;
 import dev.windlass.internal.database.Call;
 import dev.windlass.internal.database.Database;
@@ -47,7 +48,7 @@ final class TimerStore extends QueueStore<Timer> {
                 .text(keyOf(entry))
                 .bool(entry.key() == null || entry.key().replaces())
                 .text(entry.correlationId())
-                .json(Headers.write(entry.headers()))
+                .json(headers(QueueKind.TIMERS, entry.topic(), entry.headers()))
                 .uuid(id)
                 .bool(notify)
                 .value(row -> row.getObject(1, UUID.class));
@@ -67,7 +68,7 @@ final class TimerStore extends QueueStore<Timer> {
                         entries,
                         entry -> entry.key() == null ? null : entry.key().replaces()))
                 .texts(optional(entries, TimerEntry::correlationId))
-                .texts(optional(entries, entry -> Headers.write(entry.headers())))
+                .texts(optional(entries, entry -> headers(QueueKind.TIMERS, entry.topic(), entry.headers())))
                 .bool(notify)
                 .value(row ->
                         keys == null ? ids : List.of((UUID[]) row.getArray(1).getArray()));
@@ -124,7 +125,8 @@ final class TimerStore extends QueueStore<Timer> {
             Position last,
             Proof proof,
             Optional<Duration> nextDue,
-            Instant serverTime) {}
+            Instant serverTime,
+            Duration late) {}
 
     HandedOff handOff(Connection connection, int limit, Position after) throws SQLException {
         return call(connection, "hand_off")
@@ -150,6 +152,7 @@ final class TimerStore extends QueueStore<Timer> {
                 count == 0 ? after : new Position(instant(row, "last_at"), row.getObject("last_id", UUID.class)),
                 proof,
                 nextDue,
-                instant(row, "server_time"));
+                instant(row, "server_time"),
+                count == 0 ? Duration.ZERO : Duration.between(instant(row, "first_at"), instant(row, "server_time")));
     }
 }

@@ -2,6 +2,7 @@ package dev.windlass.internal.work;
 
 import dev.windlass.base.OwnerToken;
 import dev.windlass.base.PayloadCodec;
+import dev.windlass.base.QueueKind;
 import dev.windlass.base.Topic;
 import dev.windlass.base.WindlassException;
 import dev.windlass.base.WorkStatus;
@@ -12,6 +13,7 @@ import dev.windlass.internal.loop.Announcer;
 import dev.windlass.internal.queue.ForwardedClaims;
 import dev.windlass.internal.queue.Note;
 import dev.windlass.internal.queue.OwnWork;
+import dev.windlass.internal.queue.Written;
 import dev.windlass.internal.support.ErrorText;
 import dev.windlass.internal.support.InWords;
 import dev.windlass.internal.support.Require;
@@ -169,6 +171,7 @@ final class StoredWorkQueue extends ForwardedClaims<WorkItem, WorkIdentifier> im
     }
 
     private void logEnqueued(List<WorkEntry> entries, List<UUID> stand) {
+        Written.tell(database, QueueKind.WORK, entries, WorkEntry::queue);
         if (entries.size() == 1) {
             log.debug("[{}] enqueued {}: {}", database.name(), stand.get(0), entries.get(0));
         } else {

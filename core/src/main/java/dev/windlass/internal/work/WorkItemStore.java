@@ -5,6 +5,7 @@ import static dev.windlass.internal.database.Columns.optional;
 import static dev.windlass.internal.database.Instants.optionalInstant;
 
 import dev.windlass.base.OwnerToken;
+import dev.windlass.base.QueueKind;
 import dev.windlass.base.WorkStatus;
 import dev.windlass.internal.database.Call;
 import dev.windlass.internal.database.Database;
@@ -69,7 +70,7 @@ final class WorkItemStore extends QueueStore<WorkItem> {
                         entries,
                         entry -> entry.unique() != null && entry.unique().replaces()))
                 .texts(optional(entries, WorkEntry::correlationId))
-                .texts(optional(entries, entry -> Headers.write(entry.headers())))
+                .texts(optional(entries, entry -> headers(QueueKind.WORK, entry.queue(), entry.headers())))
                 .instants(optional(entries, WorkEntry::expiresAt))
                 .bool(notify)
                 .uuids(optional(
@@ -168,5 +169,10 @@ final class WorkItemStore extends QueueStore<WorkItem> {
 
     int attach(Connection connection, JoinIdentifier join, List<UUID> ids) throws SQLException {
         return call(connection, "attach").uuid(join.value()).uuids(ids).count();
+    }
+
+    @Override
+    public Origin origin(WorkItem message) {
+        return new Origin(message.correlationId(), message.headers());
     }
 }

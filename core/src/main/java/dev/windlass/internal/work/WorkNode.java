@@ -1,6 +1,7 @@
 package dev.windlass.internal.work;
 
 import dev.windlass.base.PayloadCodec;
+import dev.windlass.base.QueueKind;
 import dev.windlass.base.WindlassOptions;
 import dev.windlass.internal.database.Database;
 import dev.windlass.internal.database.Transactions;
@@ -8,7 +9,6 @@ import dev.windlass.internal.dispatch.Dispatcher;
 import dev.windlass.internal.dispatch.DispatcherOptions;
 import dev.windlass.internal.dispatch.Handling;
 import dev.windlass.internal.dispatch.OnDemand;
-import dev.windlass.internal.dispatch.Telemetry;
 import dev.windlass.internal.loop.Announcer;
 import dev.windlass.internal.loop.Node;
 import dev.windlass.internal.queue.OwnWork;
@@ -36,15 +36,20 @@ public final class WorkNode {
             WorkOptions options,
             WorkHandlers handlers,
             Transactions transactions,
-            PayloadCodec codec,
-            Telemetry telemetry) {
+            PayloadCodec codec) {
         String channel = Channel.of(windlass.schemaName(), options.tableName());
         WorkItemStore store = new WorkItemStore(database, options, windlass.nodeName());
         Map<String, Handling<WorkItem>> handlings = windlass.backgroundWorkers()
                 ? handlers.handlings(options.queue().handlers())
                 : Map.of();
         dispatcher = new Dispatcher<>(
-                database, node, store, channel, handlings, new DispatcherOptions(options.queue(), windlass), telemetry);
+                database,
+                node,
+                store,
+                channel,
+                handlings,
+                new DispatcherOptions(options.queue(), windlass),
+                QueueKind.WORK);
         start = new OnDemand(dispatcher, !handlings.isEmpty());
         queue = new StoredWorkQueue(
                 database,

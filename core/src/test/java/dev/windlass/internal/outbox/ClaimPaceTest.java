@@ -8,7 +8,7 @@ import dev.windlass.TestDatabase;
 import dev.windlass.base.HandlerOptions;
 import dev.windlass.internal.database.Call;
 import dev.windlass.internal.dispatch.Handling;
-import dev.windlass.internal.dispatch.Telemetry;
+import dev.windlass.internal.event.Events;
 import dev.windlass.internal.queue.Claimed;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
@@ -129,7 +129,7 @@ final class ClaimPaceTest {
         Handling<OutboxMessage> handling =
                 new Handling<>((message, cancellation) -> handled.incrementAndGet(), HandlerOptions.defaults());
         try (HinderedNode node =
-                new HinderedNode(database, store, Duration.ofMinutes(1), handling, Telemetry.NONE, shortest, longest)) {
+                new HinderedNode(database, store, Duration.ofMinutes(1), handling, Events.NONE, shortest, longest)) {
             eventually()
                     .until(() -> pauses(looks, looks.size() - 4).stream()
                                     .filter(pause -> pause.compareTo(longest) >= 0)

@@ -4,13 +4,14 @@ import dev.windlass.TestDatabase;
 import dev.windlass.base.Deadline;
 import dev.windlass.base.HandlerOptions;
 import dev.windlass.base.MonotonicClock;
+import dev.windlass.base.QueueKind;
 import dev.windlass.base.QueueOptions;
 import dev.windlass.base.WindlassOptions;
 import dev.windlass.internal.database.Database;
 import dev.windlass.internal.dispatch.Dispatcher;
 import dev.windlass.internal.dispatch.DispatcherOptions;
 import dev.windlass.internal.dispatch.Handling;
-import dev.windlass.internal.dispatch.Telemetry;
+import dev.windlass.internal.event.Events;
 import dev.windlass.internal.loop.Node;
 import dev.windlass.internal.loop.Workers;
 import dev.windlass.internal.queue.WorkStore;
@@ -31,7 +32,7 @@ final class HinderedNode implements AutoCloseable {
             WorkStore<OutboxMessage> store,
             Duration lease,
             Handling.Handler<OutboxMessage> handler) {
-        this(database, store, lease, new Handling<>(handler, HandlerOptions.defaults()), Telemetry.NONE);
+        this(database, store, lease, new Handling<>(handler, HandlerOptions.defaults()), Events.NONE);
     }
 
     HinderedNode(
@@ -39,8 +40,8 @@ final class HinderedNode implements AutoCloseable {
             WorkStore<OutboxMessage> store,
             Duration lease,
             Handling<OutboxMessage> handling,
-            Telemetry telemetry) {
-        this(database, store, lease, handling, telemetry, POLL, POLL);
+            Events events) {
+        this(database, store, lease, handling, events, POLL, POLL);
     }
 
     /**
@@ -52,13 +53,13 @@ final class HinderedNode implements AutoCloseable {
             WorkStore<OutboxMessage> store,
             Duration lease,
             Handling<OutboxMessage> handling,
-            Telemetry telemetry,
+            Events events,
             Duration shortest,
             Duration longest) {
         Database routines = HinderedStore.routines(database);
         node = new Node(routines, routines, Node.Shared.none(workers), false, longest);
         dispatcher = new Dispatcher<>(
-                HinderedStore.routines(database),
+                HinderedStore.routines(database, events),
                 node,
                 store,
                 "hindered_" + database.schema(),
@@ -73,7 +74,7 @@ final class HinderedNode implements AutoCloseable {
                                 .withMaxPollingInterval(longest)
                                 .withWakeUp(false)
                                 .withShutdownGrace(Duration.ofSeconds(2))),
-                telemetry);
+                QueueKind.OUTBOX);
         dispatcher.start();
         node.lookout().start();
     }

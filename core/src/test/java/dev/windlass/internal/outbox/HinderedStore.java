@@ -4,10 +4,12 @@ import dev.windlass.TestDatabase;
 import dev.windlass.internal.database.Call;
 import dev.windlass.internal.database.Database;
 import dev.windlass.internal.engine.PostgresDialect;
+import dev.windlass.internal.event.Events;
 import dev.windlass.internal.queue.Claimed;
 import dev.windlass.internal.queue.OrderedStore;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxOptions;
+import dev.windlass.trace.Tracing;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -34,7 +36,12 @@ class HinderedStore implements OrderedStore<OutboxMessage> {
     }
 
     static Database routines(TestDatabase database) {
-        return new Database(database.dataSource(), new PostgresDialect(), database.schema(), "test");
+        return routines(database, Events.NONE);
+    }
+
+    static Database routines(TestDatabase database, Events events) {
+        return new Database(
+                database.dataSource(), new PostgresDialect(), database.schema(), "test", events, Tracing.NONE);
     }
 
     static SQLException lostAnswer() {

@@ -8,7 +8,7 @@ import dev.windlass.Logs;
 import dev.windlass.TestDatabase;
 import dev.windlass.base.HandlerOptions;
 import dev.windlass.internal.dispatch.Handling;
-import dev.windlass.internal.dispatch.Telemetry;
+import dev.windlass.internal.event.Events;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
@@ -92,7 +92,7 @@ final class LockedOutcomeTest {
         Handling<OutboxMessage> hanging = new Handling<>(
                 (message, cancellation) -> new CountDownLatch(1).await(),
                 HandlerOptions.defaults().withTimeout(Duration.ofMillis(50)));
-        try (HinderedNode node = new HinderedNode(database, store, SHORT, hanging, Telemetry.NONE)) {
+        try (HinderedNode node = new HinderedNode(database, store, SHORT, hanging, Events.NONE)) {
             eventually().until(() -> hasBeenRenewed(stuck, 4));
             store.locked.clear();
             eventually().until(() -> database.count("retry_count > 0 and lease_expiries = 0") == 1);

@@ -7,8 +7,9 @@ import ch.qos.logback.classic.Level;
 import dev.windlass.Logs;
 import dev.windlass.TestDatabase;
 import dev.windlass.base.HandlerOptions;
+import dev.windlass.event.WindlassEvent;
 import dev.windlass.internal.dispatch.Handling;
-import dev.windlass.internal.dispatch.Telemetry;
+import dev.windlass.internal.event.Events;
 import dev.windlass.internal.queue.Claimed;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
@@ -227,14 +228,11 @@ final class LostClaimTest {
     @Test
     void anErrorOnTheWayFromTheClaimToTheHandForgetsNothing() throws Exception {
         enqueue(5);
-        Telemetry failing = new Telemetry() {
-            @Override
-            public void claimed(String store, int messages) {
-                if (lost.incrementAndGet() <= 3) {
-                    throw new OutOfMemoryError("to count them");
-                }
+        Events failing = new BrokenEvents(WindlassEvent.Claimed.class, () -> {
+            if (lost.incrementAndGet() <= 3) {
+                throw new OutOfMemoryError("to count them");
             }
-        };
+        });
         Handling<OutboxMessage> handling =
                 new Handling<>((message, cancellation) -> handled.add(message.payload()), HandlerOptions.defaults());
         try (HinderedNode node = new HinderedNode(database, new HinderedStore(database), LONG, handling, failing)) {

@@ -11,7 +11,8 @@ import dev.windlass.WindlassBuilder;
 import dev.windlass.base.Circuit;
 import dev.windlass.base.HandlerOptions;
 import dev.windlass.base.RetryPolicy;
-import dev.windlass.internal.dispatch.Telemetry;
+import dev.windlass.event.WindlassEvent;
+import dev.windlass.event.WindlassListener;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxOptions;
@@ -37,10 +38,9 @@ final class RestTest {
     private final AtomicInteger calls = new AtomicInteger();
     private final AtomicInteger running = new AtomicInteger();
     private final Queue<Boolean> changes = new ConcurrentLinkedQueue<>();
-    private final Telemetry telemetry = new Telemetry() {
-        @Override
-        public void circuit(String store, String topic, boolean open) {
-            changes.add(open);
+    private final WindlassListener listener = event -> {
+        if (event instanceof WindlassEvent.CircuitChanged circuit) {
+            changes.add(circuit.open());
         }
     };
     private volatile boolean down = true;
@@ -55,7 +55,7 @@ final class RestTest {
         return database.windlass()
                 .options(database.options().withMaxPollingInterval(LONG))
                 .outbox(options.withPollingInterval(LONG))
-                .telemetry(telemetry);
+                .listener(listener);
     }
 
     private WindlassBuilder node() {
@@ -93,6 +93,7 @@ final class RestTest {
         eventually().until(() -> database.count("status = 2") == 30);
         assertThat(retries()).isEqualTo(2);
         assertThat(database.count("lease_expiries > 0")).isZero();
+        eventually().until(() -> changes.size() == 2);
         assertThat(changes).containsExactly(true, false);
     }
 

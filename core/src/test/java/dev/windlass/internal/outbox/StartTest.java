@@ -10,16 +10,17 @@ import dev.windlass.TestDatabase;
 import dev.windlass.base.Deadline;
 import dev.windlass.base.HandlerOptions;
 import dev.windlass.base.MonotonicClock;
+import dev.windlass.base.QueueKind;
 import dev.windlass.base.QueueOptions;
 import dev.windlass.base.RetryPolicy;
 import dev.windlass.base.WindlassOptions;
+import dev.windlass.event.WindlassEvent;
 import dev.windlass.internal.database.Database;
 import dev.windlass.internal.dispatch.Dispatcher;
 import dev.windlass.internal.dispatch.DispatcherOptions;
 import dev.windlass.internal.dispatch.Handling;
-import dev.windlass.internal.dispatch.Outcome;
-import dev.windlass.internal.dispatch.Telemetry;
 import dev.windlass.internal.engine.PostgresDialect;
+import dev.windlass.internal.event.Events;
 import dev.windlass.internal.loop.Node;
 import dev.windlass.internal.loop.Workers;
 import dev.windlass.internal.queue.Claimed;
@@ -27,6 +28,7 @@ import dev.windlass.internal.queue.WorkStore;
 import dev.windlass.internal.schema.Channel;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxOptions;
+import dev.windlass.trace.Tracing;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -77,25 +79,26 @@ final class StartTest {
             UnaryOperator<Claimed<OutboxMessage>> change,
             ChangedStore.Start start,
             Handling.Handler<OutboxMessage> handler) {
-        node(change, start, handler, Telemetry.NONE, 16);
+        node(change, start, handler, Events.NONE, 16);
     }
 
     private void node(
             UnaryOperator<Claimed<OutboxMessage>> change,
             ChangedStore.Start start,
             Handling.Handler<OutboxMessage> handler,
-            Telemetry telemetry,
+            Events events,
             int concurrency) {
-        node(change, start, new Handling<>(handler, HandlerOptions.defaults()), telemetry, concurrency);
+        node(change, start, new Handling<>(handler, HandlerOptions.defaults()), events, concurrency);
     }
 
     private void node(
             UnaryOperator<Claimed<OutboxMessage>> change,
             ChangedStore.Start start,
             Handling<OutboxMessage> handling,
-            Telemetry telemetry,
+            Events events,
             int concurrency) {
-        Database routines = new Database(database.dataSource(), new PostgresDialect(), database.schema(), "outbox");
+        Database routines = new Database(
+                database.dataSource(), new PostgresDialect(), database.schema(), "outbox", events, Tracing.NONE);
         OutboxStore store = new OutboxStore(routines, OutboxOptions.defaults(), "node", () -> true);
         Node background = new Node(routines, routines, Node.Shared.none(workers), true, Duration.ofMillis(100));
         shared = background;
@@ -113,7 +116,7 @@ final class StartTest {
                         WindlassOptions.defaults()
                                 .withMaxPollingInterval(Duration.ofMillis(100))
                                 .withShutdownGrace(Duration.ZERO)),
-                telemetry);
+                QueueKind.OUTBOX);
         dispatcher.start();
         background.lookout().start();
     }
@@ -133,9 +136,11 @@ final class StartTest {
                 claimed.requeues(),
                 claimed.ordered(),
                 claimed.awaited(),
+                claimed.jobRun(),
                 claimed.priority(),
                 claimed.keyed(),
                 claimed.size(),
+                claimed.waited(),
                 claimed.position(),
                 claimed.proof(),
                 problem == null ? claimed.message() : null,
@@ -196,7 +201,7 @@ final class StartTest {
                 claimed -> claimed,
                 start,
                 new Handling<>(handler, HandlerOptions.defaults().withRetry(quick)),
-                Telemetry.NONE,
+                Events.NONE,
                 16);
     }
 
@@ -290,12 +295,9 @@ final class StartTest {
     @Test
     void aWorkerOutlivesWhatGoesWrongAfterAHandler() throws Exception {
         write("x", 10, 0);
-        Telemetry broken = new Telemetry() {
-            @Override
-            public void handled(String store, String topic, Outcome outcome, Duration took) {
-                throw new AssertionError("no metrics today");
-            }
-        };
+        Events broken = new BrokenEvents(WindlassEvent.Handled.class, () -> {
+            throw new AssertionError("no events today");
+        });
         node(claimed -> claimed, StartTest::changed, (message, cancellation) -> {}, broken, 1);
         eventually().until(() -> database.count("status = 2") == 10);
     }

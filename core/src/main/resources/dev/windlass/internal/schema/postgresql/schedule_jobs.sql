@@ -353,7 +353,7 @@ $sql$;
 -- Takes ticks of jobs: for each job that still has the version of which they were computed, writes its next tick and the runs.
 -- p_run_jobs says which of the jobs, counted from 1, a run belongs to. A job that somebody else holds, or behind which something is
 -- locked, is left alone; one that fails says so, and is tried again after a minute; one that cannot even say so is left alone, too.
--- Returns how many jobs were not left alone, and the topics that have new messages.
+-- Returns how many jobs were not left alone, the topics that have new messages, and the runs it made.
 create or replace function {schema}.{outbox_job_take}(
     p_names        text[],
     p_versions     bigint[],
@@ -365,7 +365,8 @@ create or replace function {schema}.{outbox_job_take}(
     p_run_ticks    timestamptz[],
     p_hand_off     boolean,
     out looked_at  integer,
-    out topics     text[]
+    out topics     text[],
+    out made       uuid[]
 )
     language plpgsql
     set lock_timeout = '1s'
@@ -419,6 +420,7 @@ begin
     if v_failed > 1 and v_failed = cardinality(p_names) and v_state ~ '^(08|25|40|53|54|57|58|F0|HV|XX)' then
         raise exception 'no job can be run' using errcode = v_state; -- the database's trouble, which passes
     end if;
+    made := array(select r.id from {schema}.{outbox_job_run} r where r.id = any (p_run_ids));
     perform pg_notify({channel}, 'ready ' || t.topic) from unnest(topics) as t (topic);
 end
 $sql$;

@@ -167,7 +167,8 @@ create or replace function {schema}.{outbox_timer_hand_off}(
     out claim_number  bigint,
     out snapshot_xmin bigint,
     out next_due      bigint,
-    out server_time   timestamptz
+    out server_time   timestamptz,
+    out first_at      timestamptz
 )
     language plpgsql
 {plan:index}
@@ -179,9 +180,9 @@ declare
     v_after_id uuid := coalesce(p_after_id, '00000000-0000-0000-0000-000000000000');
     v_ids      uuid[];
 begin
-    select coalesce(array_agg(d.id order by d.next_attempt_at, d.id), '{}'), max(d.next_attempt_at),
+    select coalesce(array_agg(d.id order by d.next_attempt_at, d.id), '{}'), min(d.next_attempt_at), max(d.next_attempt_at),
            pg_snapshot_xmin(pg_current_snapshot())::text::bigint
-      into v_ids, last_at, snapshot_xmin
+      into v_ids, first_at, last_at, snapshot_xmin
       from (select t.id, t.next_attempt_at
               from {schema}.{outbox_timer} t
              where t.status = 0

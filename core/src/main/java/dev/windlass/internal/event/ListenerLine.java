@@ -1,0 +1,148 @@
+package dev.windlass.internal.event;
+
+import dev.windlass.event.WindlassEvent;
+import dev.windlass.event.WindlassListener;
+import java.time.Duration;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One listener, what waits for it, and its thread.
+ *
+ * <p>While there is much to tell, the thread looks every few milliseconds and is not woken: to wake a thread costs a producer more than
+ * all the rest. Only one that has found nothing for a while lies down, and is woken by the next event.
+ */
+final class ListenerLine {
+    private static final Logger log = LoggerFactory.getLogger(WindlassListener.class);
+    private static final int MOST = 50_000;
+    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+    private static final int LOOKS_IN_VAIN = 20;
+    private static final long PATIENCE_NANOS = Duration.ofSeconds(1).toNanos();
+
+    private final WindlassListener listener;
+    private final ConcurrentLinkedQueue<WindlassEvent> waiting = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger size = new AtomicInteger();
+    private final AtomicLong leftOut = new AtomicLong();
+    private final AtomicBoolean started = new AtomicBoolean();
+    private final Thread thread;
+    private volatile boolean lying;
+    private volatile boolean closed;
+    private boolean blamed;
+
+    ListenerLine(WindlassListener listener) {
+        this.listener = listener;
+        this.thread = new Thread(this::run, "windlass-listener");
+        thread.setDaemon(true);
+    }
+
+    void add(WindlassEvent event) {
+        if (closed) {
+            return;
+        }
+        if (size.get() >= MOST) {
+            leaveOut();
+            return;
+        }
+        size.incrementAndGet();
+        waiting.add(event);
+        if (lying) {
+            lying = false;
+            LockSupport.unpark(thread);
+        } else if (!started.get() && started.compareAndSet(false, true)) {
+            start();
+        }
+    }
+
+    /** Without a thread nobody hears anything; what happens goes on. */
+    private void start() {
+        try {
+            thread.start();
+        } catch (OutOfMemoryError e) {
+            closed = true;
+            log.error("found no thread for listener {}; it hears nothing", name(), e);
+        }
+    }
+
+    private void leaveOut() {
+        if (leftOut.getAndIncrement() == 0) {
+            log.warn(
+                    "listener {} does not keep up: {} events wait for it, and others are left out until it does",
+                    name(),
+                    MOST);
+        }
+    }
+
+    private void run() {
+        int inVain = 0;
+        while (!closed || !waiting.isEmpty()) {
+            int told = tellAll();
+            inVain = told > 0 ? 0 : inVain + 1;
+            if (inVain < LOOKS_IN_VAIN) {
+                LockSupport.parkNanos(this, LOOK_NANOS);
+            } else {
+                lieDown();
+            }
+        }
+    }
+
+    /** Whoever added something before it lay down did not wake it: so it looks once more. */
+    private void lieDown() {
+        lying = true;
+        if (waiting.isEmpty() && !closed) {
+            LockSupport.park(this);
+        }
+        lying = false;
+    }
+
+    private int tellAll() {
+        int told = 0;
+        for (WindlassEvent event; (event = waiting.poll()) != null; told++) {
+            size.decrementAndGet();
+            tell(event);
+        }
+        long missed = leftOut.getAndSet(0);
+        if (missed > 0) {
+            log.warn("listener {} keeps up again; {} events were left out", name(), missed);
+        }
+        return told;
+    }
+
+    private void tell(WindlassEvent event) {
+        try {
+            listener.on(event);
+        } catch (Throwable e) {
+            Thread.interrupted(); // what it may have left behind
+            if (!blamed) {
+                blamed = true;
+                log.error(
+                        "listener {} failed with {}; it hears the next ones all the same, and this is logged only once",
+                        name(),
+                        event.getClass().getSimpleName(),
+                        e);
+            }
+        }
+    }
+
+    private String name() {
+        return listener.getClass().getName();
+    }
+
+    void close() {
+        closed = true;
+        LockSupport.unpark(thread);
+        if (Thread.currentThread() == thread) {
+            return;
+        }
+        try {
+            TimeUnit.NANOSECONDS.timedJoin(thread, PATIENCE_NANOS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,64 @@
+package dev.windlass.trace;
+
+import dev.windlass.base.QueueKind;
+import dev.windlass.internal.support.Require;
+import io.micrometer.common.KeyValue;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.observation.transport.Kind;
+import io.micrometer.observation.transport.ReceiverContext;
+import io.micrometer.observation.transport.SenderContext;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * Observations of messages that are written ({@code windlass.write}) and handled ({@code windlass.handle}).
+ *
+ * <p>Who puts a context into the headers, and takes it out, is a handler of the registry: micrometer-tracing has one for senders and one for
+ * receivers.
+ */
+public final class ObservationTracing implements Tracing {
+    private final ObservationRegistry registry;
+
+    public ObservationTracing(ObservationRegistry registry) {
+        this.registry = Require.present("registry", registry);
+    }
+
+    /** Headers that have a context already keep it: a message that was received goes on in the trace of its sender. */
+    @Override
+    public Map<String, String> written(QueueKind queue, String topic, Map<String, String> headers) {
+        if (registry.isNoop()) {
+            return headers;
+        }
+        Map<String, String> all = new HashMap<>(headers);
+        SenderContext<Map<String, String>> context = new SenderContext<>(
+                (carrier, name, value) -> Objects.requireNonNull(carrier).putIfAbsent(name, value), Kind.PRODUCER);
+        context.setCarrier(all);
+        observation("windlass.write", topic + " write", queue, topic, context).observe(() -> {});
+        return all;
+    }
+
+    @Override
+    public void handled(Received received, Work handler) throws Exception {
+        ReceiverContext<Map<String, String>> context = new ReceiverContext<>(
+                (carrier, name) -> Objects.requireNonNull(carrier).get(name), Kind.CONSUMER);
+        context.setCarrier(received.headers());
+        Observation observation = observation(
+                        "windlass.handle", received.topic() + " handle", received.queue(), received.topic(), context)
+                .highCardinalityKeyValue("messaging.message.id", received.id())
+                .highCardinalityKeyValue("windlass.attempt", Integer.toString(received.attempt()));
+        received.correlationId()
+                .ifPresent(id -> observation.highCardinalityKeyValue("messaging.message.conversation_id", id));
+        observation.observeChecked(handler::run);
+    }
+
+    private Observation observation(
+            String name, String told, QueueKind queue, String topic, Observation.Context context) {
+        return Observation.createNotStarted(name, () -> context, registry)
+                .contextualName(told)
+                .lowCardinalityKeyValue(KeyValue.of("messaging.system", "windlass"))
+                .lowCardinalityKeyValue(KeyValue.of("messaging.destination.name", topic))
+                .lowCardinalityKeyValue(KeyValue.of("windlass.queue", queue.toString()));
+    }
+}

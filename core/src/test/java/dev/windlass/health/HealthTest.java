@@ -1,0 +1,176 @@
+package dev.windlass.health;
+
+import static dev.windlass.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import dev.windlass.TestDatabase;
+import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
+import dev.windlass.outbox.OutboxEntry;
+import dev.windlass.schedule.TimerEntry;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collections;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** What a node says of itself and of its database. */
+final class HealthTest {
+    private static final HealthOptions UNCACHED = HealthOptions.defaults().withCacheFor(Duration.ZERO);
+
+    @RegisterExtension
+    static final TestDatabase database = new TestDatabase();
+
+    private static WindlassBuilder node() {
+        return database.windlass().health(UNCACHED);
+    }
+
+    private static HealthReport.Entry check(HealthReport report, String name) {
+        return report.checks().stream()
+                .filter(entry -> entry.name().equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static void enqueue(Windlass windlass, int count) {
+        windlass.outbox().enqueueAll(Collections.nCopies(count, OutboxEntry.of("a", "x")));
+    }
+
+    @Test
+    void aNodeThatWorksIsHealthyInEveryCheck() {
+        Windlass windlass = database.start(node().outboxHandler("a", message -> {})
+                .healthCheck("my disk", () -> HealthFinding.healthy("half full")));
+
+        HealthReport report = windlass.health().all();
+
+        assertThat(report.checks())
+                .extracting(HealthReport.Entry::name)
+                .containsExactly(
+                        "database",
+                        "schema",
+                        "lease renewal",
+                        "loops",
+                        "stuck work",
+                        "backlog",
+                        "overdue timers",
+                        "throughput",
+                        "my disk");
+        assertThat(report.checks()).allSatisfy(entry -> {
+            assertThat(entry.status()).as(entry.toString()).isEqualTo(HealthStatus.HEALTHY);
+            assertThat(entry.error()).isEmpty();
+            assertThat(entry.description()).isNotBlank();
+        });
+        assertThat(report.status()).isEqualTo(HealthStatus.HEALTHY);
+        assertThat(windlass.health().live().checks())
+                .extracting(HealthReport.Entry::name)
+                .containsExactly("loops");
+        assertThat(windlass.health().ready().checks())
+                .extracting(HealthReport.Entry::name)
+                .containsExactly("database", "schema", "lease renewal");
+    }
+
+    @Test
+    void aBacklogIsDegradedAndThenUnhealthyAndNothingIsClaimedToCountIt() {
+        Windlass windlass = database.start(node().health(UNCACHED.withBacklog(3, 5)));
+        enqueue(windlass, 3);
+        assertThat(check(windlass.health().all(), "backlog").status()).isEqualTo(HealthStatus.HEALTHY);
+        enqueue(windlass, 2);
+        HealthReport.Entry degraded = check(windlass.health().all(), "backlog");
+        assertThat(degraded.status()).isEqualTo(HealthStatus.DEGRADED);
+        assertThat(degraded.description()).contains("outbox 5");
+        enqueue(windlass, 20);
+
+        HealthReport report = windlass.health().all();
+
+        assertThat(check(report, "backlog").status()).isEqualTo(HealthStatus.UNHEALTHY);
+        assertThat(check(report, "backlog").description()).contains("outbox more than 5");
+        assertThat(report.status()).isEqualTo(HealthStatus.UNHEALTHY);
+        assertThat(windlass.health().ready().status()).isEqualTo(HealthStatus.HEALTHY);
+        assertThat(database.count("status = 0 and retry_count = 0 and lease_expiries = 0 and owner_token is null"))
+                .isEqualTo(25);
+    }
+
+    @Test
+    void timersThatAreLongOverdueAreFound() throws SQLException {
+        Windlass windlass = database.start(node().health(UNCACHED.withOverdueTimers(1, 2))
+                .schedule(dev.windlass.schedule.ScheduleOptions.defaults().withHandOff(false)));
+        schedule(windlass, Duration.ofMinutes(-4));
+        schedule(windlass, Duration.ofMinutes(-6));
+        assertThat(check(windlass.health().all(), "overdue timers").status()).isEqualTo(HealthStatus.HEALTHY);
+        schedule(windlass, Duration.ofMinutes(-6));
+        assertThat(check(windlass.health().all(), "overdue timers").status()).isEqualTo(HealthStatus.DEGRADED);
+        schedule(windlass, Duration.ofMinutes(-6));
+        assertThat(check(windlass.health().all(), "overdue timers").status()).isEqualTo(HealthStatus.UNHEALTHY);
+    }
+
+    private static void schedule(Windlass windlass, Duration from) {
+        windlass.timers().schedule(TimerEntry.of("a", "x", Instant.now().plus(from)));
+    }
+
+    @Test
+    void stuckWorkIsFound() throws SQLException {
+        Windlass windlass = database.passive();
+        assertThat(check(windlass.health().all(), "stuck work").status()).isEqualTo(HealthStatus.HEALTHY);
+        database.execute(
+                "insert into %s.outbox (id, created_at, next_attempt_at, claimed_at, locked_until, owner_token,"
+                        + " status, topic, payload) values (gen_random_uuid(), now(), now(), now() - interval '10 min',"
+                        + " now() - interval '9 min', gen_random_uuid(), 1, 'a', 'x')");
+        Windlass other = database.start(node().options(database.options().withBackgroundWorkers(false)));
+        HealthReport.Entry stuck = check(other.health().all(), "stuck work");
+        assertThat(stuck.status()).isEqualTo(HealthStatus.DEGRADED);
+        assertThat(stuck.description()).contains("outbox 1");
+    }
+
+    @Test
+    void checksThatThrowOrHangAreUnhealthyAloneAndHangOnlyOnce() {
+        CountDownLatch never = new CountDownLatch(1);
+        AtomicInteger calls = new AtomicInteger();
+        Windlass windlass = database.start(node().health(UNCACHED.withTimeout(Duration.ofMillis(500)))
+                .healthCheck("throws", () -> {
+                    throw new IllegalStateException("no disk");
+                })
+                .healthCheck("hangs", () -> {
+                    calls.incrementAndGet();
+                    never.await();
+                    return HealthFinding.healthy("at last");
+                }));
+        for (int i = 0; i < 3; i++) {
+            HealthReport report = windlass.health().all();
+            assertThat(check(report, "throws").error())
+                    .hasValueSatisfying(error -> assertThat(error).contains("no disk"));
+            assertThat(check(report, "hangs").error()).contains("it has not answered in time");
+            assertThat(check(report, "schema").status()).isEqualTo(HealthStatus.HEALTHY);
+        }
+        assertThat(calls).hasValue(1);
+        never.countDown();
+        eventually().until(() -> check(windlass.health().all(), "hangs").status() == HealthStatus.HEALTHY);
+    }
+
+    @Test
+    void anAnswerIsGivenAgainForAWhile() {
+        AtomicInteger calls = new AtomicInteger();
+        Windlass windlass = database.start(database.windlass()
+                .health(HealthOptions.defaults().withCacheFor(Duration.ofHours(1)))
+                .healthCheck("counts", () -> {
+                    calls.incrementAndGet();
+                    return HealthFinding.healthy("counted");
+                }));
+        HealthReport first = windlass.health().all();
+        assertThat(windlass.health().all()).isSameAs(first);
+        assertThat(calls).hasValue(1);
+    }
+
+    @Test
+    void badOptionsAndNamesAreRefused() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> HealthOptions.defaults().withBacklog(5, 3))
+                .withMessageContaining("got 5 and 3");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> database.windlass().healthCheck("backlog", () -> HealthFinding.healthy("")))
+                .withMessageContaining("backlog");
+    }
+}

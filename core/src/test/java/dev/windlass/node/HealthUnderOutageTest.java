@@ -1,0 +1,58 @@
+package dev.windlass.node;
+
+import static dev.windlass.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.windlass.TestDatabase;
+import dev.windlass.Windlass;
+import dev.windlass.embedded.EmbeddedPostgres;
+import dev.windlass.event.WindlassEvent;
+import dev.windlass.health.HealthOptions;
+import dev.windlass.health.HealthReport;
+import dev.windlass.health.HealthStatus;
+import dev.windlass.outbox.OutboxEntry;
+import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** A database that goes away makes a node unready, and no reason to restart it. */
+final class HealthUnderOutageTest {
+    private static final EmbeddedPostgres SERVER = EmbeddedPostgres.start();
+
+    @RegisterExtension
+    static final TestDatabase database = new TestDatabase(SERVER);
+
+    @AfterAll
+    static void stop() {
+        SERVER.close();
+    }
+
+    @Test
+    void readinessFollowsTheDatabaseAndLivenessDoesNot() {
+        Queue<WindlassEvent> heard = new ConcurrentLinkedQueue<>();
+        Windlass windlass = database.start(database.windlass()
+                .health(HealthOptions.defaults().withCacheFor(Duration.ZERO))
+                .listener(heard::add)
+                .outboxHandler("a", message -> {}));
+        assertThat(windlass.health().ready().status()).isEqualTo(HealthStatus.HEALTHY);
+
+        database.server().stop();
+
+        HealthReport ready = windlass.health().ready();
+        assertThat(ready.status()).isEqualTo(HealthStatus.UNHEALTHY);
+        assertThat(ready.checks().get(0).error()).isPresent();
+        assertThat(windlass.health().all().status()).isEqualTo(HealthStatus.UNHEALTHY);
+        assertThat(windlass.health().live().status()).isNotEqualTo(HealthStatus.UNHEALTHY);
+        eventually().until(() -> heard.stream().anyMatch(WindlassEvent.OutageBegan.class::isInstance));
+
+        database.server().restart();
+
+        eventually().until(() -> windlass.health().ready().status() == HealthStatus.HEALTHY);
+        windlass.outbox().enqueue(OutboxEntry.of("a", "x"));
+        eventually().until(() -> database.count("status = 2") == 1);
+        eventually().until(() -> heard.stream().anyMatch(WindlassEvent.OutageEnded.class::isInstance));
+    }
+}

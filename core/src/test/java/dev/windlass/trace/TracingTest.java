@@ -1,0 +1,122 @@
+package dev.windlass.trace;
+
+import static dev.windlass.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.windlass.Child;
+import dev.windlass.TestDatabase;
+import dev.windlass.Windlass;
+import dev.windlass.inbox.InboxEntry;
+import dev.windlass.outbox.OutboxEntry;
+import dev.windlass.schedule.TimerEntry;
+import dev.windlass.work.WorkEntry;
+import io.micrometer.tracing.Span;
+import io.micrometer.tracing.Tracer;
+import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.sdk.trace.data.SpanData;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.slf4j.MDC;
+
+/** A trace goes on where a message is handled. */
+final class TracingTest {
+    @RegisterExtension
+    static final TestDatabase database = new TestDatabase();
+
+    private final Traces traces = new Traces();
+
+    @Test
+    void theHandlerOfAnotherProcessIsInTheTraceOfTheWriter() throws Exception {
+        try (Child handler = Child.start(TracingHandler.class, database)) {
+            eventually().until(() -> handler.said("ready"));
+            Windlass writer = database.start(database.windlass()
+                    .tracing(new ObservationTracing(traces.registry))
+                    .options(database.options().withBackgroundWorkers(false)));
+            Span business = traces.tracer.nextSpan().name("place order").start();
+            UUID id;
+            try (Tracer.SpanInScope scope = traces.tracer.withSpan(business)) {
+                assertThat(scope).isNotNull();
+                id = writer.outbox()
+                        .enqueue(OutboxEntry.of("a", "x").withCorrelationId("order-1"))
+                        .value();
+            } finally {
+                business.end();
+            }
+
+            String trace = business.context().traceId();
+            SpanData written = traces.spans().stream()
+                    .filter(span -> span.getName().equals("a write"))
+                    .findFirst()
+                    .orElseThrow();
+            assertThat(written.getTraceId()).isEqualTo(trace);
+            assertThat(written.getParentSpanId()).isEqualTo(business.context().spanId());
+            assertThat(written.getKind()).isEqualTo(SpanKind.PRODUCER);
+            eventually().until(() -> handler.said("handled " + trace + " " + id + " order-1"));
+            eventually().until(() -> handler.said("span a handle CONSUMER " + trace + " " + written.getSpanId()));
+        }
+    }
+
+    @Test
+    void everyQueueCarriesTheTrace() {
+        Queue<String> handled = new ConcurrentLinkedQueue<>();
+        Windlass windlass = database.start(database.windlass()
+                .tracing(new ObservationTracing(traces.registry))
+                .outboxHandler("a", message -> handled.add("outbox " + trace()))
+                .inboxHandler("a", message -> handled.add("inbox " + trace()))
+                .workHandler("a", "type", item -> {
+                    handled.add("work " + trace());
+                }));
+        Span business = traces.tracer.nextSpan().name("all").start();
+        try (Tracer.SpanInScope scope = traces.tracer.withSpan(business)) {
+            assertThat(scope).isNotNull();
+            windlass.outbox().enqueueAll(List.of(OutboxEntry.of("a", "x")));
+            windlass.inbox().enqueue(InboxEntry.of("source", "1", "a", "x"));
+            windlass.workQueue().enqueue(WorkEntry.of("a", "type", "x"));
+            windlass.timers().schedule(TimerEntry.of("a", "x", Duration.ZERO));
+        } finally {
+            business.end();
+        }
+        String trace = business.context().traceId();
+        eventually().until(() -> handled.size() == 4);
+        assertThat(handled)
+                .containsExactlyInAnyOrder("outbox " + trace, "outbox " + trace, "inbox " + trace, "work " + trace);
+    }
+
+    private String trace() {
+        Span span = traces.tracer.currentSpan();
+        return span == null ? "none" : span.context().traceId();
+    }
+
+    @Test
+    void headersOfASenderKeepTheirContext() {
+        Map<String, String> sent = Map.of("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+        Queue<String> handled = new ConcurrentLinkedQueue<>();
+        Windlass windlass = database.start(database.windlass()
+                .tracing(new ObservationTracing(traces.registry))
+                .inboxHandler("a", message -> handled.add(trace())));
+        windlass.inbox().enqueue(InboxEntry.of("source", "2", "a", "x").withHeaders(sent));
+        eventually().until(() -> handled.size() == 1);
+        assertThat(handled).containsExactly("0af7651916cd43dd8448eb211c80319c");
+    }
+
+    @Test
+    void theLoggingContextNamesTheMessageWhileItIsHandledAndNotAfterwards() {
+        Queue<String> seen = new ConcurrentLinkedQueue<>();
+        Windlass windlass = database.start(database.windlass()
+                .outboxHandler(
+                        "a", message -> seen.add(MDC.get("windlass.message") + " " + MDC.get("windlass.correlation"))));
+        UUID first = windlass.outbox()
+                .enqueue(OutboxEntry.of("a", "x").withCorrelationId("c"))
+                .value();
+        eventually().until(() -> seen.size() == 1);
+        UUID second = windlass.outbox().enqueue(OutboxEntry.of("a", "x")).value();
+        eventually().until(() -> seen.size() == 2);
+        assertThat(seen).containsExactly(first + " c", second + " null");
+    }
+}
