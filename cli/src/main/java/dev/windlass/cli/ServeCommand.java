@@ -8,8 +8,12 @@ import dev.windlass.base.WindlassException;
 import dev.windlass.base.WindlassOptions;
 import dev.windlass.cli.demo.Demo;
 import dev.windlass.cli.demo.Shop;
+import dev.windlass.cli.http.NodeServer;
+import dev.windlass.metrics.WindlassMetrics;
 import dev.windlass.schedule.ScheduleOptions;
 import dev.windlass.work.WorkOptions;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -92,6 +96,9 @@ final class ServeCommand implements Callable<Integer> {
             description = "Its port (default: that of the last time, or any free one).")
     private @Nullable Integer port;
 
+    @Mixin
+    private HttpOptions http = new HttpOptions();
+
     @Override
     public Integer call() throws Exception {
         Optional<Target> given = given();
@@ -161,8 +168,10 @@ final class ServeCommand implements Callable<Integer> {
     }
 
     private void run(Target target, String origin, Optional<String> passwordFile) throws Exception {
-        HikariDataSource pool = lifetime.start(() -> pool(target));
+        PrometheusMeterRegistry metrics = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+        HikariDataSource pool = lifetime.start(() -> pool(target, metrics));
         WindlassBuilder builder = schema.on(pool)
+                .listener(new WindlassMetrics(metrics))
                 .options(options())
                 .ensureSchema()
                 .schedule(ScheduleOptions.defaults().withHandOff(!noHandOff));
@@ -177,7 +186,12 @@ final class ServeCommand implements Callable<Integer> {
         }
         Windlass windlass = lifetime.start(builder::start);
         windlass.workQueue(); // who has asked for it looks after it
-        sayReady(target, origin, passwordFile.map(file -> "in the file " + file).orElse("as you gave it"));
+        Optional<NodeServer> answering = http.start(lifetime, windlass.health(), metrics);
+        sayReady(
+                target,
+                origin,
+                http.told(answering),
+                passwordFile.map(file -> "in the file " + file).orElse("as you gave it"));
         if (demo) {
             TryNext next = TryNext.on(target, passwordFile, Invocation.words(root.environment()), schema.words(spec));
             lifetime.start(() -> Demo.start(windlass, shop, pool, schema.qualified(""), screen(windlass, pool, next)));
@@ -200,8 +214,9 @@ final class ServeCommand implements Callable<Integer> {
         return line -> say("%s", line);
     }
 
-    private static HikariDataSource pool(Target target) {
+    private static HikariDataSource pool(Target target, PrometheusMeterRegistry metrics) {
         HikariConfig config = new HikariConfig();
+        config.setMetricRegistry(metrics);
         config.setPoolName("windlass");
         config.setDataSource(target.dataSource());
         config.setMaximumPoolSize(CONNECTIONS);
@@ -210,7 +225,7 @@ final class ServeCommand implements Callable<Integer> {
         return new HikariDataSource(config);
     }
 
-    private void sayReady(Target target, String origin, String password) throws IOException {
+    private void sayReady(Target target, String origin, String http, String password) throws IOException {
         say(
                 """
 
@@ -222,6 +237,7 @@ final class ServeCommand implements Callable<Integer> {
                   password  %s
                   schema    %s
                   node      %s, with %s
+                  http      %s
 
                 Stop it with Ctrl-C; the data stays.
                 """,
@@ -234,7 +250,8 @@ final class ServeCommand implements Callable<Integer> {
                 options().nodeName(),
                 (demo ? "the handlers of the demo" : "no handlers")
                         + (noHandOff ? "" : ", due timers and jobs")
-                        + ", and the upkeep of the tables");
+                        + ", and the upkeep of the tables",
+                http);
     }
 
     private void await(Runnable check) throws InterruptedException {

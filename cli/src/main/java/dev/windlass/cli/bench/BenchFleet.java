@@ -4,7 +4,7 @@ import dev.windlass.Fleet;
 import dev.windlass.Windlass;
 import dev.windlass.base.WindlassException;
 import dev.windlass.base.WindlassOptions;
-import dev.windlass.internal.dispatch.Telemetry;
+import dev.windlass.event.WindlassListener;
 import dev.windlass.store.FleetOptions;
 import dev.windlass.store.Store;
 import dev.windlass.store.StoreState;
@@ -33,11 +33,11 @@ final class BenchFleet {
     }
 
     /** One that does nothing with messages, so many at once. */
-    static Fleet draining(List<Store> stores, Load load, Telemetry telemetry) {
+    static Fleet draining(List<Store> stores, Load load, WindlassListener listener) {
         return Fleet.over(stores)
                 .each(windlass -> windlass.options(options())
                         .outbox(load.outbox())
-                        .telemetry(telemetry)
+                        .listener(listener)
                         .outboxHandler(Bench.TOPIC, message -> {}))
                 .options(FleetOptions.defaults().withConcurrency(load.concurrency()))
                 .start();

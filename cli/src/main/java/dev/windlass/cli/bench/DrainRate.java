@@ -1,7 +1,8 @@
 package dev.windlass.cli.bench;
 
 import dev.windlass.Windlass;
-import dev.windlass.internal.dispatch.Telemetry;
+import dev.windlass.event.WindlassEvent;
+import dev.windlass.event.WindlassListener;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -51,15 +52,14 @@ final class DrainRate {
     }
 
     private Rate run() throws InterruptedException {
-        Telemetry telemetry = new Telemetry() {
-            @Override
-            public void written(String store, int outcomes) {
-                note(written.addAndGet(outcomes));
+        WindlassListener listener = event -> {
+            if (event instanceof WindlassEvent.Settled settled) {
+                note(written.addAndGet(settled.messages()));
             }
         };
         reached.set(0, System.nanoTime());
         try (Windlass windlass = bench.builder()
-                .telemetry(telemetry)
+                .listener(listener)
                 .outboxHandler(Bench.TOPIC, message -> {})
                 .start()) {
             if (!windlass.isRunning() || !all.await(30, TimeUnit.MINUTES)) {

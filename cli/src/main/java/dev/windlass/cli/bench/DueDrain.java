@@ -1,6 +1,7 @@
 package dev.windlass.cli.bench;
 
-import dev.windlass.internal.dispatch.Telemetry;
+import dev.windlass.event.WindlassEvent;
+import dev.windlass.event.WindlassListener;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -35,7 +36,7 @@ final class DueDrain {
     /** Opens what handles the messages, and returns when it could. */
     @FunctionalInterface
     interface Opening {
-        AutoCloseable open(Telemetry telemetry) throws Exception;
+        AutoCloseable open(WindlassListener listener) throws Exception;
     }
 
     /** One time on two clocks. */
@@ -45,7 +46,7 @@ final class DueDrain {
         }
     }
 
-    private static final class Tally implements Telemetry {
+    private static final class Tally implements WindlassListener {
         private final int expected;
         private final AtomicInteger written = new AtomicInteger();
         private final CountDownLatch all = new CountDownLatch(1);
@@ -56,9 +57,9 @@ final class DueDrain {
         }
 
         @Override
-        public void written(String store, int outcomes) {
+        public void on(WindlassEvent event) {
             long now = System.nanoTime();
-            if (written.addAndGet(outcomes) >= expected) {
+            if (event instanceof WindlassEvent.Settled settled && written.addAndGet(settled.messages()) >= expected) {
                 end = now;
                 all.countDown();
             }

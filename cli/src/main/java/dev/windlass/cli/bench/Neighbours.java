@@ -1,6 +1,6 @@
 package dev.windlass.cli.bench;
 
-import dev.windlass.internal.dispatch.Telemetry;
+import dev.windlass.event.WindlassListener;
 import dev.windlass.store.SharedConnections;
 import dev.windlass.store.Store;
 import java.io.IOException;
@@ -56,8 +56,8 @@ final class Neighbours {
         double[][] rates = new double[2][rounds];
         for (int round = -WARM_UP; round < rounds; round++) {
             int slot = Math.max(0, round);
-            rates[0][slot] = alone.rate(telemetry -> fleet(connections, List.of(), telemetry));
-            rates[1][slot] = beside.rate(telemetry -> fleet(connections, sick, telemetry));
+            rates[0][slot] = alone.rate(listener -> fleet(connections, List.of(), listener));
+            rates[1][slot] = beside.rate(listener -> fleet(connections, sick, listener));
             report.say(
                     "  round %d of %d: %,9.0f %,9.0f%s",
                     round + WARM_UP + 1,
@@ -69,12 +69,12 @@ final class Neighbours {
         return rates;
     }
 
-    private AutoCloseable fleet(SharedConnections connections, List<Store> sick, Telemetry telemetry)
+    private AutoCloseable fleet(SharedConnections connections, List<Store> sick, WindlassListener listener)
             throws InterruptedException {
         List<Store> healthy = stores.stores(HEALTHY, connections);
         List<Store> all = new ArrayList<>(sick);
         all.addAll(healthy);
-        return BenchFleet.awaitRunning(BenchFleet.draining(all, settings.load(), telemetry), healthy);
+        return BenchFleet.awaitRunning(BenchFleet.draining(all, settings.load(), listener), healthy);
     }
 
     private static Store sick(String how, int port, SharedConnections connections) {

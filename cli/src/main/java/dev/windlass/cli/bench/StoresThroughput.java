@@ -3,7 +3,7 @@ package dev.windlass.cli.bench;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.windlass.Windlass;
-import dev.windlass.internal.dispatch.Telemetry;
+import dev.windlass.event.WindlassListener;
 import dev.windlass.store.SharedConnections;
 import dev.windlass.store.Store;
 import java.util.ArrayList;
@@ -79,8 +79,8 @@ final class StoresThroughput {
                 for (int i = 0; i < ways.size(); i++) {
                     DueDrain drain = ways.get(i).drain;
                     double rate = i == 0
-                            ? drain.rate(telemetry -> plain(pool, telemetry))
-                            : drain.rate(telemetry -> fleet(connections, drain.stores(), telemetry));
+                            ? drain.rate(listener -> plain(pool, listener))
+                            : drain.rate(listener -> fleet(connections, drain.stores(), listener));
                     rates[i][Math.max(0, round)] = rate;
                     report.begin(" %,9.0f", rate);
                 }
@@ -97,18 +97,18 @@ final class StoresThroughput {
         return new HikariDataSource(config);
     }
 
-    private Windlass plain(HikariDataSource pool, Telemetry telemetry) {
+    private Windlass plain(HikariDataSource pool, WindlassListener listener) {
         return Windlass.on(pool)
                 .options(BenchFleet.options().withSchemaName(stores.schema(1)))
                 .outbox(settings.load().outbox())
-                .telemetry(telemetry)
+                .listener(listener)
                 .outboxHandler(Bench.TOPIC, message -> {})
                 .start();
     }
 
-    private AutoCloseable fleet(SharedConnections connections, int count, Telemetry telemetry)
+    private AutoCloseable fleet(SharedConnections connections, int count, WindlassListener listener)
             throws InterruptedException {
         List<Store> all = stores.stores(count, connections);
-        return BenchFleet.awaitRunning(BenchFleet.draining(all, settings.load(), telemetry), all);
+        return BenchFleet.awaitRunning(BenchFleet.draining(all, settings.load(), listener), all);
     }
 }

@@ -1,7 +1,8 @@
 package dev.windlass.cli.bench;
 
 import dev.windlass.Windlass;
-import dev.windlass.internal.dispatch.Telemetry;
+import dev.windlass.event.WindlassEvent;
+import dev.windlass.event.WindlassListener;
 import dev.windlass.operator.TopicLimit;
 import dev.windlass.outbox.OutboxOptions;
 import dev.windlass.work.WorkItem;
@@ -97,18 +98,15 @@ public final class WorkBench {
         fill(bench, way);
         AtomicInteger written = new AtomicInteger();
         CountDownLatch all = new CountDownLatch(1);
-        Telemetry telemetry = new Telemetry() {
-            @Override
-            public void written(String store, int outcomes) {
-                if (written.addAndGet(outcomes) >= items) {
-                    all.countDown();
-                }
+        WindlassListener listener = event -> {
+            if (event instanceof WindlassEvent.Settled settled && written.addAndGet(settled.messages()) >= items) {
+                all.countDown();
             }
         };
         long start = System.nanoTime();
         try (Windlass windlass = bench.builder()
                 .work(WorkOptions.defaults().withBatchSize(batch))
-                .telemetry(telemetry)
+                .listener(listener)
                 .outboxHandler(Bench.TOPIC, message -> {})
                 .workHandler(Bench.TOPIC, "type", (WorkItem item) -> {})
                 .start()) {

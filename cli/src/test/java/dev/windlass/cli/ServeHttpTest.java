@@ -1,0 +1,161 @@
+package dev.windlass.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.windlass.Windlass;
+import dev.windlass.base.WindlassOptions;
+import dev.windlass.embedded.EmbeddedPostgres;
+import dev.windlass.outbox.OutboxEntry;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+
+/** What a node answers over HTTP, and what the alert rules and the dashboard ask of it. */
+final class ServeHttpTest {
+    private static final EmbeddedPostgres SERVER = EmbeddedPostgres.shared();
+    private static final HttpClient HTTP = HttpClient.newHttpClient();
+    private static final StringWriter OUT = new StringWriter();
+    private static final AtomicInteger EXIT = new AtomicInteger(-1);
+    private static Thread thread;
+    private static String url;
+
+    @BeforeAll
+    static void serve() {
+        CommandLine command =
+                Main.commandLine(Map.of("WINDLASS_USER", "postgres")).setOut(new PrintWriter(OUT));
+        thread = new Thread(() -> EXIT.set(command.execute(
+                "serve", "--demo", "--schema", "http_test", "--url", SERVER.jdbcUrl(), "--http-port", "0")));
+        thread.start();
+        await().until(() -> OUT.toString().contains("Stop it with Ctrl-C"));
+        Matcher told = Pattern.compile("http://127\\.0\\.0\\.1:\\d+").matcher(OUT.toString());
+        assertThat(told.find()).as(OUT.toString()).isTrue();
+        url = told.group();
+    }
+
+    @AfterAll
+    static void stop() throws Exception {
+        thread.interrupt();
+        thread.join();
+        assertThat(EXIT).hasValue(0);
+        Sql.execute(SERVER.dataSource(), "drop schema http_test cascade");
+    }
+
+    private static HttpResponse<String> get(String path) throws Exception {
+        return HTTP.send(HttpRequest.newBuilder(URI.create(url + path)).build(), HttpResponse.BodyHandlers.ofString());
+    }
+
+    @Test
+    void healthIsJsonAsTheGuideHasIt() throws Exception {
+        for (String path : List.of("/health", "/health/live", "/health/ready")) {
+            HttpResponse<String> response = get(path);
+            assertThat(response.statusCode()).as(path + ": " + response.body()).isEqualTo(200);
+            assertThat(response.headers().firstValue("content-type"))
+                    .hasValueSatisfying(type -> assertThat(type).startsWith("application/json"));
+            JsonNode json = new ObjectMapper().readTree(response.body());
+            assertThat(json.get("status").asText()).isIn("Healthy", "Degraded");
+            assertThat(json.get("totalDuration").isNumber()).isTrue();
+            assertThat(json.get("checks"))
+                    .isNotEmpty()
+                    .allSatisfy(check -> assertThat(check.fieldNames())
+                            .toIterable()
+                            .containsExactly("name", "status", "duration", "description", "exception"));
+        }
+        assertThat(get("/nothing").statusCode()).isEqualTo(404);
+    }
+
+    @Test
+    void aSchemaThatIsGoneMakesItUnreadyAndNotDead() throws Exception {
+        Sql.execute(SERVER.dataSource(), "alter table http_test.windlass_version rename to hidden");
+        try {
+            await().until(() -> get("/health/ready").statusCode() == 503);
+            assertThat(get("/health").statusCode()).isEqualTo(503);
+            assertThat(get("/health/live").statusCode()).isEqualTo(200);
+        } finally {
+            Sql.execute(SERVER.dataSource(), "alter table http_test.hidden rename to windlass_version");
+        }
+        await().until(() -> get("/health/ready").statusCode() == 200);
+    }
+
+    /** A name that nobody shows makes a rule that never fires, and a panel that stays empty. */
+    @Test
+    void alertsAndDashboardAskForWhatAScrapeShows() throws Exception {
+        deadLetter();
+        await().until(() -> get("/metrics").body().contains("windlass_queue_ready"));
+        await().until(() -> get("/metrics").body().contains("windlass_handled_seconds_count"));
+        String scrape = get("/metrics").body();
+        Set<String> asked = new TreeSet<>();
+        asked.addAll(names(Files.readString(root().resolve("deploy/prometheus/windlass-alerts.yml"))));
+        asked.addAll(names(Files.readString(root().resolve("deploy/grafana/windlass.json"))));
+        assertThat(asked).hasSizeGreaterThan(15);
+        List<String> missing = new ArrayList<>(asked);
+        missing.removeIf(
+                name -> scrape.lines().anyMatch(line -> line.startsWith(name + "{") || line.startsWith(name + " ")));
+        assertThat(missing).isEmpty();
+    }
+
+    private static Set<String> names(String text) {
+        Set<String> names = new TreeSet<>();
+        Matcher name = Pattern.compile("\\b((?:windlass|timers|active|outbox|hikaricp)_[a-z_]+)\\b")
+                .matcher(text);
+        while (name.find()) {
+            names.add(name.group(1));
+        }
+        return names;
+    }
+
+    private static Path root() {
+        Path here = Path.of("").toAbsolutePath();
+        return Files.exists(here.resolve("deploy")) ? here : here.getParent();
+    }
+
+    /** Of a topic that no node of this schema handles it would never be one. */
+    private static void deadLetter() throws SQLException {
+        try (Windlass windlass = Windlass.on(SERVER.dataSource())
+                .options(WindlassOptions.defaults().withSchemaName("http_test"))
+                .start()) {
+            windlass.outbox().enqueue(OutboxEntry.of("nobody", "x"));
+        }
+    }
+
+    @Test
+    void aPortThatIsTakenIsSaidAndOneThatNobodyAskedForIsNot() throws Exception {
+        try (ServerSocket taken = new ServerSocket(0, 1, java.net.InetAddress.getLoopbackAddress())) {
+            StringWriter err = new StringWriter();
+            int code = Main.commandLine(Map.of("WINDLASS_USER", "postgres"))
+                    .setOut(new PrintWriter(new StringWriter()))
+                    .setErr(new PrintWriter(err))
+                    .execute(
+                            "serve",
+                            "--schema",
+                            "http_test",
+                            "--url",
+                            SERVER.jdbcUrl(),
+                            "--http-port",
+                            Integer.toString(taken.getLocalPort()));
+            assertThat(code).isEqualTo(1);
+            assertThat(err.toString()).contains("expected a free port for --http-port");
+        }
+    }
+}
