@@ -119,6 +119,9 @@ create type "windlass".windlass_look as (
     snapshot_xmin bigint
 );
 
+-- How late something was, of what was due in one hour. Times in milliseconds.
+create type "windlass".windlass_delay as (hour timestamptz, messages bigint, average_ms bigint, p99_ms bigint, max_ms bigint);
+
 -- Records what an operator did; with p_action, as a part of what is recorded there. Returns the number of the record.
 create or replace function "windlass".windlass_record(
     p_queue    text,
@@ -176,6 +179,7 @@ $sql$;
 -- Refuses an argument: says what was expected, what came and what to do. Never with what may be content: errors are logged.
 create or replace function "windlass".windlass_refuse(p_expected text, p_got text, p_hint text) returns void
     language plpgsql
+    stable
 as $sql$
 begin
     raise exception 'expected %, got %', p_expected, coalesce(p_got, 'null')
@@ -191,6 +195,51 @@ begin
     if (p_lease > interval '0') is not true then
         perform "windlass".windlass_refuse('a lease of more than nothing', p_lease::text, 'Give p_lease, for example interval ''30 s''.');
     end if;
+end
+$sql$;
+
+-- Refuses to count up to nothing.
+create or replace function "windlass".windlass_check_most(p_most integer) returns void
+    language plpgsql
+    stable
+as $sql$
+begin
+    if (p_most > 0) is not true then
+        perform "windlass".windlass_refuse('a positive number to count up to', p_most::text, 'Give p_most, for example 1000.');
+    end if;
+end
+$sql$;
+
+-- Whether an attempt is stuck: its lease ran out, and since then as much time has passed as it was long. Somebody should have returned it
+-- to ready by then. What was renewed looks like one long lease, so after an hour it is stuck in any case. With p_older it is enough
+-- that the lease ran out, or that the attempt began that long ago.
+create or replace function "windlass".windlass_is_stuck(
+    p_now          timestamptz,
+    p_claimed_at   timestamptz,
+    p_locked_until timestamptz,
+    p_older        interval
+) returns boolean
+    language sql
+    stable
+as $sql$
+    select case when p_locked_until > p_now then false
+                when p_older is not null then true
+                else p_now - p_locked_until >= least(p_locked_until - p_claimed_at, interval '1 hour') end
+        or coalesce(p_claimed_at <= p_now - p_older, false)
+$sql$;
+
+-- Time, in spans that are longer the further they are from p_now: first what is to come, then what is past, from now backwards.
+create or replace function "windlass".windlass_spans(p_now timestamptz) returns table (since timestamptz, until timestamptz)
+    language plpgsql
+    stable
+as $sql$
+declare
+    v_steps interval[] := array['1 s', '4 s', '16 s', '1 min', '5 min', '20 min', '80 min', '5 h', '20 h', '3 days', '12 days'];
+begin
+    return query
+    select p_now + coalesce(v_steps[n - 1], '0'), coalesce(p_now + v_steps[n], 'infinity') from generate_series(1, 12) as n;
+    return query
+    select coalesce(p_now - v_steps[n], '-infinity'), p_now - coalesce(v_steps[n - 1], '0') from generate_series(1, 12) as n;
 end
 $sql$;
 
@@ -2712,6 +2761,374 @@ begin
 end
 $sql$;
 
+-- What can be seen of a queue from outside, by whoever may read it. Nothing is claimed, locked or changed here. Each number is counted along
+-- an index and up to a limit, so that it costs on a table of ten million messages what it costs on a small one.
+
+-- How much there is of each state. No count goes beyond p_most, which then means that many or more.
+--
+--   ready            due now, paused or not           overdue         of these, due for more than five minutes
+--   delayed          ready, and due later             oldest_ready_ms since when the oldest of these has been due
+--   in_progress      leased, whether or not in time   stuck           of these, see windlass_is_stuck
+--
+-- While a snapshot is open anywhere, the entries of what was claimed and ended stay in the indexes, and whoever begins at the oldest
+-- steps over all of them. So it looks near to now first, in spans that grow, and ends when it has met p_most + 20,000 entries of an
+-- index: what is further away is not counted then.
+create or replace function "windlass"."outbox_measure"(
+    p_most integer,
+    out ready           bigint,
+    out delayed         bigint,
+    out waiting         bigint,
+    out in_progress     bigint,
+    out failed          bigint,
+    out overdue         bigint,
+    out stuck           bigint,
+    out oldest_ready_ms bigint
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '1s'
+as $sql$
+declare
+    v_now    timestamptz := clock_timestamp();
+    v_topics text[] := "windlass"."outbox_topics"();
+    v_due    record;
+    v_span   record;
+    v_before bigint := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_ready"$name$::regclass);
+    v_oldest timestamptz;
+begin
+    perform "windlass".windlass_check_most(p_most);
+    ready := 0;
+    overdue := 0;
+    in_progress := 0;
+    stuck := 0;
+    for v_span in select s.* from "windlass".windlass_spans(v_now) s where s.until <= v_now loop
+        select d.* into v_due
+          from "windlass"."outbox_due_between"(v_topics, v_span.since, v_span.until, p_most) d;
+        ready := least(ready + v_due.messages, p_most);
+        v_oldest := least(v_oldest, v_due.oldest);
+        if v_span.until <= v_now - interval '5 minutes' then
+            overdue := least(overdue + v_due.messages, p_most);
+        end if;
+        exit when pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_ready"$name$::regclass) - v_before > p_most + 20000;
+    end loop;
+    oldest_ready_ms := floor(extract(epoch from v_now - v_oldest) * 1000);
+    delayed := (select d.messages from "windlass"."outbox_due_between"(v_topics, v_now, 'infinity', p_most) d);
+    v_before := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_leased"$name$::regclass);
+    for v_span in select s.* from "windlass".windlass_spans(v_now) s loop
+        if v_span.until = v_now then
+            v_before := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_leased"$name$::regclass);
+        end if;
+        continue when pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_leased"$name$::regclass) - v_before > p_most + 20000;
+        in_progress := in_progress
+            + (select count(*)
+                 from (select
+                         from "windlass"."outbox" m
+                        where m.status = 1 and m.locked_until > v_span.since and m.locked_until <= v_span.until
+                        limit p_most - in_progress) c);
+        stuck := stuck
+            + (select count(*)
+                 from (select
+                         from "windlass"."outbox" m
+                        where m.status = 1 and m.locked_until > v_span.since and m.locked_until <= v_span.until
+                          and m.locked_until <= v_now
+                          and "windlass".windlass_is_stuck(v_now, m.claimed_at, m.locked_until, null)
+                        limit p_most - stuck) c);
+    end loop;
+    failed := (select count(*)
+                 from (select from "windlass"."outbox" m where m.status = 3 and m.ended_at is not null limit p_most) c);
+    waiting := 0;
+    waiting := (select count(*) from (select from "windlass"."outbox" m where m.status = 4 limit p_most) c);
+end
+$sql$;
+
+-- The topics that have ready messages, and others that were lately worked on, each once. The step to the next topic in the index of the ready ones
+-- goes over all entries of a topic of which nothing is left. So topics that are worked on are taken from what is in progress and what ended
+-- last, and steps are made between them only.
+create or replace function "windlass"."outbox_topics"() returns text[]
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set jit = off
+as $sql$
+declare
+    v_now    timestamptz := clock_timestamp();
+    v_known  text[];
+    v_topics text[];
+    v_since  text := '';
+    v_until  text;
+    v_next   text;
+begin
+    v_known := array(
+        select distinct w.topic::text collate "C" as known
+          from ((select m.topic from "windlass"."outbox" m where m.status = 1 and m.locked_until > v_now limit 100)
+                union all
+                (select m.topic from "windlass"."outbox" m where m.status = 2 and m.ended_at is not null order by m.ended_at desc limit 100)
+                union all
+                (select m.topic from "windlass"."outbox" m where m.status = 3 and m.ended_at is not null order by m.ended_at desc limit 100)) w
+         order by known);
+    v_topics := v_known;
+    foreach v_until in array v_known loop
+        loop
+            v_next := (select m.topic
+                         from "windlass"."outbox" m
+                        where m.status = 0 and not m.keyed and m.topic > v_since and m.topic < v_until
+                        order by m.topic
+                        limit 1);
+            exit when v_next is null;
+            v_topics := v_topics || v_next;
+            v_since := v_next;
+        end loop;
+        v_since := v_until;
+    end loop;
+    loop
+        v_next := (select m.topic
+                     from "windlass"."outbox" m
+                    where m.status = 0 and not m.keyed and m.topic > v_since
+                    order by m.topic
+                    limit 1);
+        exit when v_next is null;
+        v_topics := v_topics || v_next;
+        v_since := v_next;
+    end loop;
+    return v_topics;
+end
+$sql$;
+
+-- How many ready messages of these topics became or become due after p_since and up to p_until, at most p_most, and when the first
+-- of them does.
+create or replace function "windlass"."outbox_due_between"(
+    p_topics text[],
+    p_since  timestamptz,
+    p_until  timestamptz,
+    p_most   integer,
+    out messages bigint,
+    out oldest   timestamptz
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    messages := (select count(*)
+                   from (select
+                           from unnest(p_topics) as t (topic)
+                          cross join unnest(array[4]) as level (priority)
+                          cross join lateral (
+                                select
+                                  from "windlass"."outbox" m
+                                 where m.status = 0 and not m.keyed and m.topic = t.topic and m.priority = level.priority
+                                   and m.next_attempt_at > p_since and m.next_attempt_at <= p_until
+                                 limit p_most) f
+                          limit p_most) c);
+    if messages > 0 then
+        oldest := (select min(f.next_attempt_at)
+                     from unnest(p_topics) as t (topic)
+                    cross join unnest(array[4]) as level (priority)
+                    cross join lateral (
+                          select m.next_attempt_at
+                            from "windlass"."outbox" m
+                           where m.status = 0 and not m.keyed and m.topic = t.topic and m.priority = level.priority
+                             and m.next_attempt_at > p_since and m.next_attempt_at <= p_until
+                           order by m.next_attempt_at, m.id
+                           limit 1) f);
+    end if;
+end
+$sql$;
+
+-- Messages in progress that nobody seems to look after, the oldest first, without their content: see windlass_is_stuck. With p_older
+-- also those whose lease has just run out, and those whose attempt began that long ago.
+create or replace function "windlass"."outbox_stuck"(p_limit integer default 1000, p_older interval default null)
+    returns setof "windlass"."outbox_listed"
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '1s'
+as $sql$
+declare
+    v_now   timestamptz := clock_timestamp();
+    v_until timestamptz := case when p_older is null then v_now else 'infinity' end;
+    v_limit integer := case when p_older is null then p_limit end; -- a lease that goes on tells nothing of when it began
+begin
+    return query
+    select l.*
+      from (select m.*
+              from "windlass"."outbox_listed" m
+             where m.status = 1 and m.locked_until <= v_until
+               and "windlass".windlass_is_stuck(v_now, m.claimed_at, m.locked_until, p_older)
+             order by m.locked_until
+             limit v_limit) l
+     order by l.claimed_at, l.id
+     limit p_limit;
+end
+$sql$;
+
+-- Messages whose leases have run out p_least times or more, the most often first: among the p_most in progress whose lease ends first,
+-- p_most ready ones of each topic, but for those with keys, and the p_most that failed last.
+create or replace function "windlass"."outbox_lapsed"(p_least integer default 2, p_most integer default 1000)
+    returns setof "windlass"."outbox_listed"
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '1s'
+as $sql$
+begin
+    perform "windlass".windlass_check_most(p_most);
+    return query
+    select l.*
+      from ((select m.* from "windlass"."outbox_listed" m where m.status = 1 order by m.locked_until limit p_most)
+            union all
+            select r.*
+              from (select distinct "windlass"."outbox_ready_topics"()) as t (topic)
+             cross join lateral (
+                   select m.*
+                     from "windlass"."outbox_listed" m
+                    where m.status = 0 and not m.keyed and m.topic = t.topic
+                    limit p_most) r
+            union all
+            (select m.* from "windlass"."outbox_listed" m where m.status = 3 and m.ended_at > '-infinity' -- a view may hide what is not null
+              order by m.ended_at desc limit p_most)) l
+     where l.lease_expiries >= p_least
+     order by l.lease_expiries desc, l.id
+     limit p_most;
+end
+$sql$;
+
+-- How many messages of each topic are in which state, and how often they were tried again on average.
+--
+-- Of each topic, ready and failed ones are counted up to p_most. Those in progress, those that wait and those that are done are in no order
+-- of their topics: of all topics together the p_most are counted whose lease ends first, that wait, that were done last. The average is that
+-- of all these but the ready ones; it is null where there are none.
+create or replace function "windlass"."outbox_totals"(p_most integer default 1000) returns table (
+    topic           varchar,
+    ready           bigint,
+    waiting         bigint,
+    in_progress     bigint,
+    done            bigint,
+    failed          bigint,
+    average_retries numeric
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set jit = off
+    set lock_timeout = '1s'
+as $sql$
+begin
+    perform "windlass".windlass_check_most(p_most);
+    return query
+    with recursive step (topic) as (
+        (select m.topic::varchar from "windlass"."outbox" m where m.status = 3 order by m.topic limit 1)
+        union all
+        select (select m.topic::varchar from "windlass"."outbox" m where m.status = 3 and m.topic > step.topic order by m.topic limit 1)
+          from step
+         where step.topic is not null),
+    pending as (
+        select t.topic::varchar, d.messages
+          from (select distinct "windlass"."outbox_ready_topics"()) as t (topic)
+         cross join lateral "windlass"."outbox_due_between"(array[t.topic], '-infinity', 'infinity', p_most) d),
+    seen as (
+        (select m.topic::varchar, m.status::integer, m.retry_count::integer
+           from "windlass"."outbox" m where m.status = 1 order by m.locked_until limit p_most)
+        union all
+        (select m.topic, m.status, m.retry_count
+           from "windlass"."outbox" m where m.status = 2 and m.ended_at is not null order by m.ended_at desc limit p_most)
+        union all
+        select f.topic, f.status, f.retry_count
+          from step
+         cross join lateral (
+               select m.topic, m.status, m.retry_count
+                 from "windlass"."outbox" m
+                where m.status = 3 and m.topic = step.topic
+                order by m.ended_at desc, m.id desc
+                limit p_most) f
+        union all
+        select w.topic, w.status, w.retry_count from "windlass"."outbox_waiting_sample"(p_most) w),
+    counted as (
+        select s.topic,
+               count(*) filter (where s.status = 4) as waiting,
+               count(*) filter (where s.status = 1) as in_progress,
+               count(*) filter (where s.status = 2) as done,
+               count(*) filter (where s.status = 3) as failed,
+               round(avg(s.retry_count), 2) as average_retries
+          from seen s
+         group by s.topic)
+    select coalesce(pending.topic, counted.topic), coalesce(pending.messages, 0), coalesce(counted.waiting, 0),
+           coalesce(counted.in_progress, 0), coalesce(counted.done, 0), coalesce(counted.failed, 0), counted.average_retries
+      from pending
+      full join counted on counted.topic = pending.topic
+     order by 1;
+end
+$sql$;
+
+-- Up to p_most messages that wait for their turn: a queue whose messages do has an index of them.
+create or replace function "windlass"."outbox_waiting_sample"(p_most integer)
+    returns table (topic varchar, status integer, retry_count integer)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    return query
+    select m.topic::varchar, m.status::integer, m.retry_count::integer from "windlass"."outbox" m where m.status = 4 limit p_most;
+end
+$sql$;
+
+-- The leases that have not run out: how many, at most p_most, and when the first and the last of them do.
+create or replace function "windlass"."outbox_leases"(
+    p_most integer default 1000,
+    out active          bigint,
+    out earliest_expiry timestamptz,
+    out latest_expiry   timestamptz
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '1s'
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    perform "windlass".windlass_check_most(p_most);
+    select count(*), min(l.locked_until)
+      into active, earliest_expiry
+      from (select m.locked_until
+              from "windlass"."outbox" m
+             where m.status = 1 and m.locked_until > v_now
+             order by m.locked_until
+             limit p_most) l;
+    latest_expiry := (select m.locked_until
+                        from "windlass"."outbox" m
+                       where m.status = 1 and m.locked_until > v_now
+                       order by m.locked_until desc
+                       limit 1);
+end
+$sql$;
+
 -- The outbox: writing messages, and what has to be done when one ends. Its verbs are those of a queue.
 
 -- Writes one message. Returns its id; under a deduplication key that is taken, the id of the message that took it.
@@ -3862,7 +4279,8 @@ create index "outbox_job_run_unfinished" on "windlass"."outbox_job_run" (source)
 create view "windlass"."outbox_job_run_listed" with (security_invoker = true) as
 select r.id, r.topic, r.source, r.tick_at, r.triggered, r.handed_off, r.status, r.priority, r.keyed,
        case when r.status <> 6 then r.status when m.id is null then 3 when m.locked_until is null then 0 else 1 end::smallint as state,
-       r.created_at, r.next_attempt_at, coalesce(m.claimed_at, r.claimed_at) as claimed_at, r.ended_at, r.erased_at, r.processed_by,
+       r.created_at, r.next_attempt_at, coalesce(m.claimed_at, r.claimed_at) as claimed_at,
+       r.locked_until, r.ended_at, r.erased_at, r.processed_by,
        coalesce(m.retry_count, r.retry_count) as retry_count, coalesce(m.lease_expiries, r.lease_expiries) as lease_expiries, r.requeues,
        case when r.status = 6 and m.id is null then 'its message is gone' else coalesce(m.last_error, r.last_error) end as last_error,
        r.output
@@ -5429,6 +5847,371 @@ begin
      where a.queue = 'outbox_timer' and (p_before is null or a.id < p_before)
      order by a.id desc
      limit p_limit;
+end
+$sql$;
+
+-- What can be seen of a queue from outside, by whoever may read it. Nothing is claimed, locked or changed here. Each number is counted along
+-- an index and up to a limit, so that it costs on a table of ten million messages what it costs on a small one.
+
+-- How much there is of each state. No count goes beyond p_most, which then means that many or more.
+--
+--   ready            due now, paused or not           overdue         of these, due for more than five minutes
+--   delayed          ready, and due later             oldest_ready_ms since when the oldest of these has been due
+--   in_progress      leased, whether or not in time   stuck           of these, see windlass_is_stuck
+--
+-- While a snapshot is open anywhere, the entries of what was claimed and ended stay in the indexes, and whoever begins at the oldest
+-- steps over all of them. So it looks near to now first, in spans that grow, and ends when it has met p_most + 20,000 entries of an
+-- index: what is further away is not counted then.
+create or replace function "windlass"."outbox_timer_measure"(
+    p_most integer,
+    out ready           bigint,
+    out delayed         bigint,
+    out waiting         bigint,
+    out in_progress     bigint,
+    out failed          bigint,
+    out overdue         bigint,
+    out stuck           bigint,
+    out oldest_ready_ms bigint
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '1s'
+as $sql$
+declare
+    v_now    timestamptz := clock_timestamp();
+    v_topics text[] := "windlass"."outbox_timer_topics"();
+    v_due    record;
+    v_span   record;
+    v_before bigint := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_timer_ready"$name$::regclass);
+    v_oldest timestamptz;
+begin
+    perform "windlass".windlass_check_most(p_most);
+    ready := 0;
+    overdue := 0;
+    in_progress := 0;
+    stuck := 0;
+    for v_span in select s.* from "windlass".windlass_spans(v_now) s where s.until <= v_now loop
+        select d.* into v_due
+          from "windlass"."outbox_timer_due_between"(v_topics, v_span.since, v_span.until, p_most) d;
+        ready := least(ready + v_due.messages, p_most);
+        v_oldest := least(v_oldest, v_due.oldest);
+        if v_span.until <= v_now - interval '5 minutes' then
+            overdue := least(overdue + v_due.messages, p_most);
+        end if;
+        exit when pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_timer_ready"$name$::regclass) - v_before > p_most + 20000;
+    end loop;
+    oldest_ready_ms := floor(extract(epoch from v_now - v_oldest) * 1000);
+    delayed := (select d.messages from "windlass"."outbox_timer_due_between"(v_topics, v_now, 'infinity', p_most) d);
+    v_before := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_timer_leased"$name$::regclass);
+    for v_span in select s.* from "windlass".windlass_spans(v_now) s loop
+        if v_span.until = v_now then
+            v_before := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_timer_leased"$name$::regclass);
+        end if;
+        continue when pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_timer_leased"$name$::regclass) - v_before > p_most + 20000;
+        in_progress := in_progress
+            + (select count(*)
+                 from (select
+                         from "windlass"."outbox_timer" m
+                        where m.status = 1 and m.locked_until > v_span.since and m.locked_until <= v_span.until
+                        limit p_most - in_progress) c);
+        stuck := stuck
+            + (select count(*)
+                 from (select
+                         from "windlass"."outbox_timer" m
+                        where m.status = 1 and m.locked_until > v_span.since and m.locked_until <= v_span.until
+                          and m.locked_until <= v_now
+                          and "windlass".windlass_is_stuck(v_now, m.claimed_at, m.locked_until, null)
+                        limit p_most - stuck) c);
+    end loop;
+    failed := (select count(*)
+                 from (select from "windlass"."outbox_timer" m where m.status = 3 and m.ended_at is not null limit p_most) c);
+    waiting := 0;
+end
+$sql$;
+
+-- The topics that have ready messages, and others that were lately worked on, each once. The step to the next topic in the index of the ready ones
+-- goes over all entries of a topic of which nothing is left. So topics that are worked on are taken from what is in progress and what ended
+-- last, and steps are made between them only.
+create or replace function "windlass"."outbox_timer_topics"() returns text[]
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set jit = off
+as $sql$
+declare
+    v_now    timestamptz := clock_timestamp();
+    v_known  text[];
+    v_topics text[];
+    v_since  text := '';
+    v_until  text;
+    v_next   text;
+begin
+    v_known := array(
+        select distinct w.topic::text collate "C" as known
+          from ((select m.topic from "windlass"."outbox_timer" m where m.status = 1 and m.locked_until > v_now limit 100)
+                union all
+                (select m.topic from "windlass"."outbox_timer" m where m.status = 2 and m.ended_at is not null order by m.ended_at desc limit 100)
+                union all
+                (select m.topic from "windlass"."outbox_timer" m where m.status = 3 and m.ended_at is not null order by m.ended_at desc limit 100)) w
+         order by known);
+    v_topics := v_known;
+    foreach v_until in array v_known loop
+        loop
+            v_next := (select m.topic
+                         from "windlass"."outbox_timer" m
+                        where m.status = 0 and not m.keyed and m.topic > v_since and m.topic < v_until
+                        order by m.topic
+                        limit 1);
+            exit when v_next is null;
+            v_topics := v_topics || v_next;
+            v_since := v_next;
+        end loop;
+        v_since := v_until;
+    end loop;
+    loop
+        v_next := (select m.topic
+                     from "windlass"."outbox_timer" m
+                    where m.status = 0 and not m.keyed and m.topic > v_since
+                    order by m.topic
+                    limit 1);
+        exit when v_next is null;
+        v_topics := v_topics || v_next;
+        v_since := v_next;
+    end loop;
+    return v_topics;
+end
+$sql$;
+
+-- How many ready messages of these topics became or become due after p_since and up to p_until, at most p_most, and when the first
+-- of them does.
+create or replace function "windlass"."outbox_timer_due_between"(
+    p_topics text[],
+    p_since  timestamptz,
+    p_until  timestamptz,
+    p_most   integer,
+    out messages bigint,
+    out oldest   timestamptz
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    messages := (select count(*)
+                   from (select
+                           from unnest(p_topics) as t (topic)
+                          cross join unnest(array[4]) as level (priority)
+                          cross join lateral (
+                                select
+                                  from "windlass"."outbox_timer" m
+                                 where m.status = 0 and not m.keyed and m.topic = t.topic and m.priority = level.priority
+                                   and m.next_attempt_at > p_since and m.next_attempt_at <= p_until
+                                 limit p_most) f
+                          limit p_most) c);
+    if messages > 0 then
+        oldest := (select min(f.next_attempt_at)
+                     from unnest(p_topics) as t (topic)
+                    cross join unnest(array[4]) as level (priority)
+                    cross join lateral (
+                          select m.next_attempt_at
+                            from "windlass"."outbox_timer" m
+                           where m.status = 0 and not m.keyed and m.topic = t.topic and m.priority = level.priority
+                             and m.next_attempt_at > p_since and m.next_attempt_at <= p_until
+                           order by m.next_attempt_at, m.id
+                           limit 1) f);
+    end if;
+end
+$sql$;
+
+-- Messages in progress that nobody seems to look after, the oldest first, without their content: see windlass_is_stuck. With p_older
+-- also those whose lease has just run out, and those whose attempt began that long ago.
+create or replace function "windlass"."outbox_timer_stuck"(p_limit integer default 1000, p_older interval default null)
+    returns setof "windlass"."outbox_timer_listed"
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '1s'
+as $sql$
+declare
+    v_now   timestamptz := clock_timestamp();
+    v_until timestamptz := case when p_older is null then v_now else 'infinity' end;
+    v_limit integer := case when p_older is null then p_limit end; -- a lease that goes on tells nothing of when it began
+begin
+    return query
+    select l.*
+      from (select m.*
+              from "windlass"."outbox_timer_listed" m
+             where m.status = 1 and m.locked_until <= v_until
+               and "windlass".windlass_is_stuck(v_now, m.claimed_at, m.locked_until, p_older)
+             order by m.locked_until
+             limit v_limit) l
+     order by l.claimed_at, l.id
+     limit p_limit;
+end
+$sql$;
+
+-- Messages whose leases have run out p_least times or more, the most often first: among the p_most in progress whose lease ends first,
+-- p_most ready ones of each topic, but for those with keys, and the p_most that failed last.
+create or replace function "windlass"."outbox_timer_lapsed"(p_least integer default 2, p_most integer default 1000)
+    returns setof "windlass"."outbox_timer_listed"
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '1s'
+as $sql$
+begin
+    perform "windlass".windlass_check_most(p_most);
+    return query
+    select l.*
+      from ((select m.* from "windlass"."outbox_timer_listed" m where m.status = 1 order by m.locked_until limit p_most)
+            union all
+            select r.*
+              from (select distinct "windlass"."outbox_timer_ready_topics"()) as t (topic)
+             cross join lateral (
+                   select m.*
+                     from "windlass"."outbox_timer_listed" m
+                    where m.status = 0 and not m.keyed and m.topic = t.topic
+                    limit p_most) r
+            union all
+            (select m.* from "windlass"."outbox_timer_listed" m where m.status = 3 and m.ended_at > '-infinity' -- a view may hide what is not null
+              order by m.ended_at desc limit p_most)) l
+     where l.lease_expiries >= p_least
+     order by l.lease_expiries desc, l.id
+     limit p_most;
+end
+$sql$;
+
+-- How many messages of each topic are in which state, and how often they were tried again on average.
+--
+-- Of each topic, ready and failed ones are counted up to p_most. Those in progress, those that wait and those that are done are in no order
+-- of their topics: of all topics together the p_most are counted whose lease ends first, that wait, that were done last. The average is that
+-- of all these but the ready ones; it is null where there are none.
+create or replace function "windlass"."outbox_timer_totals"(p_most integer default 1000) returns table (
+    topic           varchar,
+    ready           bigint,
+    waiting         bigint,
+    in_progress     bigint,
+    done            bigint,
+    failed          bigint,
+    average_retries numeric
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set jit = off
+    set lock_timeout = '1s'
+as $sql$
+begin
+    perform "windlass".windlass_check_most(p_most);
+    return query
+    with recursive step (topic) as (
+        (select m.topic::varchar from "windlass"."outbox_timer" m where m.status = 3 order by m.topic limit 1)
+        union all
+        select (select m.topic::varchar from "windlass"."outbox_timer" m where m.status = 3 and m.topic > step.topic order by m.topic limit 1)
+          from step
+         where step.topic is not null),
+    pending as (
+        select t.topic::varchar, d.messages
+          from (select distinct "windlass"."outbox_timer_ready_topics"()) as t (topic)
+         cross join lateral "windlass"."outbox_timer_due_between"(array[t.topic], '-infinity', 'infinity', p_most) d),
+    seen as (
+        (select m.topic::varchar, m.status::integer, m.retry_count::integer
+           from "windlass"."outbox_timer" m where m.status = 1 order by m.locked_until limit p_most)
+        union all
+        (select m.topic, m.status, m.retry_count
+           from "windlass"."outbox_timer" m where m.status = 2 and m.ended_at is not null order by m.ended_at desc limit p_most)
+        union all
+        select f.topic, f.status, f.retry_count
+          from step
+         cross join lateral (
+               select m.topic, m.status, m.retry_count
+                 from "windlass"."outbox_timer" m
+                where m.status = 3 and m.topic = step.topic
+                order by m.ended_at desc, m.id desc
+                limit p_most) f
+        union all
+        select w.topic, w.status, w.retry_count from "windlass"."outbox_timer_waiting_sample"(p_most) w),
+    counted as (
+        select s.topic,
+               count(*) filter (where s.status = 4) as waiting,
+               count(*) filter (where s.status = 1) as in_progress,
+               count(*) filter (where s.status = 2) as done,
+               count(*) filter (where s.status = 3) as failed,
+               round(avg(s.retry_count), 2) as average_retries
+          from seen s
+         group by s.topic)
+    select coalesce(pending.topic, counted.topic), coalesce(pending.messages, 0), coalesce(counted.waiting, 0),
+           coalesce(counted.in_progress, 0), coalesce(counted.done, 0), coalesce(counted.failed, 0), counted.average_retries
+      from pending
+      full join counted on counted.topic = pending.topic
+     order by 1;
+end
+$sql$;
+
+-- Up to p_most messages that wait for their turn: a queue whose messages do has an index of them.
+create or replace function "windlass"."outbox_timer_waiting_sample"(p_most integer)
+    returns table (topic varchar, status integer, retry_count integer)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+end
+$sql$;
+
+-- The leases that have not run out: how many, at most p_most, and when the first and the last of them do.
+create or replace function "windlass"."outbox_timer_leases"(
+    p_most integer default 1000,
+    out active          bigint,
+    out earliest_expiry timestamptz,
+    out latest_expiry   timestamptz
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '1s'
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    perform "windlass".windlass_check_most(p_most);
+    select count(*), min(l.locked_until)
+      into active, earliest_expiry
+      from (select m.locked_until
+              from "windlass"."outbox_timer" m
+             where m.status = 1 and m.locked_until > v_now
+             order by m.locked_until
+             limit p_most) l;
+    latest_expiry := (select m.locked_until
+                        from "windlass"."outbox_timer" m
+                       where m.status = 1 and m.locked_until > v_now
+                       order by m.locked_until desc
+                       limit 1);
 end
 $sql$;
 
@@ -7010,6 +7793,371 @@ begin
 end
 $sql$;
 
+-- What can be seen of a queue from outside, by whoever may read it. Nothing is claimed, locked or changed here. Each number is counted along
+-- an index and up to a limit, so that it costs on a table of ten million messages what it costs on a small one.
+
+-- How much there is of each state. No count goes beyond p_most, which then means that many or more.
+--
+--   ready            due now, paused or not           overdue         of these, due for more than five minutes
+--   delayed          ready, and due later             oldest_ready_ms since when the oldest of these has been due
+--   in_progress      leased, whether or not in time   stuck           of these, see windlass_is_stuck
+--
+-- While a snapshot is open anywhere, the entries of what was claimed and ended stay in the indexes, and whoever begins at the oldest
+-- steps over all of them. So it looks near to now first, in spans that grow, and ends when it has met p_most + 20,000 entries of an
+-- index: what is further away is not counted then.
+create or replace function "windlass"."outbox_job_run_measure"(
+    p_most integer,
+    out ready           bigint,
+    out delayed         bigint,
+    out waiting         bigint,
+    out in_progress     bigint,
+    out failed          bigint,
+    out overdue         bigint,
+    out stuck           bigint,
+    out oldest_ready_ms bigint
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '1s'
+as $sql$
+declare
+    v_now    timestamptz := clock_timestamp();
+    v_topics text[] := "windlass"."outbox_job_run_topics"();
+    v_due    record;
+    v_span   record;
+    v_before bigint := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_job_run_ready"$name$::regclass);
+    v_oldest timestamptz;
+begin
+    perform "windlass".windlass_check_most(p_most);
+    ready := 0;
+    overdue := 0;
+    in_progress := 0;
+    stuck := 0;
+    for v_span in select s.* from "windlass".windlass_spans(v_now) s where s.until <= v_now loop
+        select d.* into v_due
+          from "windlass"."outbox_job_run_due_between"(v_topics, v_span.since, v_span.until, p_most) d;
+        ready := least(ready + v_due.messages, p_most);
+        v_oldest := least(v_oldest, v_due.oldest);
+        if v_span.until <= v_now - interval '5 minutes' then
+            overdue := least(overdue + v_due.messages, p_most);
+        end if;
+        exit when pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_job_run_ready"$name$::regclass) - v_before > p_most + 20000;
+    end loop;
+    oldest_ready_ms := floor(extract(epoch from v_now - v_oldest) * 1000);
+    delayed := (select d.messages from "windlass"."outbox_job_run_due_between"(v_topics, v_now, 'infinity', p_most) d);
+    v_before := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_job_run_leased"$name$::regclass);
+    for v_span in select s.* from "windlass".windlass_spans(v_now) s loop
+        if v_span.until = v_now then
+            v_before := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_job_run_leased"$name$::regclass);
+        end if;
+        continue when pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_job_run_leased"$name$::regclass) - v_before > p_most + 20000;
+        in_progress := in_progress
+            + (select count(*)
+                 from (select
+                         from "windlass"."outbox_job_run" m
+                        where m.status = 1 and m.locked_until > v_span.since and m.locked_until <= v_span.until
+                        limit p_most - in_progress) c);
+        stuck := stuck
+            + (select count(*)
+                 from (select
+                         from "windlass"."outbox_job_run" m
+                        where m.status = 1 and m.locked_until > v_span.since and m.locked_until <= v_span.until
+                          and m.locked_until <= v_now
+                          and "windlass".windlass_is_stuck(v_now, m.claimed_at, m.locked_until, null)
+                        limit p_most - stuck) c);
+    end loop;
+    failed := (select count(*)
+                 from (select from "windlass"."outbox_job_run" m where m.status = 3 and m.ended_at is not null limit p_most) c);
+    waiting := 0;
+end
+$sql$;
+
+-- The topics that have ready messages, and others that were lately worked on, each once. The step to the next topic in the index of the ready ones
+-- goes over all entries of a topic of which nothing is left. So topics that are worked on are taken from what is in progress and what ended
+-- last, and steps are made between them only.
+create or replace function "windlass"."outbox_job_run_topics"() returns text[]
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set jit = off
+as $sql$
+declare
+    v_now    timestamptz := clock_timestamp();
+    v_known  text[];
+    v_topics text[];
+    v_since  text := '';
+    v_until  text;
+    v_next   text;
+begin
+    v_known := array(
+        select distinct w.topic::text collate "C" as known
+          from ((select m.topic from "windlass"."outbox_job_run" m where m.status = 1 and m.locked_until > v_now limit 100)
+                union all
+                (select m.topic from "windlass"."outbox_job_run" m where m.status = 2 and m.ended_at is not null order by m.ended_at desc limit 100)
+                union all
+                (select m.topic from "windlass"."outbox_job_run" m where m.status = 3 and m.ended_at is not null order by m.ended_at desc limit 100)) w
+         order by known);
+    v_topics := v_known;
+    foreach v_until in array v_known loop
+        loop
+            v_next := (select m.topic
+                         from "windlass"."outbox_job_run" m
+                        where m.status = 0 and not m.keyed and m.topic > v_since and m.topic < v_until
+                        order by m.topic
+                        limit 1);
+            exit when v_next is null;
+            v_topics := v_topics || v_next;
+            v_since := v_next;
+        end loop;
+        v_since := v_until;
+    end loop;
+    loop
+        v_next := (select m.topic
+                     from "windlass"."outbox_job_run" m
+                    where m.status = 0 and not m.keyed and m.topic > v_since
+                    order by m.topic
+                    limit 1);
+        exit when v_next is null;
+        v_topics := v_topics || v_next;
+        v_since := v_next;
+    end loop;
+    return v_topics;
+end
+$sql$;
+
+-- How many ready messages of these topics became or become due after p_since and up to p_until, at most p_most, and when the first
+-- of them does.
+create or replace function "windlass"."outbox_job_run_due_between"(
+    p_topics text[],
+    p_since  timestamptz,
+    p_until  timestamptz,
+    p_most   integer,
+    out messages bigint,
+    out oldest   timestamptz
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    messages := (select count(*)
+                   from (select
+                           from unnest(p_topics) as t (topic)
+                          cross join unnest(array[4]) as level (priority)
+                          cross join lateral (
+                                select
+                                  from "windlass"."outbox_job_run" m
+                                 where m.status = 0 and not m.keyed and m.topic = t.topic and m.priority = level.priority
+                                   and m.next_attempt_at > p_since and m.next_attempt_at <= p_until
+                                 limit p_most) f
+                          limit p_most) c);
+    if messages > 0 then
+        oldest := (select min(f.next_attempt_at)
+                     from unnest(p_topics) as t (topic)
+                    cross join unnest(array[4]) as level (priority)
+                    cross join lateral (
+                          select m.next_attempt_at
+                            from "windlass"."outbox_job_run" m
+                           where m.status = 0 and not m.keyed and m.topic = t.topic and m.priority = level.priority
+                             and m.next_attempt_at > p_since and m.next_attempt_at <= p_until
+                           order by m.next_attempt_at, m.id
+                           limit 1) f);
+    end if;
+end
+$sql$;
+
+-- Messages in progress that nobody seems to look after, the oldest first, without their content: see windlass_is_stuck. With p_older
+-- also those whose lease has just run out, and those whose attempt began that long ago.
+create or replace function "windlass"."outbox_job_run_stuck"(p_limit integer default 1000, p_older interval default null)
+    returns setof "windlass"."outbox_job_run_listed"
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '1s'
+as $sql$
+declare
+    v_now   timestamptz := clock_timestamp();
+    v_until timestamptz := case when p_older is null then v_now else 'infinity' end;
+    v_limit integer := case when p_older is null then p_limit end; -- a lease that goes on tells nothing of when it began
+begin
+    return query
+    select l.*
+      from (select m.*
+              from "windlass"."outbox_job_run_listed" m
+             where m.status = 1 and m.locked_until <= v_until
+               and "windlass".windlass_is_stuck(v_now, m.claimed_at, m.locked_until, p_older)
+             order by m.locked_until
+             limit v_limit) l
+     order by l.claimed_at, l.id
+     limit p_limit;
+end
+$sql$;
+
+-- Messages whose leases have run out p_least times or more, the most often first: among the p_most in progress whose lease ends first,
+-- p_most ready ones of each topic, but for those with keys, and the p_most that failed last.
+create or replace function "windlass"."outbox_job_run_lapsed"(p_least integer default 2, p_most integer default 1000)
+    returns setof "windlass"."outbox_job_run_listed"
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '1s'
+as $sql$
+begin
+    perform "windlass".windlass_check_most(p_most);
+    return query
+    select l.*
+      from ((select m.* from "windlass"."outbox_job_run_listed" m where m.status = 1 order by m.locked_until limit p_most)
+            union all
+            select r.*
+              from (select distinct "windlass"."outbox_job_run_ready_topics"()) as t (topic)
+             cross join lateral (
+                   select m.*
+                     from "windlass"."outbox_job_run_listed" m
+                    where m.status = 0 and not m.keyed and m.topic = t.topic
+                    limit p_most) r
+            union all
+            (select m.* from "windlass"."outbox_job_run_listed" m where m.status = 3 and m.ended_at > '-infinity' -- a view may hide what is not null
+              order by m.ended_at desc limit p_most)) l
+     where l.lease_expiries >= p_least
+     order by l.lease_expiries desc, l.id
+     limit p_most;
+end
+$sql$;
+
+-- How many messages of each topic are in which state, and how often they were tried again on average.
+--
+-- Of each topic, ready and failed ones are counted up to p_most. Those in progress, those that wait and those that are done are in no order
+-- of their topics: of all topics together the p_most are counted whose lease ends first, that wait, that were done last. The average is that
+-- of all these but the ready ones; it is null where there are none.
+create or replace function "windlass"."outbox_job_run_totals"(p_most integer default 1000) returns table (
+    topic           varchar,
+    ready           bigint,
+    waiting         bigint,
+    in_progress     bigint,
+    done            bigint,
+    failed          bigint,
+    average_retries numeric
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set jit = off
+    set lock_timeout = '1s'
+as $sql$
+begin
+    perform "windlass".windlass_check_most(p_most);
+    return query
+    with recursive step (topic) as (
+        (select m.topic::varchar from "windlass"."outbox_job_run" m where m.status = 3 order by m.topic limit 1)
+        union all
+        select (select m.topic::varchar from "windlass"."outbox_job_run" m where m.status = 3 and m.topic > step.topic order by m.topic limit 1)
+          from step
+         where step.topic is not null),
+    pending as (
+        select t.topic::varchar, d.messages
+          from (select distinct "windlass"."outbox_job_run_ready_topics"()) as t (topic)
+         cross join lateral "windlass"."outbox_job_run_due_between"(array[t.topic], '-infinity', 'infinity', p_most) d),
+    seen as (
+        (select m.topic::varchar, m.status::integer, m.retry_count::integer
+           from "windlass"."outbox_job_run" m where m.status = 1 order by m.locked_until limit p_most)
+        union all
+        (select m.topic, m.status, m.retry_count
+           from "windlass"."outbox_job_run" m where m.status = 2 and m.ended_at is not null order by m.ended_at desc limit p_most)
+        union all
+        select f.topic, f.status, f.retry_count
+          from step
+         cross join lateral (
+               select m.topic, m.status, m.retry_count
+                 from "windlass"."outbox_job_run" m
+                where m.status = 3 and m.topic = step.topic
+                order by m.ended_at desc, m.id desc
+                limit p_most) f
+        union all
+        select w.topic, w.status, w.retry_count from "windlass"."outbox_job_run_waiting_sample"(p_most) w),
+    counted as (
+        select s.topic,
+               count(*) filter (where s.status = 4) as waiting,
+               count(*) filter (where s.status = 1) as in_progress,
+               count(*) filter (where s.status = 2) as done,
+               count(*) filter (where s.status = 3) as failed,
+               round(avg(s.retry_count), 2) as average_retries
+          from seen s
+         group by s.topic)
+    select coalesce(pending.topic, counted.topic), coalesce(pending.messages, 0), coalesce(counted.waiting, 0),
+           coalesce(counted.in_progress, 0), coalesce(counted.done, 0), coalesce(counted.failed, 0), counted.average_retries
+      from pending
+      full join counted on counted.topic = pending.topic
+     order by 1;
+end
+$sql$;
+
+-- Up to p_most messages that wait for their turn: a queue whose messages do has an index of them.
+create or replace function "windlass"."outbox_job_run_waiting_sample"(p_most integer)
+    returns table (topic varchar, status integer, retry_count integer)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+end
+$sql$;
+
+-- The leases that have not run out: how many, at most p_most, and when the first and the last of them do.
+create or replace function "windlass"."outbox_job_run_leases"(
+    p_most integer default 1000,
+    out active          bigint,
+    out earliest_expiry timestamptz,
+    out latest_expiry   timestamptz
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '1s'
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    perform "windlass".windlass_check_most(p_most);
+    select count(*), min(l.locked_until)
+      into active, earliest_expiry
+      from (select m.locked_until
+              from "windlass"."outbox_job_run" m
+             where m.status = 1 and m.locked_until > v_now
+             order by m.locked_until
+             limit p_most) l;
+    latest_expiry := (select m.locked_until
+                        from "windlass"."outbox_job_run" m
+                       where m.status = 1 and m.locked_until > v_now
+                       order by m.locked_until desc
+                       limit 1);
+end
+$sql$;
+
 -- Timers: how they are written, found by their keys, and handed off to the outbox. The other verbs are those of every queue.
 
 -- Writes a timer. It is due at p_due_at, or p_delay from now. Of one unique key there is one timer in a topic at most: a second one
@@ -7262,6 +8410,37 @@ begin
         delete from "windlass"."outbox_timer_failure" h where h.message_id = any (v_tried);
     end if;
     return v_topics;
+end
+$sql$;
+
+-- How late timers became messages, for each hour in which they were due, the latest first: of timers among the p_most messages of the outbox
+-- that were done last, and the p_most that failed last. What a message was before its end tells nothing new: an outbox that does
+-- not keep what is done has only the failed ones.
+create or replace function "windlass"."outbox_timer_delays"(p_most integer default 1000) returns setof "windlass".windlass_delay
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '1s'
+as $sql$
+begin
+    perform "windlass".windlass_check_most(p_most);
+    return query
+    select date_trunc('hour', d.due_at, 'UTC'), count(*), round(avg(d.late))::bigint,
+           percentile_disc(0.99) within group (order by d.late)::bigint, max(d.late)::bigint
+      from (select m.due_at, greatest(0, round(extract(epoch from m.created_at - m.due_at) * 1000)) as late
+              from unnest(array[2, 3]) as ended (status)
+             cross join lateral (
+                   select l.created_at, l.due_at, l.source
+                     from "windlass"."outbox" l
+                    where l.status = ended.status and l.ended_at is not null
+                    order by l.ended_at desc
+                    limit p_most) m
+             where m.source = 'timer' and isfinite(m.due_at)) d
+     group by 1
+     order by 1 desc;
 end
 $sql$;
 
@@ -8098,6 +9277,36 @@ begin
         end;
     end loop;
     return v_count;
+end
+$sql$;
+
+-- How long after their ticks runs were written, for each hour of the ticks, the latest first: of the p_most that were done last and the p_most
+-- that failed last, without those that were triggered. The jitter of a job is a part of it.
+create or replace function "windlass"."outbox_job_run_delays"(p_most integer default 1000) returns setof "windlass".windlass_delay
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '1s'
+as $sql$
+begin
+    perform "windlass".windlass_check_most(p_most);
+    return query
+    select date_trunc('hour', d.tick_at, 'UTC'), count(*), round(avg(d.late))::bigint,
+           percentile_disc(0.99) within group (order by d.late)::bigint, max(d.late)::bigint
+      from (select r.tick_at, greatest(0, round(extract(epoch from r.created_at - r.tick_at) * 1000)) as late
+              from unnest(array[2, 3]) as ended (status)
+             cross join lateral (
+                   select l.tick_at, l.created_at, l.triggered
+                     from "windlass"."outbox_job_run" l
+                    where l.status = ended.status and l.ended_at is not null
+                    order by l.ended_at desc
+                    limit p_most) r
+             where not r.triggered) d
+     group by 1
+     order by 1 desc;
 end
 $sql$;
 
@@ -9937,6 +11146,400 @@ begin
 end
 $sql$;
 
+-- What can be seen of a queue from outside, by whoever may read it. Nothing is claimed, locked or changed here. Each number is counted along
+-- an index and up to a limit, so that it costs on a table of ten million messages what it costs on a small one.
+
+-- How much there is of each state. No count goes beyond p_most, which then means that many or more.
+--
+--   ready            due now, paused or not           overdue         of these, due for more than five minutes
+--   delayed          ready, and due later             oldest_ready_ms since when the oldest of these has been due
+--   in_progress      leased, whether or not in time   stuck           of these, see windlass_is_stuck
+--
+-- While a snapshot is open anywhere, the entries of what was claimed and ended stay in the indexes, and whoever begins at the oldest
+-- steps over all of them. So it looks near to now first, in spans that grow, and ends when it has met p_most + 20,000 entries of an
+-- index: what is further away is not counted then.
+create or replace function "windlass"."inbox_measure"(
+    p_most integer,
+    out ready           bigint,
+    out delayed         bigint,
+    out waiting         bigint,
+    out in_progress     bigint,
+    out failed          bigint,
+    out overdue         bigint,
+    out stuck           bigint,
+    out oldest_ready_ms bigint
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '1s'
+as $sql$
+declare
+    v_now    timestamptz := clock_timestamp();
+    v_topics text[] := "windlass"."inbox_topics"();
+    v_due    record;
+    v_span   record;
+    v_before bigint := pg_stat_get_xact_tuples_returned($name$"windlass"."inbox_ready"$name$::regclass);
+    v_oldest timestamptz;
+begin
+    perform "windlass".windlass_check_most(p_most);
+    ready := 0;
+    overdue := 0;
+    in_progress := 0;
+    stuck := 0;
+    for v_span in select s.* from "windlass".windlass_spans(v_now) s where s.until <= v_now loop
+        select d.* into v_due
+          from "windlass"."inbox_due_between"(v_topics, v_span.since, v_span.until, p_most) d;
+        ready := least(ready + v_due.messages, p_most);
+        v_oldest := least(v_oldest, v_due.oldest);
+        if v_span.until <= v_now - interval '5 minutes' then
+            overdue := least(overdue + v_due.messages, p_most);
+        end if;
+        exit when pg_stat_get_xact_tuples_returned($name$"windlass"."inbox_ready"$name$::regclass) - v_before > p_most + 20000;
+    end loop;
+    oldest_ready_ms := floor(extract(epoch from v_now - v_oldest) * 1000);
+    delayed := (select d.messages from "windlass"."inbox_due_between"(v_topics, v_now, 'infinity', p_most) d);
+    v_before := pg_stat_get_xact_tuples_returned($name$"windlass"."inbox_leased"$name$::regclass);
+    for v_span in select s.* from "windlass".windlass_spans(v_now) s loop
+        if v_span.until = v_now then
+            v_before := pg_stat_get_xact_tuples_returned($name$"windlass"."inbox_leased"$name$::regclass);
+        end if;
+        continue when pg_stat_get_xact_tuples_returned($name$"windlass"."inbox_leased"$name$::regclass) - v_before > p_most + 20000;
+        in_progress := in_progress
+            + (select count(*)
+                 from (select
+                         from "windlass"."inbox" m
+                        where m.status = 1 and m.locked_until > v_span.since and m.locked_until <= v_span.until
+                        limit p_most - in_progress) c);
+        stuck := stuck
+            + (select count(*)
+                 from (select
+                         from "windlass"."inbox" m
+                        where m.status = 1 and m.locked_until > v_span.since and m.locked_until <= v_span.until
+                          and m.locked_until <= v_now
+                          and "windlass".windlass_is_stuck(v_now, m.claimed_at, m.locked_until, null)
+                        limit p_most - stuck) c);
+    end loop;
+    failed := (select count(*)
+                 from (select from "windlass"."inbox" m where m.status = 3 and m.ended_at is not null limit p_most) c);
+    waiting := 0;
+    waiting := (select count(*) from (select from "windlass"."inbox" m where m.status = 4 limit p_most) c);
+    in_progress := least(in_progress + (select count(*) from (select from "windlass"."inbox_seen" s where s.status = 1 limit p_most) c), p_most);
+    failed := least(failed + (select count(*) from (select from "windlass"."inbox_seen" s where s.status = 3 limit p_most) c), p_most);
+    stuck := least(stuck + (select count(*)
+                              from (select
+                                      from "windlass"."inbox_seen" s
+                                     where s.status = 1 and s.state_at <= v_now - interval '1 hour'
+                                     limit p_most) c), p_most);
+end
+$sql$;
+
+-- The topics that have ready messages, and others that were lately worked on, each once. The step to the next topic in the index of the ready ones
+-- goes over all entries of a topic of which nothing is left. So topics that are worked on are taken from what is in progress and what ended
+-- last, and steps are made between them only.
+create or replace function "windlass"."inbox_topics"() returns text[]
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set jit = off
+as $sql$
+declare
+    v_now    timestamptz := clock_timestamp();
+    v_known  text[];
+    v_topics text[];
+    v_since  text := '';
+    v_until  text;
+    v_next   text;
+begin
+    v_known := array(
+        select distinct w.topic::text collate "C" as known
+          from ((select m.topic from "windlass"."inbox" m where m.status = 1 and m.locked_until > v_now limit 100)
+                union all
+                (select m.topic from "windlass"."inbox" m where m.status = 2 and m.ended_at is not null order by m.ended_at desc limit 100)
+                union all
+                (select m.topic from "windlass"."inbox" m where m.status = 3 and m.ended_at is not null order by m.ended_at desc limit 100)) w
+         order by known);
+    v_topics := v_known;
+    foreach v_until in array v_known loop
+        loop
+            v_next := (select m.topic
+                         from "windlass"."inbox" m
+                        where m.status = 0 and not m.keyed and m.topic > v_since and m.topic < v_until
+                        order by m.topic
+                        limit 1);
+            exit when v_next is null;
+            v_topics := v_topics || v_next;
+            v_since := v_next;
+        end loop;
+        v_since := v_until;
+    end loop;
+    loop
+        v_next := (select m.topic
+                     from "windlass"."inbox" m
+                    where m.status = 0 and not m.keyed and m.topic > v_since
+                    order by m.topic
+                    limit 1);
+        exit when v_next is null;
+        v_topics := v_topics || v_next;
+        v_since := v_next;
+    end loop;
+    return v_topics;
+end
+$sql$;
+
+-- How many ready messages of these topics became or become due after p_since and up to p_until, at most p_most, and when the first
+-- of them does.
+create or replace function "windlass"."inbox_due_between"(
+    p_topics text[],
+    p_since  timestamptz,
+    p_until  timestamptz,
+    p_most   integer,
+    out messages bigint,
+    out oldest   timestamptz
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    messages := (select count(*)
+                   from (select
+                           from unnest(p_topics) as t (topic)
+                          cross join unnest(array[4]) as level (priority)
+                          cross join lateral (
+                                select
+                                  from "windlass"."inbox" m
+                                 where m.status = 0 and not m.keyed and m.topic = t.topic and m.priority = level.priority
+                                   and m.next_attempt_at > p_since and m.next_attempt_at <= p_until
+                                 limit p_most) f
+                          limit p_most) c);
+    if messages > 0 then
+        oldest := (select min(f.next_attempt_at)
+                     from unnest(p_topics) as t (topic)
+                    cross join unnest(array[4]) as level (priority)
+                    cross join lateral (
+                          select m.next_attempt_at
+                            from "windlass"."inbox" m
+                           where m.status = 0 and not m.keyed and m.topic = t.topic and m.priority = level.priority
+                             and m.next_attempt_at > p_since and m.next_attempt_at <= p_until
+                           order by m.next_attempt_at, m.id
+                           limit 1) f);
+    end if;
+end
+$sql$;
+
+-- Messages in progress that nobody seems to look after, the oldest first, without their content: see windlass_is_stuck. With p_older
+-- also those whose lease has just run out, and those whose attempt began that long ago.
+create or replace function "windlass"."inbox_stuck"(p_limit integer default 1000, p_older interval default null)
+    returns setof "windlass"."inbox_listed"
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '1s'
+as $sql$
+declare
+    v_now   timestamptz := clock_timestamp();
+    v_until timestamptz := case when p_older is null then v_now else 'infinity' end;
+    v_limit integer := case when p_older is null then p_limit end; -- a lease that goes on tells nothing of when it began
+begin
+    return query
+    select l.*
+      from ((select q.*
+               from "windlass"."inbox_listed" q
+              where q.status = 1 and q.locked_until <= v_until
+                and "windlass".windlass_is_stuck(v_now, q.claimed_at, q.locked_until, p_older)
+              order by q.locked_until
+              limit v_limit)
+            union all
+            (select g.*
+               from "windlass"."inbox_guarded" g
+              where g.status = 1
+                and (p_older is not null or g.state_at <= v_now - interval '1 hour')
+                and (p_older is null or g.locked_until <= v_now or g.claimed_at <= v_now - p_older)
+              order by g.state_at
+              limit v_limit)) l
+     order by l.claimed_at, l.source, l.message_id
+     limit p_limit;
+    return;
+    return query
+    select l.*
+      from (select m.*
+              from "windlass"."inbox_listed" m
+             where m.status = 1 and m.locked_until <= v_until
+               and "windlass".windlass_is_stuck(v_now, m.claimed_at, m.locked_until, p_older)
+             order by m.locked_until
+             limit v_limit) l
+     order by l.claimed_at, l.id
+     limit p_limit;
+end
+$sql$;
+
+-- Messages whose leases have run out p_least times or more, the most often first: among the p_most in progress whose lease ends first,
+-- p_most ready ones of each topic, but for those with keys, and the p_most that failed last.
+create or replace function "windlass"."inbox_lapsed"(p_least integer default 2, p_most integer default 1000)
+    returns setof "windlass"."inbox_listed"
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '1s'
+as $sql$
+begin
+    perform "windlass".windlass_check_most(p_most);
+    return query
+    select l.*
+      from ((select m.* from "windlass"."inbox_listed" m where m.status = 1 order by m.locked_until limit p_most)
+            union all
+            select r.*
+              from (select distinct "windlass"."inbox_ready_topics"()) as t (topic)
+             cross join lateral (
+                   select m.*
+                     from "windlass"."inbox_listed" m
+                    where m.status = 0 and not m.keyed and m.topic = t.topic
+                    limit p_most) r
+            union all
+            (select m.* from "windlass"."inbox_listed" m where m.status = 3 and m.ended_at > '-infinity' -- a view may hide what is not null
+              order by m.ended_at desc limit p_most)) l
+     where l.lease_expiries >= p_least
+     order by l.lease_expiries desc, l.id
+     limit p_most;
+end
+$sql$;
+
+-- How many messages of each topic are in which state, and how often they were tried again on average.
+--
+-- Of each topic, ready and failed ones are counted up to p_most. Those in progress, those that wait and those that are done are in no order
+-- of their topics: of all topics together the p_most are counted whose lease ends first, that wait, that were done last. The average is that
+-- of all these but the ready ones; it is null where there are none.
+create or replace function "windlass"."inbox_totals"(p_most integer default 1000) returns table (
+    topic           varchar,
+    ready           bigint,
+    waiting         bigint,
+    in_progress     bigint,
+    done            bigint,
+    failed          bigint,
+    average_retries numeric
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set jit = off
+    set lock_timeout = '1s'
+as $sql$
+begin
+    perform "windlass".windlass_check_most(p_most);
+    return query
+    with recursive step (topic) as (
+        (select m.topic::varchar from "windlass"."inbox" m where m.status = 3 order by m.topic limit 1)
+        union all
+        select (select m.topic::varchar from "windlass"."inbox" m where m.status = 3 and m.topic > step.topic order by m.topic limit 1)
+          from step
+         where step.topic is not null),
+    pending as (
+        select t.topic::varchar, d.messages
+          from (select distinct "windlass"."inbox_ready_topics"()) as t (topic)
+         cross join lateral "windlass"."inbox_due_between"(array[t.topic], '-infinity', 'infinity', p_most) d),
+    seen as (
+        (select m.topic::varchar, m.status::integer, m.retry_count::integer
+           from "windlass"."inbox" m where m.status = 1 order by m.locked_until limit p_most)
+        union all
+        (select m.topic, m.status, m.retry_count
+           from "windlass"."inbox" m where m.status = 2 and m.ended_at is not null order by m.ended_at desc limit p_most)
+        union all
+        select f.topic, f.status, f.retry_count
+          from step
+         cross join lateral (
+               select m.topic, m.status, m.retry_count
+                 from "windlass"."inbox" m
+                where m.status = 3 and m.topic = step.topic
+                order by m.ended_at desc, m.id desc
+                limit p_most) f
+        union all
+        select w.topic, w.status, w.retry_count from "windlass"."inbox_waiting_sample"(p_most) w),
+    counted as (
+        select s.topic,
+               count(*) filter (where s.status = 4) as waiting,
+               count(*) filter (where s.status = 1) as in_progress,
+               count(*) filter (where s.status = 2) as done,
+               count(*) filter (where s.status = 3) as failed,
+               round(avg(s.retry_count), 2) as average_retries
+          from seen s
+         group by s.topic)
+    select coalesce(pending.topic, counted.topic), coalesce(pending.messages, 0), coalesce(counted.waiting, 0),
+           coalesce(counted.in_progress, 0), coalesce(counted.done, 0), coalesce(counted.failed, 0), counted.average_retries
+      from pending
+      full join counted on counted.topic = pending.topic
+     order by 1;
+end
+$sql$;
+
+-- Up to p_most messages that wait for their turn: a queue whose messages do has an index of them.
+create or replace function "windlass"."inbox_waiting_sample"(p_most integer)
+    returns table (topic varchar, status integer, retry_count integer)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    return query
+    select m.topic::varchar, m.status::integer, m.retry_count::integer from "windlass"."inbox" m where m.status = 4 limit p_most;
+end
+$sql$;
+
+-- The leases that have not run out: how many, at most p_most, and when the first and the last of them do.
+create or replace function "windlass"."inbox_leases"(
+    p_most integer default 1000,
+    out active          bigint,
+    out earliest_expiry timestamptz,
+    out latest_expiry   timestamptz
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '1s'
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    perform "windlass".windlass_check_most(p_most);
+    select count(*), min(l.locked_until)
+      into active, earliest_expiry
+      from (select m.locked_until
+              from "windlass"."inbox" m
+             where m.status = 1 and m.locked_until > v_now
+             order by m.locked_until
+             limit p_most) l;
+    latest_expiry := (select m.locked_until
+                        from "windlass"."inbox" m
+                       where m.status = 1 and m.locked_until > v_now
+                       order by m.locked_until desc
+                       limit 1);
+end
+$sql$;
+
 -- The inbox as a guard: whoever received a message begins it, processes it and marks it, and finds out on the way if
 -- somebody else does or did. Messages of the queue are begun by nobody.
 --
@@ -10827,30 +12430,6 @@ begin
          order by l.state_at desc, l.id desc nulls last, l.source, l.message_id
          limit p_limit;
     end if;
-end
-$sql$;
-
--- Messages in progress whose lease ran out, or whose attempt began longer ago than p_older; the oldest first, without their content.
-create or replace function "windlass"."inbox_stuck"(p_older interval, p_limit integer default 1000)
-    returns setof "windlass"."inbox_listed"
-    language plpgsql
-    stable
-    set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off
-    set enable_bitmapscan = off
-    set jit = off
-as $sql$
-declare
-    v_now timestamptz := clock_timestamp();
-begin
-    return query
-    select l.*
-      from (select q.* from "windlass"."inbox_listed" q where q.status = 1
-             union all
-            select g.* from "windlass"."inbox_guarded" g where g.status = 1) l
-     where l.locked_until <= v_now or l.claimed_at <= v_now - p_older
-     order by l.claimed_at, l.source, l.message_id
-     limit p_limit;
 end
 $sql$;
 
@@ -12898,6 +14477,392 @@ begin
 end
 $sql$;
 
+-- What can be seen of a queue from outside, by whoever may read it. Nothing is claimed, locked or changed here. Each number is counted along
+-- an index and up to a limit, so that it costs on a table of ten million messages what it costs on a small one.
+
+-- How much there is of each state. No count goes beyond p_most, which then means that many or more.
+--
+--   ready            due now, paused or not           overdue         of these, due for more than five minutes
+--   delayed          ready, and due later             oldest_ready_ms since when the oldest of these has been due
+--   in_progress      leased, whether or not in time   stuck           of these, see windlass_is_stuck
+--
+-- While a snapshot is open anywhere, the entries of what was claimed and ended stay in the indexes, and whoever begins at the oldest
+-- steps over all of them. So it looks near to now first, in spans that grow, and ends when it has met p_most + 20,000 entries of an
+-- index: what is further away is not counted then.
+create or replace function "windlass"."work_measure"(
+    p_most integer,
+    out ready           bigint,
+    out delayed         bigint,
+    out waiting         bigint,
+    out in_progress     bigint,
+    out failed          bigint,
+    out overdue         bigint,
+    out stuck           bigint,
+    out oldest_ready_ms bigint
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '1s'
+as $sql$
+declare
+    v_now    timestamptz := clock_timestamp();
+    v_topics text[] := "windlass"."work_topics"();
+    v_due    record;
+    v_span   record;
+    v_before bigint := pg_stat_get_xact_tuples_returned($name$"windlass"."work_ready"$name$::regclass);
+    v_oldest timestamptz;
+begin
+    perform "windlass".windlass_check_most(p_most);
+    ready := 0;
+    overdue := 0;
+    in_progress := 0;
+    stuck := 0;
+    for v_span in select s.* from "windlass".windlass_spans(v_now) s where s.until <= v_now loop
+        select d.* into v_due
+          from "windlass"."work_due_between"(v_topics, v_span.since, v_span.until, p_most) d;
+        ready := least(ready + v_due.messages, p_most);
+        v_oldest := least(v_oldest, v_due.oldest);
+        if v_span.until <= v_now - interval '5 minutes' then
+            overdue := least(overdue + v_due.messages, p_most);
+        end if;
+        exit when pg_stat_get_xact_tuples_returned($name$"windlass"."work_ready"$name$::regclass) - v_before > p_most + 20000;
+    end loop;
+    oldest_ready_ms := floor(extract(epoch from v_now - v_oldest) * 1000);
+    delayed := (select d.messages from "windlass"."work_due_between"(v_topics, v_now, 'infinity', p_most) d);
+    v_before := pg_stat_get_xact_tuples_returned($name$"windlass"."work_leased"$name$::regclass);
+    for v_span in select s.* from "windlass".windlass_spans(v_now) s loop
+        if v_span.until = v_now then
+            v_before := pg_stat_get_xact_tuples_returned($name$"windlass"."work_leased"$name$::regclass);
+        end if;
+        continue when pg_stat_get_xact_tuples_returned($name$"windlass"."work_leased"$name$::regclass) - v_before > p_most + 20000;
+        in_progress := in_progress
+            + (select count(*)
+                 from (select
+                         from "windlass"."work" m
+                        where m.status = 1 and m.locked_until > v_span.since and m.locked_until <= v_span.until
+                        limit p_most - in_progress) c);
+        stuck := stuck
+            + (select count(*)
+                 from (select
+                         from "windlass"."work" m
+                        where m.status = 1 and m.locked_until > v_span.since and m.locked_until <= v_span.until
+                          and m.locked_until <= v_now
+                          and "windlass".windlass_is_stuck(v_now, m.claimed_at, m.locked_until, null)
+                        limit p_most - stuck) c);
+    end loop;
+    failed := (select count(*)
+                 from (select from "windlass"."work" m where m.status = 3 and m.ended_at is not null limit p_most) c);
+    waiting := 0;
+end
+$sql$;
+
+-- The topics that have ready messages, and others that were lately worked on, each once. The step to the next topic in the index of the ready ones
+-- goes over all entries of a topic of which nothing is left. So topics that are worked on are taken from what is in progress and what ended
+-- last, and steps are made between them only.
+create or replace function "windlass"."work_topics"() returns text[]
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set jit = off
+as $sql$
+declare
+    v_now    timestamptz := clock_timestamp();
+    v_known  text[];
+    v_topics text[];
+    v_since  text := '';
+    v_until  text;
+    v_next   text;
+begin
+    v_known := array(
+        select distinct w.topic::text collate "C" as known
+          from ((select m.topic from "windlass"."work" m where m.status = 1 and m.locked_until > v_now limit 100)
+                union all
+                (select m.topic from "windlass"."work" m where m.status = 2 and m.ended_at is not null order by m.ended_at desc limit 100)
+                union all
+                (select m.topic from "windlass"."work" m where m.status = 3 and m.ended_at is not null order by m.ended_at desc limit 100)) w
+         order by known);
+    v_topics := v_known;
+    foreach v_until in array v_known loop
+        loop
+            v_next := (select m.topic
+                         from "windlass"."work" m
+                        where m.status = 0 and not m.keyed and m.topic > v_since and m.topic < v_until
+                        order by m.topic
+                        limit 1);
+            exit when v_next is null;
+            v_topics := v_topics || v_next;
+            v_since := v_next;
+        end loop;
+        v_since := v_until;
+    end loop;
+    loop
+        v_next := (select m.topic
+                     from "windlass"."work" m
+                    where m.status = 0 and not m.keyed and m.topic > v_since
+                    order by m.topic
+                    limit 1);
+        exit when v_next is null;
+        v_topics := v_topics || v_next;
+        v_since := v_next;
+    end loop;
+    v_topics := array(select unnest(v_topics) union select "windlass"."work_ready_topics"());
+    return v_topics;
+end
+$sql$;
+
+-- How many ready messages of these topics became or become due after p_since and up to p_until, at most p_most, and when the first
+-- of them does.
+create or replace function "windlass"."work_due_between"(
+    p_topics text[],
+    p_since  timestamptz,
+    p_until  timestamptz,
+    p_most   integer,
+    out messages bigint,
+    out oldest   timestamptz
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+    messages := (select count(*)
+                   from (select
+                           from unnest(p_topics) as t (topic)
+                          cross join unnest(array[9, 8, 7, 6, 5, 4, 3, 2, 1, 0]) as level (priority)
+                          cross join lateral (
+                                select
+                                  from "windlass"."work" m
+                                 where m.status = 0 and not m.keyed and m.topic = t.topic and m.priority = level.priority
+                                   and m.next_attempt_at > p_since and m.next_attempt_at <= p_until
+                                 limit p_most) f
+                          limit p_most) c);
+    if messages > 0 then
+        oldest := (select min(f.next_attempt_at)
+                     from unnest(p_topics) as t (topic)
+                    cross join unnest(array[9, 8, 7, 6, 5, 4, 3, 2, 1, 0]) as level (priority)
+                    cross join lateral (
+                          select m.next_attempt_at
+                            from "windlass"."work" m
+                           where m.status = 0 and not m.keyed and m.topic = t.topic and m.priority = level.priority
+                             and m.next_attempt_at > p_since and m.next_attempt_at <= p_until
+                           order by m.next_attempt_at, m.id
+                           limit 1) f);
+    end if;
+    messages := least(p_most, messages
+        + (select count(*)
+             from (select
+                     from unnest(p_topics) as t (topic)
+                    cross join lateral (
+                          select
+                            from "windlass"."work" m
+                           where m.status = 0 and m.keyed and m.priority >= 0 and m.topic = t.topic
+                             and m.next_attempt_at > p_since and m.next_attempt_at <= p_until
+                           limit p_most) f
+                    limit p_most) c));
+    oldest := least(oldest, (select min(f.next_attempt_at)
+                               from unnest(p_topics) as t (topic)
+                              cross join lateral (
+                                    select m.next_attempt_at
+                                      from "windlass"."work" m
+                                     where m.status = 0 and m.keyed and m.priority >= 0 and m.topic = t.topic
+                                       and m.next_attempt_at > p_since and m.next_attempt_at <= p_until
+                                     order by m.next_attempt_at
+                                     limit 1) f));
+end
+$sql$;
+
+-- Messages in progress that nobody seems to look after, the oldest first, without their content: see windlass_is_stuck. With p_older
+-- also those whose lease has just run out, and those whose attempt began that long ago.
+create or replace function "windlass"."work_stuck"(p_limit integer default 1000, p_older interval default null)
+    returns setof "windlass"."work_listed"
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '1s'
+as $sql$
+declare
+    v_now   timestamptz := clock_timestamp();
+    v_until timestamptz := case when p_older is null then v_now else 'infinity' end;
+    v_limit integer := case when p_older is null then p_limit end; -- a lease that goes on tells nothing of when it began
+begin
+    return query
+    select l.*
+      from (select m.*
+              from "windlass"."work_listed" m
+             where m.status = 1 and m.locked_until <= v_until
+               and "windlass".windlass_is_stuck(v_now, m.claimed_at, m.locked_until, p_older)
+             order by m.locked_until
+             limit v_limit) l
+     order by l.claimed_at, l.id
+     limit p_limit;
+end
+$sql$;
+
+-- Messages whose leases have run out p_least times or more, the most often first: among the p_most in progress whose lease ends first,
+-- p_most ready ones of each topic, but for those with keys, and the p_most that failed last.
+create or replace function "windlass"."work_lapsed"(p_least integer default 2, p_most integer default 1000)
+    returns setof "windlass"."work_listed"
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '1s'
+as $sql$
+begin
+    perform "windlass".windlass_check_most(p_most);
+    return query
+    select l.*
+      from ((select m.* from "windlass"."work_listed" m where m.status = 1 order by m.locked_until limit p_most)
+            union all
+            select r.*
+              from (select distinct "windlass"."work_ready_topics"()) as t (topic)
+             cross join lateral (
+                   select m.*
+                     from "windlass"."work_listed" m
+                    where m.status = 0 and not m.keyed and m.topic = t.topic
+                    limit p_most) r
+            union all
+            (select m.* from "windlass"."work_listed" m where m.status = 3 and m.ended_at > '-infinity' -- a view may hide what is not null
+              order by m.ended_at desc limit p_most)) l
+     where l.lease_expiries >= p_least
+     order by l.lease_expiries desc, l.id
+     limit p_most;
+end
+$sql$;
+
+-- How many messages of each topic are in which state, and how often they were tried again on average.
+--
+-- Of each topic, ready and failed ones are counted up to p_most. Those in progress, those that wait and those that are done are in no order
+-- of their topics: of all topics together the p_most are counted whose lease ends first, that wait, that were done last. The average is that
+-- of all these but the ready ones; it is null where there are none.
+create or replace function "windlass"."work_totals"(p_most integer default 1000) returns table (
+    topic           varchar,
+    ready           bigint,
+    waiting         bigint,
+    in_progress     bigint,
+    done            bigint,
+    failed          bigint,
+    average_retries numeric
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set jit = off
+    set lock_timeout = '1s'
+as $sql$
+begin
+    perform "windlass".windlass_check_most(p_most);
+    return query
+    with recursive step (topic) as (
+        (select m.topic::varchar from "windlass"."work" m where m.status = 3 order by m.topic limit 1)
+        union all
+        select (select m.topic::varchar from "windlass"."work" m where m.status = 3 and m.topic > step.topic order by m.topic limit 1)
+          from step
+         where step.topic is not null),
+    pending as (
+        select t.topic::varchar, d.messages
+          from (select distinct "windlass"."work_ready_topics"()) as t (topic)
+         cross join lateral "windlass"."work_due_between"(array[t.topic], '-infinity', 'infinity', p_most) d),
+    seen as (
+        (select m.topic::varchar, m.status::integer, m.retry_count::integer
+           from "windlass"."work" m where m.status = 1 order by m.locked_until limit p_most)
+        union all
+        (select m.topic, m.status, m.retry_count
+           from "windlass"."work" m where m.status = 2 and m.ended_at is not null order by m.ended_at desc limit p_most)
+        union all
+        select f.topic, f.status, f.retry_count
+          from step
+         cross join lateral (
+               select m.topic, m.status, m.retry_count
+                 from "windlass"."work" m
+                where m.status = 3 and m.topic = step.topic
+                order by m.ended_at desc, m.id desc
+                limit p_most) f
+        union all
+        select w.topic, w.status, w.retry_count from "windlass"."work_waiting_sample"(p_most) w),
+    counted as (
+        select s.topic,
+               count(*) filter (where s.status = 4) as waiting,
+               count(*) filter (where s.status = 1) as in_progress,
+               count(*) filter (where s.status = 2) as done,
+               count(*) filter (where s.status = 3) as failed,
+               round(avg(s.retry_count), 2) as average_retries
+          from seen s
+         group by s.topic)
+    select coalesce(pending.topic, counted.topic), coalesce(pending.messages, 0), coalesce(counted.waiting, 0),
+           coalesce(counted.in_progress, 0), coalesce(counted.done, 0), coalesce(counted.failed, 0), counted.average_retries
+      from pending
+      full join counted on counted.topic = pending.topic
+     order by 1;
+end
+$sql$;
+
+-- Up to p_most messages that wait for their turn: a queue whose messages do has an index of them.
+create or replace function "windlass"."work_waiting_sample"(p_most integer)
+    returns table (topic varchar, status integer, retry_count integer)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+begin
+end
+$sql$;
+
+-- The leases that have not run out: how many, at most p_most, and when the first and the last of them do.
+create or replace function "windlass"."work_leases"(
+    p_most integer default 1000,
+    out active          bigint,
+    out earliest_expiry timestamptz,
+    out latest_expiry   timestamptz
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '1s'
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    perform "windlass".windlass_check_most(p_most);
+    select count(*), min(l.locked_until)
+      into active, earliest_expiry
+      from (select m.locked_until
+              from "windlass"."work" m
+             where m.status = 1 and m.locked_until > v_now
+             order by m.locked_until
+             limit p_most) l;
+    latest_expiry := (select m.locked_until
+                        from "windlass"."work" m
+                       where m.status = 1 and m.locked_until > v_now
+                       order by m.locked_until desc
+                       limit 1);
+end
+$sql$;
+
 -- The work queue: how items are written, taken in the turn of their keys, followed, stopped, and how their results are kept. The
 -- other verbs are those of every queue.
 
@@ -13365,7 +15330,7 @@ create table "windlass"."lease_semaphore" (
 -- Leases as they are listed.
 create view "windlass"."lease_listed" with (security_invoker = true) as
 select l.name, l.slot, l.owner, l.fencing_token, l.acquired_at, l.expires_at,
-       l.holder is not null and l.expires_at > clock_timestamp() as held
+       l.holder is not null and l.expires_at > clock_timestamp() as held, l.awaited_until
   from "windlass"."lease" l;
 
 -- The verbs of leases and of the permits of semaphores.
@@ -13775,6 +15740,7 @@ $sql$;
 -- What is known of the lease of a name: who holds it, or held it last.
 create or replace function "windlass"."lease_find"(p_name text) returns setof "windlass"."lease_listed"
     language plpgsql
+    stable
 as $sql$
 begin
     return query select l.* from "windlass"."lease_listed" l where l.name = p_name and l.slot = 0;
@@ -13784,9 +15750,71 @@ $sql$;
 -- The same for all names, permits of semaphores among them, in the order of the names.
 create or replace function "windlass"."lease_list"() returns setof "windlass"."lease_listed"
     language plpgsql
+    stable
 as $sql$
 begin
     return query select l.* from "windlass"."lease_listed" l order by l.name, l.slot;
+end
+$sql$;
+
+-- The leases and permits that somebody holds: how many, and when the first and the last of them run out; of the first p_most by their names.
+-- There is no index of their times, since every renewal would have to change it.
+create or replace function "windlass"."lease_active"(
+    p_most integer default 1000,
+    out active          bigint,
+    out earliest_expiry timestamptz,
+    out latest_expiry   timestamptz
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '1s'
+as $sql$
+begin
+    perform "windlass".windlass_check_most(p_most);
+    select count(*), min(l.expires_at), max(l.expires_at)
+      into active, earliest_expiry, latest_expiry
+      from (select c.* from "windlass"."lease_listed" c order by c.name, c.slot limit p_most) l
+     where l.held;
+end
+$sql$;
+
+-- The leases and semaphores that somebody waits for, of the first p_most of each by their names: who holds the lease, since when and until
+-- when; how many of how many permits are held. Who waits is not stored, only until when somebody wants to be told of a release.
+create or replace function "windlass"."lease_contention"(p_most integer default 1000) returns table (
+    name          varchar,
+    owner         varchar,                             -- null of a semaphore
+    acquired_at   timestamptz,
+    expires_at    timestamptz,
+    held          bigint,
+    permits       integer,                             -- null of a lease
+    awaited_until timestamptz
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+    set lock_timeout = '1s'
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    perform "windlass".windlass_check_most(p_most);
+    return query
+    select l.name, l.owner, l.acquired_at, l.expires_at, l.held::integer::bigint, null::integer, l.awaited_until
+      from (select c.* from "windlass"."lease_listed" c order by c.name, c.slot limit p_most) l
+     where l.slot = 0 and l.awaited_until > v_now
+     union all
+    select s.name, null, null, null,
+           (select count(*) from "windlass"."lease_listed" l where l.name = s.name and l.slot > 0 and l.held), s.permits, s.awaited_until
+      from (select c.* from "windlass"."lease_semaphore" c order by c.name limit p_most) s
+     where s.awaited_until > v_now
+     order by 1;
 end
 $sql$;
 

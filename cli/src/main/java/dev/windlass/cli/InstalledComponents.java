@@ -49,6 +49,10 @@ record InstalledComponents(List<Installed> all) {
         return new InstalledComponents(all);
     }
 
+    boolean has(String component, String table) {
+        return all.stream().anyMatch(found -> found.component.equals(component) && found.table.equals(table));
+    }
+
     StoreCondition condition(SchemaOptions schema) {
         if (all.isEmpty()) {
             return StoreCondition.NO_TABLES;
@@ -75,7 +79,7 @@ record InstalledComponents(List<Installed> all) {
     }
 
     /** All that this program brings along. */
-    private static Stream<Component> expected(SchemaOptions schema) {
+    static Stream<Component> expected(SchemaOptions schema) {
         return Stream.of(
                 Component.common(),
                 Component.outbox(schema.table),

@@ -9,7 +9,11 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.ds.PGSimpleDataSource;
 import picocli.CommandLine.Command;
@@ -51,6 +55,13 @@ final class MigrateCommand implements Callable<Integer> {
             paramLabel = "ROLE",
             description = "Also give this role what a program needs to run Windlass, and no more.")
     private @Nullable String role;
+
+    @Option(
+            names = "--grant-read-to",
+            paramLabel = "ROLE",
+            description =
+                    "Also let this role look, as a monitor does: it changes nothing, and sees no payloads and headers.")
+    private @Nullable String reader;
 
     @Override
     public Integer call() throws SQLException {
@@ -94,14 +105,18 @@ final class MigrateCommand implements Callable<Integer> {
     }
 
     private String grants(Migrator migrator) {
-        if (role == null) {
+        return grants("--grant-to", role, migrator::grants) + grants("--grant-read-to", reader, migrator::readGrants);
+    }
+
+    private String grants(String option, @Nullable String name, UnaryOperator<String> script) {
+        if (name == null) {
             return "";
         }
         try {
-            return "\n" + migrator.grants(role);
+            return "\n" + script.apply(name);
         } catch (IllegalArgumentException e) {
             throw new ParameterException(
-                    spec.commandLine(), "Invalid value for option '--grant-to': " + e.getMessage(), e);
+                    spec.commandLine(), "Invalid value for option '" + option + "': " + e.getMessage(), e);
         }
     }
 
@@ -148,10 +163,23 @@ final class MigrateCommand implements Callable<Integer> {
                 Statement statement = connection.createStatement()) {
             // Several statements in one message are one transaction.
             statement.execute(grants);
-            out.printf("role \"%s\" may run Windlass there%n", role);
+            say(out, role, "run Windlass");
+            say(out, reader, "look at Windlass");
         } catch (SQLException e) {
             out.flush();
-            throw CommandFailure.of("grant rights to role \"" + role + "\"", e);
+            throw CommandFailure.of(
+                    "grant rights to "
+                            + Stream.of(role, reader)
+                                    .filter(Objects::nonNull)
+                                    .map(name -> "role \"" + name + "\"")
+                                    .collect(Collectors.joining(" and ")),
+                    e);
+        }
+    }
+
+    private static void say(PrintWriter out, @Nullable String name, String what) {
+        if (name != null) {
+            out.printf("role \"%s\" may %s there%n", name, what);
         }
     }
 }

@@ -18,6 +18,8 @@ import picocli.CommandLine.Spec;
             ServeCommand.class,
             MigrateCommand.class,
             StatusCommand.class,
+            DoctorCommand.class,
+            DiagnoseCommand.class,
             StoresCommand.class,
             OutboxCommand.class,
             InboxCommand.class,

@@ -58,6 +58,23 @@ final class MigrateCommandTest {
     }
 
     @Test
+    void whoMayOnlyReadGetsTheRightsForThat() throws SQLException {
+        Sql.execute(DATABASE, "create role migrate_app");
+        Ran ran = migrate("--grant-read-to", "migrate_app");
+        assertThat(ran.err()).isEmpty();
+        assertThat(ran.out()).contains("role \"migrate_app\" may look at Windlass there");
+        assertThat(Sql.value(
+                        DATABASE,
+                        "select has_any_column_privilege('migrate_app', '" + QUOTED + ".outbox', 'select') and not"
+                                + " has_column_privilege('migrate_app', '" + QUOTED
+                                + ".outbox', 'payload', 'select') and not"
+                                + " has_any_column_privilege('migrate_app', '" + QUOTED + ".outbox', 'update')"))
+                .isEqualTo("t");
+        assertThat(migrate("--dry-run", "--grant-read-to", "migrate_app").out()).contains("to \"migrate_app\";");
+        Sql.execute(DATABASE, "drop owned by migrate_app");
+    }
+
+    @Test
     void grantsGoToTheRole() throws SQLException {
         Sql.execute(DATABASE, "create role migrate_app");
         Ran ran = migrate("--grant-to", "migrate_app");

@@ -26,6 +26,12 @@ public interface Migrator {
     String grants(String role);
 
     /**
+     * What a database user needs who only looks, as a monitor does: it can change nothing, and sees no payloads and no headers. Run it as
+     * the owner of the schema.
+     */
+    String readGrants(String role);
+
+    /**
      * Makes sure that this program can work with the database as it is.
      *
      * @throws SchemaException if it cannot

@@ -91,8 +91,8 @@ final class StoredInboxOperator extends StoredOperator<InboxKey, ListedMessage> 
         return database.retrying(
                 "list stuck messages",
                 connection -> call(connection, "stuck")
-                        .duration(olderThan)
                         .integer(limit)
+                        .duration(olderThan)
                         .list(row -> listed(row, instant(row, "state_at"))));
     }
 }

@@ -63,6 +63,7 @@ public record Component(
                 claims(messages),
                 verbs(messages),
                 operations(messages),
+                diagnostics(messages),
                 file("outbox_routines.sql"),
                 file("outbox_ordering.sql"),
                 file("outbox_dedup.sql"));
@@ -83,9 +84,11 @@ public record Component(
                 claims(timers),
                 verbs(timers),
                 operations(timers),
+                diagnostics(timers),
                 claims(runs),
                 verbs(runs),
                 operations(runs),
+                diagnostics(runs),
                 file("schedule_timers.sql"),
                 file("schedule_jobs.sql"));
     }
@@ -102,6 +105,7 @@ public record Component(
                 claims(messages),
                 verbs(messages),
                 operations(messages),
+                diagnostics(messages),
                 file("inbox_routines.sql"),
                 file("inbox_queue.sql"),
                 file("inbox_operations.sql"));
@@ -121,6 +125,7 @@ public record Component(
                 claims(items),
                 verbs(items),
                 operations(items),
+                diagnostics(items),
                 file("work_routines.sql"));
     }
 
@@ -159,5 +164,9 @@ public record Component(
 
     private static Step operations(Queue queue) {
         return new Step(1, "queue_operations.sql", queue);
+    }
+
+    private static Step diagnostics(Queue queue) {
+        return new Step(1, "queue_diagnostics.sql", queue);
     }
 }

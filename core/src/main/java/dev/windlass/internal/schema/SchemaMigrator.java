@@ -126,6 +126,14 @@ public final class SchemaMigrator implements Migrator {
                 .collect(Collectors.joining());
     }
 
+    @Override
+    public String readGrants(String role) {
+        Require.identifier("role", role);
+        return components.stream()
+                .map(component -> template.reads(component, role))
+                .collect(Collectors.joining());
+    }
+
     private String upgrade(Component component, int from) {
         if (from >= component.version()) {
             return "";

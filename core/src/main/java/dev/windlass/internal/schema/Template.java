@@ -9,6 +9,7 @@ import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +23,10 @@ final class Template {
     private static final Pattern PLAN = Pattern.compile("(?m)^\\{plan:(\\w+)}\\n");
     private static final Pattern ROUTINE =
             Pattern.compile("(?m)^create or replace function (\\{schema}\\.[\\w{}]+)\\(");
+    /** PostgreSQL lets no such routine change anything. */
+    private static final Pattern READING_ROUTINE = Pattern.compile(
+            "(?m)^create or replace function (\\{schema}\\.[\\w{}]+)\\(.*\\n(?:(?!as \\$sql).*\\n)*?    stable$");
+
     private static final Pattern PLACEHOLDER = Pattern.compile("\\{(\\w+)}");
     private static final String CHANNEL = "_channel";
     private static final String QUEUE = "queue";
@@ -45,14 +50,30 @@ final class Template {
 
     /** What a role needs for the tables of a component, and for each of its routines. */
     String grants(Component component, String role) {
-        String tables = fill(read(component.name() + "_grants.sql"), names(component, role, null));
+        return fill(read(component.name() + "_grants.sql"), names(component, role, null))
+                + execute(component, role, ROUTINE);
+    }
+
+    /** What a role needs to look at a component, but for what messages say, and to call what changes nothing. */
+    String reads(Component component, String role) {
+        String queues = component.steps().stream()
+                .flatMap(step -> Stream.ofNullable(step.queue()))
+                .distinct()
+                .map(queue -> fill(read("queue_reads.sql"), names(component, role, queue)))
+                .collect(Collectors.joining());
+        return fill(read(component.name() + "_reads.sql"), names(component, role, null))
+                + queues
+                + execute(component, role, READING_ROUTINE);
+    }
+
+    private String execute(Component component, String role, Pattern routine) {
         String routines = component.steps().stream()
-                .flatMap(step -> ROUTINE.matcher(text(step))
+                .flatMap(step -> routine.matcher(text(step))
                         .results()
                         .map(match -> fill(match.group(1), names(component, role, step.queue()))))
                 .distinct()
                 .collect(Collectors.joining(",\n      "));
-        return tables + "grant execute\n   on function " + routines + "\n   to " + dialect.quote(role) + ";\n";
+        return "grant execute\n   on function " + routines + "\n   to " + dialect.quote(role) + ";\n";
     }
 
     private static Names names(Component component, String role, Component.@Nullable Queue queue) {

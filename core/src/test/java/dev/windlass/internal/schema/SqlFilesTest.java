@@ -22,4 +22,12 @@ final class SqlFilesTest {
                 "sql/postgresql/grants.sql",
                 "-- Replace windlass_app by the database user of your program.\n" + migrator.grants("windlass_app"));
     }
+
+    @Test
+    void theReadingGrantsFileIsTheScriptForAPlaceholder() throws IOException {
+        Repository.holds(
+                "sql/postgresql/grants-read.sql",
+                "-- Replace windlass_monitor by the database user of your monitoring.\n"
+                        + migrator.readGrants("windlass_monitor"));
+    }
 }

@@ -172,27 +172,6 @@ begin
 end
 $sql$;
 
--- Messages in progress whose lease ran out, or whose attempt began longer ago than p_older; the oldest first, without their content.
-create or replace function {schema}.{inbox_stuck}(p_older interval, p_limit integer default 1000)
-    returns setof {schema}.{inbox_listed}
-    language plpgsql
-    stable
-{plan:index}
-as $sql$
-declare
-    v_now timestamptz := clock_timestamp();
-begin
-    return query
-    select l.*
-      from (select q.* from {schema}.{inbox_listed} q where q.status = 1
-             union all
-            select g.* from {schema}.{inbox_guarded} g where g.status = 1) l
-     where l.locked_until <= v_now or l.claimed_at <= v_now - p_older
-     order by l.claimed_at, l.source, l.message_id
-     limit p_limit;
-end
-$sql$;
-
 -- Changes failed messages: 'requeue' makes those ready again that are queued, and lets the others be begun again; 'purge' deletes them,
 -- and the inbox, which has forgotten them, would process them if they arrived again. Those of the keys, or up to p_limit that fit the
 -- rest, or of all if p_all says so; see requeue() and purge() of the queue. It is recorded as one action.

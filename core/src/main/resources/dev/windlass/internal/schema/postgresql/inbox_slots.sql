@@ -30,3 +30,35 @@
     v_ids := array(select m.id from {schema}.{inbox} m where m.id = any (v_ids) and m.status + 0 <> 4);
 -- {slot:looking} A copy that waits becomes ready if the attempt beside it is not heard of again.
     v_look.leased := v_look.leased or exists (select from {schema}.{inbox} m where m.status = 4);
+-- {slot:measuring} What is processed without the queue counts, too.
+    waiting := (select count(*) from (select from {schema}.{inbox} m where m.status = 4 limit p_most) c);
+    in_progress := least(in_progress + (select count(*) from (select from {schema}.{inbox_seen} s where s.status = 1 limit p_most) c), p_most);
+    failed := least(failed + (select count(*) from (select from {schema}.{inbox_seen} s where s.status = 3 limit p_most) c), p_most);
+    stuck := least(stuck + (select count(*)
+                              from (select
+                                      from {schema}.{inbox_seen} s
+                                     where s.status = 1 and s.state_at <= v_now - interval '1 hour'
+                                     limit p_most) c), p_most);
+-- {slot:stuck} What is processed without the queue has nobody who would return it: it is stuck when it has been open for an hour.
+    return query
+    select l.*
+      from ((select q.*
+               from {schema}.{inbox_listed} q
+              where q.status = 1 and q.locked_until <= v_until
+                and {schema}.windlass_is_stuck(v_now, q.claimed_at, q.locked_until, p_older)
+              order by q.locked_until
+              limit v_limit)
+            union all
+            (select g.*
+               from {schema}.{inbox_guarded} g
+              where g.status = 1
+                and (p_older is not null or g.state_at <= v_now - interval '1 hour')
+                and (p_older is null or g.locked_until <= v_now or g.claimed_at <= v_now - p_older)
+              order by g.state_at
+              limit v_limit)) l
+     order by l.claimed_at, l.source, l.message_id
+     limit p_limit;
+    return;
+-- {slot:waiting_sample}
+    return query
+    select m.topic::varchar, m.status::integer, m.retry_count::integer from {schema}.{inbox} m where m.status = 4 limit p_most;

@@ -405,6 +405,7 @@ $sql$;
 -- What is known of the lease of a name: who holds it, or held it last.
 create or replace function {schema}.{lease_find}(p_name text) returns setof {schema}.{lease_listed}
     language plpgsql
+    stable
 as $sql$
 begin
     return query select l.* from {schema}.{lease_listed} l where l.name = p_name and l.slot = 0;
@@ -414,9 +415,65 @@ $sql$;
 -- The same for all names, permits of semaphores among them, in the order of the names.
 create or replace function {schema}.{lease_list}() returns setof {schema}.{lease_listed}
     language plpgsql
+    stable
 as $sql$
 begin
     return query select l.* from {schema}.{lease_listed} l order by l.name, l.slot;
+end
+$sql$;
+
+-- The leases and permits that somebody holds: how many, and when the first and the last of them run out; of the first p_most by their names.
+-- There is no index of their times, since every renewal would have to change it.
+create or replace function {schema}.{lease_active}(
+    p_most integer default 1000,
+    out active          bigint,
+    out earliest_expiry timestamptz,
+    out latest_expiry   timestamptz
+)
+    language plpgsql
+    stable
+{plan:index}
+    set lock_timeout = '1s'
+as $sql$
+begin
+    perform {schema}.windlass_check_most(p_most);
+    select count(*), min(l.expires_at), max(l.expires_at)
+      into active, earliest_expiry, latest_expiry
+      from (select c.* from {schema}.{lease_listed} c order by c.name, c.slot limit p_most) l
+     where l.held;
+end
+$sql$;
+
+-- The leases and semaphores that somebody waits for, of the first p_most of each by their names: who holds the lease, since when and until
+-- when; how many of how many permits are held. Who waits is not stored, only until when somebody wants to be told of a release.
+create or replace function {schema}.{lease_contention}(p_most integer default 1000) returns table (
+    name          varchar,
+    owner         varchar,                             -- null of a semaphore
+    acquired_at   timestamptz,
+    expires_at    timestamptz,
+    held          bigint,
+    permits       integer,                             -- null of a lease
+    awaited_until timestamptz
+)
+    language plpgsql
+    stable
+{plan:index}
+    set lock_timeout = '1s'
+as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    perform {schema}.windlass_check_most(p_most);
+    return query
+    select l.name, l.owner, l.acquired_at, l.expires_at, l.held::integer::bigint, null::integer, l.awaited_until
+      from (select c.* from {schema}.{lease_listed} c order by c.name, c.slot limit p_most) l
+     where l.slot = 0 and l.awaited_until > v_now
+     union all
+    select s.name, null, null, null,
+           (select count(*) from {schema}.{lease_listed} l where l.name = s.name and l.slot > 0 and l.held), s.permits, s.awaited_until
+      from (select c.* from {schema}.{lease_semaphore} c order by c.name limit p_most) s
+     where s.awaited_until > v_now
+     order by 1;
 end
 $sql$;
 

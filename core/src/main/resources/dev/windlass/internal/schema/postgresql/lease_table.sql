@@ -50,5 +50,5 @@ create table {schema}.{lease_semaphore} (
 -- Leases as they are listed.
 create view {schema}.{lease_listed} with (security_invoker = true) as
 select l.name, l.slot, l.owner, l.fencing_token, l.acquired_at, l.expires_at,
-       l.holder is not null and l.expires_at > clock_timestamp() as held
+       l.holder is not null and l.expires_at > clock_timestamp() as held, l.awaited_until
   from {schema}.{lease} l;

@@ -39,3 +39,8 @@
     end if;
 -- {slot:deleted} Who attaches one to a join later is told that it is done.
             perform {schema}.windlass_join_note_done(v_ids);
+-- {slot:measuring} Those behind another of their ordering key.
+    waiting := (select count(*) from (select from {schema}.{outbox} m where m.status = 4 limit p_most) c);
+-- {slot:waiting_sample}
+    return query
+    select m.topic::varchar, m.status::integer, m.retry_count::integer from {schema}.{outbox} m where m.status = 4 limit p_most;

@@ -98,7 +98,8 @@ create index {outbox_job_run_unfinished} on {schema}.{outbox_job_run} (source) w
 create view {schema}.{outbox_job_run_listed} with (security_invoker = true) as
 select r.id, r.topic, r.source, r.tick_at, r.triggered, r.handed_off, r.status, r.priority, r.keyed,
        case when r.status <> 6 then r.status when m.id is null then 3 when m.locked_until is null then 0 else 1 end::smallint as state,
-       r.created_at, r.next_attempt_at, coalesce(m.claimed_at, r.claimed_at) as claimed_at, r.ended_at, r.erased_at, r.processed_by,
+       r.created_at, r.next_attempt_at, coalesce(m.claimed_at, r.claimed_at) as claimed_at,
+       r.locked_until, r.ended_at, r.erased_at, r.processed_by,
        coalesce(m.retry_count, r.retry_count) as retry_count, coalesce(m.lease_expiries, r.lease_expiries) as lease_expiries, r.requeues,
        case when r.status = 6 and m.id is null then 'its message is gone' else coalesce(m.last_error, r.last_error) end as last_error,
        r.output

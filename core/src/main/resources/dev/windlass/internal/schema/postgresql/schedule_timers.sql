@@ -245,6 +245,34 @@ begin
 end
 $sql$;
 
+-- How late timers became messages, for each hour in which they were due, the latest first: of timers among the p_most messages of the outbox
+-- that were done last, and the p_most that failed last. What a message was before its end tells nothing new: an outbox that does
+-- not keep what is done has only the failed ones.
+create or replace function {schema}.{outbox_timer_delays}(p_most integer default 1000) returns setof {schema}.windlass_delay
+    language plpgsql
+    stable
+{plan:index}
+    set lock_timeout = '1s'
+as $sql$
+begin
+    perform {schema}.windlass_check_most(p_most);
+    return query
+    select date_trunc('hour', d.due_at, 'UTC'), count(*), round(avg(d.late))::bigint,
+           percentile_disc(0.99) within group (order by d.late)::bigint, max(d.late)::bigint
+      from (select m.due_at, greatest(0, round(extract(epoch from m.created_at - m.due_at) * 1000)) as late
+              from unnest(array[2, 3]) as ended (status)
+             cross join lateral (
+                   select l.created_at, l.due_at, l.source
+                     from {schema}.{outbox} l
+                    where l.status = ended.status and l.ended_at is not null
+                    order by l.ended_at desc
+                    limit p_most) m
+             where m.source = 'timer' and isfinite(m.due_at)) d
+     group by 1
+     order by 1 desc;
+end
+$sql$;
+
 -- What is written down about an error: nothing that may quote a row.
 create or replace function {schema}.{outbox_error}(p_state text, p_constraint text) returns text
     language plpgsql

@@ -118,6 +118,9 @@ create type {schema}.windlass_look as (
     snapshot_xmin bigint
 );
 
+-- How late something was, of what was due in one hour. Times in milliseconds.
+create type {schema}.windlass_delay as (hour timestamptz, messages bigint, average_ms bigint, p99_ms bigint, max_ms bigint);
+
 -- Records what an operator did; with p_action, as a part of what is recorded there. Returns the number of the record.
 create or replace function {schema}.windlass_record(
     p_queue    text,
@@ -175,6 +178,7 @@ $sql$;
 -- Refuses an argument: says what was expected, what came and what to do. Never with what may be content: errors are logged.
 create or replace function {schema}.windlass_refuse(p_expected text, p_got text, p_hint text) returns void
     language plpgsql
+    stable
 as $sql$
 begin
     raise exception 'expected %, got %', p_expected, coalesce(p_got, 'null')
@@ -190,6 +194,51 @@ begin
     if (p_lease > interval '0') is not true then
         perform {schema}.windlass_refuse('a lease of more than nothing', p_lease::text, 'Give p_lease, for example interval ''30 s''.');
     end if;
+end
+$sql$;
+
+-- Refuses to count up to nothing.
+create or replace function {schema}.windlass_check_most(p_most integer) returns void
+    language plpgsql
+    stable
+as $sql$
+begin
+    if (p_most > 0) is not true then
+        perform {schema}.windlass_refuse('a positive number to count up to', p_most::text, 'Give p_most, for example 1000.');
+    end if;
+end
+$sql$;
+
+-- Whether an attempt is stuck: its lease ran out, and since then as much time has passed as it was long. Somebody should have returned it
+-- to ready by then. What was renewed looks like one long lease, so after an hour it is stuck in any case. With p_older it is enough
+-- that the lease ran out, or that the attempt began that long ago.
+create or replace function {schema}.windlass_is_stuck(
+    p_now          timestamptz,
+    p_claimed_at   timestamptz,
+    p_locked_until timestamptz,
+    p_older        interval
+) returns boolean
+    language sql
+    stable
+as $sql$
+    select case when p_locked_until > p_now then false
+                when p_older is not null then true
+                else p_now - p_locked_until >= least(p_locked_until - p_claimed_at, interval '1 hour') end
+        or coalesce(p_claimed_at <= p_now - p_older, false)
+$sql$;
+
+-- Time, in spans that are longer the further they are from p_now: first what is to come, then what is past, from now backwards.
+create or replace function {schema}.windlass_spans(p_now timestamptz) returns table (since timestamptz, until timestamptz)
+    language plpgsql
+    stable
+as $sql$
+declare
+    v_steps interval[] := array['1 s', '4 s', '16 s', '1 min', '5 min', '20 min', '80 min', '5 h', '20 h', '3 days', '12 days'];
+begin
+    return query
+    select p_now + coalesce(v_steps[n - 1], '0'), coalesce(p_now + v_steps[n], 'infinity') from generate_series(1, 12) as n;
+    return query
+    select coalesce(p_now - v_steps[n], '-infinity'), p_now - coalesce(v_steps[n - 1], '0') from generate_series(1, 12) as n;
 end
 $sql$;
 

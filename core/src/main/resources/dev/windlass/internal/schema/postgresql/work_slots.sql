@@ -105,3 +105,26 @@
 -- {slot:erasing} What it came to is content, too.
     v_ids := {schema}.{work_lock}(p_ids, array[2, 3, 5]);
     update {schema}.{work} m set result = null, progress_text = null where m.id = any (v_ids);
+-- {slot:due_between} Items with keys have an index of their own.
+    messages := least(p_most, messages
+        + (select count(*)
+             from (select
+                     from unnest(p_topics) as t (topic)
+                    cross join lateral (
+                          select
+                            from {schema}.{work} m
+                           where m.status = 0 and m.keyed and m.priority >= 0 and m.topic = t.topic
+                             and m.next_attempt_at > p_since and m.next_attempt_at <= p_until
+                           limit p_most) f
+                    limit p_most) c));
+    oldest := least(oldest, (select min(f.next_attempt_at)
+                               from unnest(p_topics) as t (topic)
+                              cross join lateral (
+                                    select m.next_attempt_at
+                                      from {schema}.{work} m
+                                     where m.status = 0 and m.keyed and m.priority >= 0 and m.topic = t.topic
+                                       and m.next_attempt_at > p_since and m.next_attempt_at <= p_until
+                                     order by m.next_attempt_at
+                                     limit 1) f));
+-- {slot:topics} Those of items with keys, too.
+    v_topics := array(select unnest(v_topics) union select {schema}.{work_ready_topics}());

@@ -1,0 +1,29 @@
+package dev.windlass.cli.doctor;
+
+import java.sql.DatabaseMetaData;
+import java.sql.SQLException;
+
+/** Whether Windlass works on this server, and may write there. */
+final class ServerCheck implements Check {
+
+    @Override
+    public String name() {
+        return "server";
+    }
+
+    @Override
+    public void look(Patient patient, Findings findings) throws SQLException {
+        DatabaseMetaData server = patient.connection().getMetaData();
+        String said = server.getDatabaseProductName() + " " + server.getDatabaseProductVersion();
+        if (!Patient.dialect().supports(server)) {
+            findings.problem(
+                    said + ", expected " + Patient.dialect().servers(), "Upgrade the server, or use another one.");
+        } else if (patient.one("select pg_is_in_recovery()", row -> row.getBoolean(1))) {
+            findings.problem(
+                    said + ", a standby: nothing can be written here",
+                    "Give a URL that leads to the primary, for example with targetServerType=primary.");
+        } else {
+            findings.ok(said);
+        }
+    }
+}

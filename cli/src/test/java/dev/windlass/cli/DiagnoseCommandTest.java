@@ -1,0 +1,155 @@
+package dev.windlass.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.windlass.Windlass;
+import dev.windlass.base.WindlassOptions;
+import dev.windlass.embedded.EmbeddedPostgres;
+import dev.windlass.schema.Migrator;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+final class DiagnoseCommandTest {
+    private static final EmbeddedPostgres SERVER = EmbeddedPostgres.shared();
+    private static final DataSource DATABASE = SERVER.dataSource();
+
+    private final Migrator migrator = Windlass.on(DATABASE)
+            .options(WindlassOptions.defaults().withSchemaName("diagnose_test"))
+            .migrator();
+
+    /** As a user who may only read. */
+    @BeforeEach
+    void migrate() throws SQLException {
+        migrator.migrate();
+        Sql.execute(DATABASE, "create role diagnose_reader login password 'diagnose_reader'");
+        Sql.execute(DATABASE, migrator.readGrants("diagnose_reader"));
+    }
+
+    @AfterEach
+    void clean() throws SQLException {
+        Sql.execute(DATABASE, "drop owned by diagnose_reader; drop role diagnose_reader");
+        Sql.execute(DATABASE, "drop schema if exists diagnose_test cascade");
+    }
+
+    private static Ran diagnose(String... arguments) {
+        List<String> all = new ArrayList<>(List.of("diagnose"));
+        all.addAll(List.of(arguments));
+        all.addAll(List.of("--url", SERVER.jdbcUrl(), "--user", "diagnose_reader", "--password", "diagnose_reader"));
+        all.addAll(List.of("--schema", "diagnose_test"));
+        Ran ran = Ran.windlass(all.toArray(String[]::new));
+        assertThat(ran.err()).isEmpty();
+        assertThat(ran.exitCode()).isZero();
+        return ran;
+    }
+
+    private static void message(int count, int status, String more, String values) throws SQLException {
+        Sql.execute(
+                DATABASE,
+                "insert into diagnose_test.outbox (id, created_at, next_attempt_at, status, topic, payload" + more
+                        + ") select gen_random_uuid(), now(), now(), " + status + ", 'a.topic', 'my secret'" + values
+                        + " from generate_series(1, " + count + ")");
+    }
+
+    @Test
+    void totalsAreATableOfQueuesAndTopics() throws SQLException {
+        assertThat(diagnose("totals").out().strip()).isEqualTo("no messages");
+        message(3, 0, "", "");
+        message(2, 2, ", ended_at, retry_count", ", now(), 1");
+        assertThat(diagnose("totals").out().lines())
+                .first()
+                .asString()
+                .matches("QUEUE +TOPIC +READY +WAITING +IN PROGRESS +DONE +FAILED +RETRIES");
+        assertThat(diagnose("totals").out()).containsPattern("outbox +a.topic +3 +0 +0 +2 +0 +1.00");
+        assertThat(diagnose("totals", "--most", "2").out())
+                .containsPattern("outbox +a.topic +2\\+ +0 +0 +2\\+ +0 +1.00");
+        JsonNode json = Json.read(diagnose("totals", "--json").out());
+        assertThat(json.get("queue").textValue()).isEqualTo("outbox");
+        assertThat(json.get("ready").intValue()).isEqualTo(3);
+        assertThat(json.get("averageRetries").decimalValue()).isEqualByComparingTo("1");
+    }
+
+    @Test
+    void delaysAreToldHourByHour() throws SQLException {
+        assertThat(diagnose("delays").out().strip()).isEqualTo("no timers or runs have lately ended");
+        message(1, 2, ", source, due_at, ended_at", ", 'timer', now() - interval '250 ms', now()");
+        assertThat(diagnose("delays").out()).containsPattern("timers +\\S+:00:00Z +1 +250 ms +250 ms +250 ms");
+        assertThat(Json.read(diagnose("delays", "--json").out()).get("p99Ms").intValue())
+                .isEqualTo(250);
+    }
+
+    @Test
+    void leasesAreCountedForEachQueueAndWhoWaitsIsShown() throws SQLException {
+        message(2, 1, ", claimed_at, locked_until", ", now(), now() + interval '1 min'");
+        Sql.execute(DATABASE, """
+                insert into diagnose_test.lease (name, slot, holder, owner, fencing_token, acquired_at, expires_at, awaited_until)
+                values ('rebuild', 0, gen_random_uuid(), 'node 1', 1, now(), now() + interval '1 min', now() + interval '1 min')""");
+        assertThat(diagnose("leases").out())
+                .containsPattern("outbox +2 +\\S+Z +\\S+Z")
+                .containsPattern("inbox +0 +- +-")
+                .containsPattern("leases +1 +\\S+Z +\\S+Z")
+                .containsPattern("rebuild +1 +- +\\S+Z +\\S+Z +\\S+Z +node 1");
+        assertThat(diagnose("leases", "--json").out()).hasLineCount(7);
+    }
+
+    @Test
+    void stuckAndLapsedMessagesAreListedWithoutTheirContent() throws SQLException {
+        assertThat(diagnose("stuck").out().strip()).isEqualTo("nothing is stuck");
+        assertThat(diagnose("lapsed").out().strip()).isEqualTo("no message has lost its lease that often");
+        message(
+                1,
+                1,
+                ", claimed_at, locked_until, lease_expiries",
+                ", now() - interval '100 s', now() - interval '70 s', 3");
+        for (String command : new String[] {"stuck", "lapsed"}) {
+            assertThat(diagnose(command).out())
+                    .containsPattern("outbox +[0-9a-f-]{36} +a.topic +\\S+Z +\\S+Z +0 +3 +-")
+                    .doesNotContain("secret");
+            JsonNode json = Json.read(diagnose(command, "--json").out());
+            assertThat(json.get("leaseExpiries").intValue()).isEqualTo(3);
+            assertThat(json.has("payload")).isFalse();
+        }
+        assertThat(diagnose("lapsed", "--least", "4").out().strip())
+                .isEqualTo("no message has lost its lease that often");
+    }
+
+    @Test
+    void whoMayOnlyReadCanAlsoAskForTheStatusAndTheLists() throws SQLException {
+        message(1, 3, ", ended_at", ", now()");
+        for (String command : List.of(
+                "status",
+                "outbox list",
+                "outbox failed",
+                "inbox list",
+                "inbox stuck",
+                "queue list",
+                "timers list",
+                "runs list",
+                "leases list",
+                "outbox paused",
+                "outbox actions")) {
+            List<String> words = new ArrayList<>(List.of(command.split(" ")));
+            words.addAll(
+                    List.of("--url", SERVER.jdbcUrl(), "--user", "diagnose_reader", "--password", "diagnose_reader"));
+            words.addAll(List.of("--schema", "diagnose_test"));
+            Ran ran = Ran.windlass(words.toArray(String[]::new));
+            assertThat(ran.err()).as(command).isEmpty();
+            assertThat(ran.exitCode()).as(command).isZero();
+        }
+    }
+
+    @Test
+    void aMissingSchemaIsOneSentence() {
+        Ran ran = Ran.windlass(
+                "diagnose", "totals", "--url", SERVER.jdbcUrl(), "--user", SERVER.user(), "--schema", "nowhere");
+        assertThat(ran.exitCode()).isEqualTo(1);
+        assertThat(ran.err())
+                .startsWith("windlass: expected Windlass's tables in schema \"nowhere\"")
+                .hasLineCount(1);
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.cli.doctor;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,115 @@
+package dev.windlass.internal.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.windlass.Buffers;
+import dev.windlass.TestDatabase;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** How much diagnostics read, counted in buffers, however full the tables are and whatever the planner believes of them. */
+final class PostgresDiagnosticsPlansTest {
+    private static final int MANY = 20_000;
+
+    @RegisterExtension
+    static final TestDatabase database = new TestDatabase();
+
+    private Connection connection;
+
+    @BeforeEach
+    void open() throws SQLException {
+        connection = database.dataSource().getConnection();
+        for (TestQueue queue : TestQueue.values()) {
+            database.execute("alter table %s." + queue.table + " set (autovacuum_enabled = false)");
+        }
+    }
+
+    @AfterEach
+    void close() throws SQLException {
+        connection.close();
+    }
+
+    /** Eighty thousand rows: to read all of a state would be thousands of buffers for each topic. */
+    @ParameterizedTest
+    @EnumSource
+    void theCostDoesNotDependOnHowFullTheTableIs(TestQueue queue) throws SQLException {
+        database.execute(
+                "insert into %s." + queue.table + " (id, created_at, next_attempt_at, claimed_at, locked_until,"
+                        + " ended_at, status, topic, payload, " + queue.columns + ")"
+                        + " select gen_random_uuid(), now(), now() + (n - 10000) * interval '10 s', now(),"
+                        + " case when s = 1 then now() + (n - 1000) * interval '1 s' end,"
+                        + " case when s > 1 then now() - n * interval '1 s' end, s, 't' || n % 10, repeat('x', 300), "
+                        + queue.values + " from generate_series(1, " + MANY + ") n, unnest(array[0, 1, 3" + done(queue)
+                        + "]) s");
+        for (String call : List.of("measure(100)", "stuck(100)", "lapsed(2, 100)", "totals(100)", "leases(100)")) {
+            String sql = "select * from \"" + database.schema() + "\"." + queue.table + "_" + call;
+            Buffers.of(connection, sql); // reads the catalog, too
+            assertThat(Buffers.of(connection, sql)).as(call).isLessThan(limit(queue, call));
+        }
+    }
+
+    private static String done(TestQueue queue) {
+        return queue == TestQueue.TIMERS ? "" : ", 2";
+    }
+
+    /** Ten topics have up to a hundred rows each, which are a buffer each at worst; the work queue has ten priorities of each topic. */
+    private static long limit(TestQueue queue, String call) {
+        if (call.startsWith("measure")) {
+            return queue == TestQueue.WORK ? 8000 : 2000;
+        }
+        return call.startsWith("lapsed") || call.startsWith("totals") ? 4000 : 300;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"outbox_timer_delays(100)", "outbox_job_run_delays(100)"})
+    void delaysAreTakenFromTheLatest(String call) throws SQLException {
+        database.execute(
+                "insert into %s.outbox (id, created_at, next_attempt_at, due_at, ended_at, status, topic, source,"
+                        + " payload) select gen_random_uuid(), now(), now(), now(), now() - n * interval '1 s', s, 'a', 'timer', 'x'"
+                        + " from generate_series(1, " + MANY + ") n, unnest(array[2, 3]) s");
+        database.execute(
+                "insert into %s.outbox_job_run (id, created_at, next_attempt_at, ended_at, status, topic, source,"
+                        + " tick_at, triggered, payload) select gen_random_uuid(), now(), now(), now() - n * interval '1 s', s, 'a',"
+                        + " 'job', now() + (n * 10 + s) * interval '1 s', false, 'x'"
+                        + " from generate_series(1, " + MANY + ") n, unnest(array[2, 3]) s");
+        String sql = "select * from \"" + database.schema() + "\"." + call;
+        Buffers.of(connection, sql);
+        assertThat(Buffers.of(connection, sql)).isLessThan(600);
+    }
+
+    /** A hundred thousand messages of the last twelve days, all of them handled since somebody opened a snapshot. */
+    @Test
+    void anOpenSnapshotDoesNotMakeMeasuringReadAllThatWasHandledSince() throws SQLException {
+        database.execute(
+                "insert into %s.outbox (id, created_at, next_attempt_at, status, topic, payload)"
+                        + " select gen_random_uuid(), now(), now() - n * interval '10 s', 0, 'a', 'x' from generate_series(1, 100000) n");
+        try (Connection other = database.owner().getConnection();
+                Statement snapshot = other.createStatement()) {
+            other.setAutoCommit(false);
+            other.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+            snapshot.execute("select 1");
+            database.execute("update %s.outbox set status = 2, ended_at = now()");
+            TestQueue.OUTBOX.ready(database, 1, "a", "-1 h");
+            String schema = "\"" + database.schema() + "\"";
+            String measure = "select * from " + schema + ".outbox_measure(100)";
+            Buffers.of(connection, measure);
+
+            long bounded = Buffers.of(connection, measure);
+            long all = Buffers.of(
+                    connection,
+                    "select count(*) from " + schema + ".outbox_due_between('{a}', '-infinity', now(), 100)");
+
+            assertThat(bounded).isLessThan(all / 3);
+            assertThat(TestQueue.OUTBOX.measure(database, 100)).isEqualTo("1 0 0 0 0 1 0");
+        }
+    }
+}
