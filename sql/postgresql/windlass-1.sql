@@ -8330,7 +8330,8 @@ create or replace function "windlass"."outbox_timer_hand_off"(
     out claim_number  bigint,
     out snapshot_xmin bigint,
     out next_due      bigint,
-    out server_time   timestamptz
+    out server_time   timestamptz,
+    out first_at      timestamptz
 )
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -8345,9 +8346,9 @@ declare
     v_after_id uuid := coalesce(p_after_id, '00000000-0000-0000-0000-000000000000');
     v_ids      uuid[];
 begin
-    select coalesce(array_agg(d.id order by d.next_attempt_at, d.id), '{}'), max(d.next_attempt_at),
+    select coalesce(array_agg(d.id order by d.next_attempt_at, d.id), '{}'), min(d.next_attempt_at), max(d.next_attempt_at),
            pg_snapshot_xmin(pg_current_snapshot())::text::bigint
-      into v_ids, last_at, snapshot_xmin
+      into v_ids, first_at, last_at, snapshot_xmin
       from (select t.id, t.next_attempt_at
               from "windlass"."outbox_timer" t
              where t.status = 0
@@ -8893,7 +8894,7 @@ $sql$;
 -- Takes ticks of jobs: for each job that still has the version of which they were computed, writes its next tick and the runs.
 -- p_run_jobs says which of the jobs, counted from 1, a run belongs to. A job that somebody else holds, or behind which something is
 -- locked, is left alone; one that fails says so, and is tried again after a minute; one that cannot even say so is left alone, too.
--- Returns how many jobs were not left alone, and the topics that have new messages.
+-- Returns how many jobs were not left alone, the topics that have new messages, and the runs it made.
 create or replace function "windlass"."outbox_job_take"(
     p_names        text[],
     p_versions     bigint[],
@@ -8905,7 +8906,8 @@ create or replace function "windlass"."outbox_job_take"(
     p_run_ticks    timestamptz[],
     p_hand_off     boolean,
     out looked_at  integer,
-    out topics     text[]
+    out topics     text[],
+    out made       uuid[]
 )
     language plpgsql
     set lock_timeout = '1s'
@@ -8959,6 +8961,7 @@ begin
     if v_failed > 1 and v_failed = cardinality(p_names) and v_state ~ '^(08|25|40|53|54|57|58|F0|HV|XX)' then
         raise exception 'no job can be run' using errcode = v_state; -- the database's trouble, which passes
     end if;
+    made := array(select r.id from "windlass"."outbox_job_run" r where r.id = any (p_run_ids));
     perform pg_notify('windlass.windlass.outbox', 'ready ' || t.topic) from unnest(topics) as t (topic);
 end
 $sql$;

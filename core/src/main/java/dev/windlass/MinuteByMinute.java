@@ -63,7 +63,8 @@ final class MinuteByMinute {
         return nodes.has(Feature.LEASES)
                 ? database.once(connection -> database.call(connection, leaseTable + "_active")
                         .integer(most)
-                        .value(row -> row.getLong("active")))
+                        .list(row -> row.getLong("active"))
+                        .get(0))
                 : 0;
     }
 }

@@ -14,6 +14,7 @@ import dev.windlass.base.QueueKind;
 import dev.windlass.base.RetryPolicy;
 import dev.windlass.inbox.InboxEntry;
 import dev.windlass.outbox.OutboxEntry;
+import dev.windlass.outbox.OutboxOptions;
 import dev.windlass.schedule.Job;
 import dev.windlass.schedule.TimerEntry;
 import dev.windlass.store.Store;
@@ -130,8 +131,7 @@ final class EventsTest {
                 "insert into %s.outbox (id, created_at, next_attempt_at, claimed_at, locked_until, owner_token, status,"
                         + " topic, payload) select gen_random_uuid(), now(), now(), now() - interval '1 hour',"
                         + " now() - interval '1 hour', gen_random_uuid(), 1, 'b', 'x' from generate_series(1, 2)");
-        database.execute("update %s.windlass_watch set seen_at = now(), quiet_until = now() - interval '1 hour'");
-        database.start(node());
+        database.start(node().outbox(OutboxOptions.defaults().withLease(Duration.ofSeconds(1))));
 
         assertThat(one(WindlassEvent.Expired.class)).isEqualTo(new WindlassEvent.Expired(STORE, QueueKind.OUTBOX, 1));
         assertThat(one(WindlassEvent.Reaped.class)).isEqualTo(new WindlassEvent.Reaped(STORE, QueueKind.OUTBOX, 2));

@@ -16,6 +16,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Warns of work that is in progress far beyond its lease, once for each message. As a rule somebody reaps it long before; if nobody can,
  * because a transaction has it locked, or a trigger refuses it, somebody has to know.
+ *
+ * <p>It is told when it is found for the second time: what was left by nodes that have all died is reaped meanwhile.
  */
 public final class StuckWatch {
     private static final Logger log = LoggerFactory.getLogger(StuckWatch.class);
@@ -24,29 +26,46 @@ public final class StuckWatch {
 
     private final Database database;
     private final QueueKind queue;
-    private final WorkStore<?> store;
-    private Set<String> told = Set.of();
-    private long last = System.nanoTime() - EVERY;
+    private final Look look;
+    private final long every;
+    private final Set<String> told = new HashSet<>();
+    private Set<String> seen = Set.of();
+    private long last;
 
     public StuckWatch(Database database, QueueKind queue, WorkStore<?> store) {
+        this(database, queue, limit -> database.once(connection -> store.stuck(connection, limit)), EVERY);
+    }
+
+    StuckWatch(Database database, QueueKind queue, Look look, long every) {
         this.database = database;
         this.queue = queue;
-        this.store = store;
+        this.look = look;
+        this.every = every;
+        this.last = System.nanoTime() - every;
+    }
+
+    /** Finds what is stuck. */
+    @FunctionalInterface
+    public interface Look {
+        List<Stuck> stuck(int limit) throws SQLException;
     }
 
     /** Looks, if it has not for a minute. Changes nothing. */
     public synchronized int look(int unused) throws SQLException {
-        if (System.nanoTime() - last >= EVERY) {
+        if (System.nanoTime() - last >= every) {
             last = System.nanoTime();
-            tell(database.once(connection -> store.stuck(connection, MOST)));
+            tell(look.stuck(MOST));
         }
         return 0;
     }
 
     private void tell(List<Stuck> found) {
-        List<Stuck> fresh =
-                found.stream().filter(each -> !told.contains(each.message())).toList();
-        told = new HashSet<>(found.stream().map(Stuck::message).toList());
+        Set<String> now = found.stream().map(Stuck::message).collect(Collectors.toSet());
+        told.retainAll(now);
+        List<Stuck> fresh = found.stream()
+                .filter(each -> seen.contains(each.message()) && told.add(each.message()))
+                .toList();
+        seen = now;
         if (fresh.isEmpty()) {
             return;
         }
