@@ -128,7 +128,7 @@ final class EncryptedConnectionTest {
     @Test
     void aRootCertificateThatIsMissingIsNamed() {
         Path missing = files.resolve("missing.crt");
-        assertRefused(source(missing, "127.0.0.1"), missing.toString());
+        assertRefused(source(missing, "127.0.0.1"), "Could not open SSL root certificate file", missing.toString());
     }
 
     /** By the call, and by the log of a node that waits for the database. */
