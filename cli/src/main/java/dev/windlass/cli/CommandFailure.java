@@ -74,6 +74,10 @@ final class CommandFailure extends RuntimeException {
     }
 
     private static String remedy(SQLException e) {
+        if (isAboutEncryption(e)) {
+            return "; check sslmode and sslrootcert in the URL: sslrootcert is the certificate of who signed the server's,"
+                    + " which has to name the host as the URL does";
+        }
         String state = String.valueOf(e.getSQLState());
         return switch (state) {
             case "28P01", "28000", "08004" ->
@@ -89,5 +93,11 @@ final class CommandFailure extends RuntimeException {
                         ? "; check the address, and that the server runs and can be reached from here"
                         : "";
         };
+    }
+
+    /** In the driver's words, and in the server's to somebody who comes without. */
+    private static boolean isAboutEncryption(SQLException e) {
+        String words = String.valueOf(e.getMessage());
+        return words.contains("SSL") || words.contains("hostnameverifier") || words.contains("no encryption");
     }
 }

@@ -37,6 +37,12 @@ final class DatabaseOptions {
                     + " without a value it is asked for on the terminal.")
     private @Nullable String password;
 
+    @Option(
+            names = "--password-file",
+            paramLabel = "FILE",
+            description = "A file that holds the password and nothing else, or variable WINDLASS_PASSWORD_FILE.")
+    private @Nullable Path passwordFile;
+
     /** What the person has been told. */
     private final Set<String> said = new HashSet<>();
 
@@ -45,7 +51,7 @@ final class DatabaseOptions {
     }
 
     boolean hasLoginOption() {
-        return user != null || password != null;
+        return user != null || password != null || passwordFile != null;
     }
 
     /** The options that lead to the same database again, without a password: one in the URL is masked, another asked for. */
@@ -59,6 +65,9 @@ final class DatabaseOptions {
         }
         if (password != null) {
             words.add("--password");
+        }
+        if (passwordFile != null) {
+            words.addAll(List.of("--password-file", passwordFile.toString()));
         }
         return words;
     }
@@ -129,9 +138,18 @@ final class DatabaseOptions {
         if (ASK.equals(password)) {
             password = asked(target, command);
         }
-        Optional<String> given =
-                choose(password, environment, "WINDLASS_PASSWORD").or(target::passwordInUrl);
-        return given.or(variables::password).or(() -> stored(variables.passwordFile(), target, command));
+        return Optional.ofNullable(password)
+                .or(() -> Optional.ofNullable(passwordFile).map(file -> secret(file, command)))
+                .or(() -> Variables.value(environment, "WINDLASS_PASSWORD"))
+                .or(() -> Variables.value(environment, "WINDLASS_PASSWORD_FILE")
+                        .map(file -> secret(Path.of(file), command)))
+                .or(target::passwordInUrl)
+                .or(variables::password)
+                .or(() -> stored(variables.passwordFile(), target, command));
+    }
+
+    private static String secret(Path file, CommandSpec command) {
+        return read(command, new SecretFile(file)::read);
     }
 
     private static String asked(Target target, CommandSpec command) {
@@ -152,9 +170,7 @@ final class DatabaseOptions {
         return refusal.isPresent() ? Optional.empty() : file.password(target.url(), target.userName());
     }
 
-    /** An empty variable counts as none: that is how many deployments unset one. */
     private static Optional<String> choose(@Nullable String option, Map<String, String> environment, String variable) {
-        return Optional.ofNullable(option)
-                .or(() -> Optional.ofNullable(environment.get(variable)).filter(value -> !value.isEmpty()));
+        return Optional.ofNullable(option).or(() -> Variables.value(environment, variable));
     }
 }

@@ -18,7 +18,7 @@ final class Failures {
     static int wrongUse(ParameterException wrong, String[] arguments) {
         CommandLine command = wrong.getCommandLine();
         CommandSpec spec = command.getCommandSpec();
-        print(command, Printable.line(sentence(wrong)));
+        print(command, Printable.line(sentence(wrong) + Variables.origin(wrong, arguments)));
         command.getErr().println("Try '" + spec.qualifiedName() + " --help'.");
         command.getErr().flush();
         return spec.exitCodeOnInvalidInput();

@@ -24,7 +24,7 @@ public final class Main {
     static CommandLine commandLine(Map<String, String> environment, Terminal terminal) {
         DRIVER.setLevel(Level.OFF);
         WindlassCommand root = new WindlassCommand(environment, terminal);
-        return Belongings.sorted(new CommandLine(root))
+        return Variables.readBy(Belongings.sorted(new CommandLine(root)), environment)
                 .setParameterExceptionHandler(Failures::wrongUse)
                 .setExecutionExceptionHandler((failure, command, parsed) -> Failures.report(failure, command, root))
                 .setCaseInsensitiveEnumValuesAllowed(true)

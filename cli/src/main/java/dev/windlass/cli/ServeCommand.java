@@ -123,10 +123,7 @@ final class ServeCommand implements Callable<Integer> {
     }
 
     private Optional<Target> given() {
-        boolean own = data != null || port != null;
-        if (own && database.hasUrlOption()) {
-            throw wrongUse("expected --url, or --data and --port for a PostgreSQL of its own, got both");
-        }
+        boolean own = isOwn();
         if (port != null && (port < 0 || port > HIGHEST_PORT)) {
             throw wrongUse("expected a port from 0 to 65535, got " + port);
         }
@@ -135,6 +132,27 @@ final class ServeCommand implements Callable<Integer> {
             throw wrongUse("expected --url beside --user and --password, got none");
         }
         return given;
+    }
+
+    /** Options are stronger than variables; two that contradict each other on one level are refused. */
+    private boolean isOwn() {
+        boolean named = data != null || port != null;
+        boolean said = isSaid("--data") || isSaid("--port");
+        if (said && database.hasUrlOption()) {
+            throw wrongUse("expected --url, or --data and --port for a PostgreSQL of its own, got both");
+        }
+        if (named
+                && !said
+                && !database.hasUrlOption()
+                && Variables.value(root.environment(), "WINDLASS_URL").isPresent()) {
+            throw wrongUse("expected the variable WINDLASS_URL, or WINDLASS_DATA and WINDLASS_PORT for a PostgreSQL of"
+                    + " its own, got both");
+        }
+        return said || (named && !database.hasUrlOption());
+    }
+
+    private boolean isSaid(String option) {
+        return spec.commandLine().getParseResult().hasMatchedOption(option);
     }
 
     private ParameterException wrongUse(String message) {

@@ -61,6 +61,7 @@ final class WindlassCommand implements Runnable {
 
     @Option(
             names = {"-v", "--verbose"},
+            fallbackValue = "true", // said beside the variable, it must not take it back
             scope = ScopeType.INHERIT,
             description = "Log more, and show stack traces.")
     void verbose(boolean verbose) {

@@ -97,6 +97,47 @@ final class LoginTest {
     }
 
     @Test
+    void aFileCanHoldThePassword() throws IOException {
+        Path file = Files.writeString(home.resolve("secret"), server.password() + "\n");
+        Path wrong = Files.writeString(home.resolve("wrong"), "wrong");
+        assertLetIn(Ran.windlass(address("WINDLASS_PASSWORD_FILE", file.toString(), "PGPASSWORD", "wrong"), "status"));
+        assertLetIn(Ran.windlass(
+                address("WINDLASS_PASSWORD_FILE", wrong.toString(), "WINDLASS_PASSWORD", server.password()), "status"));
+        assertLetIn(Ran.windlass(
+                address("WINDLASS_PASSWORD_FILE", wrong.toString(), "WINDLASS_PASSWORD", "wrong"),
+                "status",
+                "--password-file",
+                file.toString()));
+    }
+
+    @Test
+    void aFileThatHoldsNoPasswordIsRefusedWithASentence() throws IOException {
+        Path empty = Files.writeString(home.resolve("empty"), "\n");
+        Path lines = Files.writeString(home.resolve("lines"), "*:*:*:*:a\n*:*:*:*:b\n");
+        assertThat(Ran.windlass(
+                                address(
+                                        "WINDLASS_PASSWORD_FILE",
+                                        home.resolve("none").toString()),
+                                "status")
+                        .err())
+                .contains("cannot read \"" + home.resolve("none") + "\" (NoSuchFileException)");
+        assertThat(Ran.windlass(address(), "status", "--password-file", empty.toString())
+                        .err())
+                .contains("expected one line with the password");
+        Ran several = Ran.windlass(address(), "status", "--password-file", lines.toString());
+        assertThat(several.exitCode()).isEqualTo(2);
+        assertThat(several.err()).contains("got several").contains("PGPASSFILE").doesNotContain("*:a");
+    }
+
+    @Test
+    void whenEncryptionFailsItsOptionsAreNamed() {
+        Ran ran = Ran.windlass(
+                environment(), "status", "--user", "postgres", "--url", server.jdbcUrl() + "?sslmode=verify-full");
+        assertThat(ran.exitCode()).isEqualTo(1);
+        assertThat(ran.err()).contains("does not support SSL").contains("check sslmode and sslrootcert");
+    }
+
+    @Test
     void aUrlThatNamesNothingLeavesItToTheVariables() {
         assertLetIn(Ran.windlass(address("PGPASSWORD", server.password()), "status", "--url", "jdbc:postgresql:"));
     }

@@ -9,6 +9,7 @@ import dev.windlass.base.OwnerToken;
 import dev.windlass.inbox.InboxEntry;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.schedule.TimerEntry;
+import dev.windlass.work.WorkEntry;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -37,6 +38,7 @@ final class PostgresClockJumpTest {
         windlass.timers().schedule(TimerEntry.of("a", "taken", Duration.ZERO));
         windlass.timers().claim(OwnerToken.fresh(), LEASE, 1);
         windlass.timers().schedule(TimerEntry.of("a", "ready", Duration.ZERO));
+        windlass.workQueue().enqueue(WorkEntry.of("reports", "monthly", "ready"));
         windlass.leases().tryAcquire("name", LEASE);
         jump();
         assertThat(windlass.outbox().claim(owner, LEASE, 10)).isEmpty();
@@ -48,6 +50,7 @@ final class PostgresClockJumpTest {
                 .containsExactly("ready");
         assertThat(windlass.inbox().claim(owner, LEASE, 10)).hasSize(1);
         assertThat(windlass.timers().claim(owner, LEASE, 10)).hasSize(1);
+        assertThat(windlass.workQueue().claim("reports", owner, LEASE, 10)).hasSize(1);
         assertThat(windlass.leases().tryAcquire("name", LEASE)).isPresent();
         assertThat(database.count("payload = 'taken' and locked_until <= clock_timestamp()"))
                 .isEqualTo(1);
@@ -59,7 +62,7 @@ final class PostgresClockJumpTest {
 
     /** As if all this had been written when the clock was a day ahead. */
     private static void jump() throws SQLException {
-        for (String table : new String[] {"outbox", "inbox", "outbox_timer"}) {
+        for (String table : new String[] {"outbox", "inbox", "work", "outbox_timer"}) {
             database.execute(
                     "update %s." + table + " set next_attempt_at = greatest(due_at, next_attempt_at + interval '1 day')"
                             + ", locked_until = locked_until + interval '1 day'");

@@ -199,7 +199,7 @@ final class PostgresLeaseSqlTest {
         database.execute("select setval('%s.lease_token', " + replicated + ")");
         assertThat(tokenOf(leases)).isIn(lost);
 
-        database.execute(Repository.documentedSql("docs/leases.md", "advance the tokens"));
+        database.execute(Repository.documentedSql("docs/operations.md", "advance the tokens"));
 
         assertThat(tokenOf(leases)).isGreaterThan(lost.get(49));
     }

@@ -62,7 +62,7 @@ final class StuckWatchTest {
     @Test
     void whatIsFoundTwiceIsToldOnce() throws SQLException {
         inProgress("-10 min", "+1 min");
-        inProgress("-60 s", "-30 s");
+        inProgress("-60 s", "-10 s");
         UUID stuck = inProgress("-10 min", "-9 min");
         StuckWatch watch = watch();
         try (Logs logs = Logs.collect(Level.WARN)) {
