@@ -11,6 +11,7 @@ import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.outbox.OutboxEntry;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -22,6 +23,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -127,7 +129,7 @@ final class ServeHttpTest {
 
     private static Path root() {
         Path here = Path.of("").toAbsolutePath();
-        return Files.exists(here.resolve("deploy")) ? here : here.getParent();
+        return Files.exists(here.resolve("deploy")) ? here : Objects.requireNonNull(here.getParent());
     }
 
     /** Of a topic that no node of this schema handles it would never be one. */
@@ -141,7 +143,7 @@ final class ServeHttpTest {
 
     @Test
     void aPortThatIsTakenIsSaidAndOneThatNobodyAskedForIsNot() throws Exception {
-        try (ServerSocket taken = new ServerSocket(0, 1, java.net.InetAddress.getLoopbackAddress())) {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             StringWriter err = new StringWriter();
             int code = Main.commandLine(Map.of("WINDLASS_USER", "postgres"))
                     .setOut(new PrintWriter(new StringWriter()))

@@ -69,7 +69,13 @@ public final class NodeServer implements AutoCloseable {
     }
 
     @Override
-    public void close() throws Exception {
-        server.stop();
+    public void close() throws IOException {
+        try {
+            server.stop();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (Exception e) {
+            throw new IOException("the HTTP server did not stop as it should", e);
+        }
     }
 }
