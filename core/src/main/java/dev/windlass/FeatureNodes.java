@@ -35,8 +35,8 @@ final class FeatureNodes {
     final ScheduleNode schedule;
     private final Set<Feature> features;
     private final boolean sharesWorkers;
-    private final List<Measuring> measurings;
-    private final MinuteByMinute measuring;
+    private final Measuring measuring;
+    private final MinuteByMinute minutes;
 
     FeatureNodes(WindlassBuilder builder) {
         WindlassOptions options = builder.options;
@@ -87,8 +87,8 @@ final class FeatureNodes {
                 List.copyOf(builder.ownJobs.values()),
                 outbox,
                 builder.codec);
-        measurings = measurings(builder);
-        measuring = new MinuteByMinute(builder, this);
+        measuring = measuring(builder);
+        minutes = new MinuteByMinute(builder, this);
     }
 
     /** All that runs in the background, of the features that were asked for. */
@@ -101,29 +101,28 @@ final class FeatureNodes {
         return loops;
     }
 
-    /** How much there is in each queue of the features that were asked for. */
-    List<Measuring> measurings() {
-        return measurings;
+    /** Tells how much there is in each queue of the features that were asked for. */
+    Measuring measuring() {
+        return measuring;
     }
 
-    private List<Measuring> measurings(WindlassBuilder builder) {
-        Database answering = database.answeringWithin(builder.health.timeout());
+    private Measuring measuring(WindlassBuilder builder) {
         String outboxTable = builder.outbox.tableName();
-        List<Measuring> all = new ArrayList<>();
+        List<Measuring.Measured> queues = new ArrayList<>();
         if (has(Feature.OUTBOX)) {
-            all.add(new Measuring(answering, outboxTable, QueueKind.OUTBOX));
+            queues.add(new Measuring.Measured(QueueKind.OUTBOX, outboxTable));
         }
         if (has(Feature.INBOX)) {
-            all.add(new Measuring(answering, builder.inbox.tableName(), QueueKind.INBOX));
+            queues.add(new Measuring.Measured(QueueKind.INBOX, builder.inbox.tableName()));
         }
         if (has(Feature.WORK)) {
-            all.add(new Measuring(answering, builder.work.tableName(), QueueKind.WORK));
+            queues.add(new Measuring.Measured(QueueKind.WORK, builder.work.tableName()));
         }
         if (has(Feature.SCHEDULE)) {
-            all.add(new Measuring(answering, outboxTable + "_timer", QueueKind.TIMERS));
-            all.add(new Measuring(answering, outboxTable + "_job_run", QueueKind.RUNS));
+            queues.add(new Measuring.Measured(QueueKind.TIMERS, outboxTable + "_timer"));
+            queues.add(new Measuring.Measured(QueueKind.RUNS, outboxTable + "_job_run"));
         }
-        return List.copyOf(all);
+        return new Measuring(database.answeringWithin(builder.health.timeout()), queues);
     }
 
     boolean has(Feature feature) {
@@ -159,7 +158,7 @@ final class FeatureNodes {
         start(Feature.WORK, work::start);
         start(Feature.SCHEDULE, schedule::start);
         node.lookout().start();
-        measuring.start();
+        minutes.start();
     }
 
     private void start(Feature feature, Runnable part) {
@@ -178,7 +177,7 @@ final class FeatureNodes {
 
     /** Takes nothing more. Waits for nothing. */
     void stopClaiming() {
-        measuring.askToStop();
+        minutes.askToStop();
         node.lookout().askToStop();
         schedule.askToStop();
         dispatchers().forEach(Dispatcher::askToStop);

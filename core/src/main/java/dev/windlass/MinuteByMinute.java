@@ -7,10 +7,8 @@ import dev.windlass.health.QueueMeasure;
 import dev.windlass.internal.database.Database;
 import dev.windlass.internal.dispatch.Dispatcher;
 import dev.windlass.internal.loop.Loop;
-import dev.windlass.internal.queue.Measuring;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -45,17 +43,13 @@ final class MinuteByMinute {
     }
 
     private Duration measure() throws SQLException {
-        List<QueueMeasure> queues = new ArrayList<>();
-        for (Measuring queue : nodes.measurings()) {
-            queues.add(queue.measure(most));
-        }
+        List<QueueMeasure> queues = nodes.measuring().measure(most);
         Map<QueueKind, Integer> inHand = new EnumMap<>(QueueKind.class);
         for (Dispatcher<?> dispatcher : nodes.dispatchers()) {
             inHand.put(dispatcher.queue(), dispatcher.inHand());
         }
         database.events()
-                .tell(new WindlassEvent.Measured(
-                        database.store(), List.copyOf(queues), activeLeases(), Map.copyOf(inHand)));
+                .tell(new WindlassEvent.Measured(database.store(), queues, activeLeases(), Map.copyOf(inHand)));
         return MINUTE;
     }
 

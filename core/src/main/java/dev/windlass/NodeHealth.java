@@ -48,7 +48,7 @@ final class NodeHealth implements Health {
         this.nodes = nodes;
         this.starting = starting;
         this.options = builder.health;
-        this.measures = new Measures(nodes.measurings(), options.backlogUnhealthy() + 1, options.cacheFor());
+        this.measures = new Measures(nodes.measuring(), options.backlogUnhealthy() + 1, options.cacheFor());
         this.throughput = new Throughput(() -> sum(Dispatcher::claimed), () -> sum(Dispatcher::settled));
         List<NamedCheck> alive = List.of(new NamedCheck("loops", this::loops));
         List<NamedCheck> able = List.of(

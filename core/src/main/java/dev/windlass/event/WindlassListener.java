@@ -1,7 +1,7 @@
 package dev.windlass.event;
 
 /**
- * Hears what happens, on a thread of its own; never on two at once.
+ * Hears what happens, on a thread of its own. Who listens to several nodes or fleets is called by one thread for each.
  *
  * <pre>{@code
  * builder.listener(event -> {

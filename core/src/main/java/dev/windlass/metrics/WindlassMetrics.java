@@ -34,8 +34,9 @@ public final class WindlassMetrics implements WindlassListener {
         this.topics = new Names(Require.positive("number of topics", mostTopics));
     }
 
+    /** One of these may hear several of them, each on a thread of its own. */
     @Override
-    public void on(WindlassEvent event) {
+    public synchronized void on(WindlassEvent event) {
         if (event instanceof WindlassEvent.Handled handled) {
             handled(handled);
         } else if (event instanceof WindlassEvent.OfQueue ofQueue) {

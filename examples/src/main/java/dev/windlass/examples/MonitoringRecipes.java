@@ -7,7 +7,9 @@ import dev.windlass.health.HealthFinding;
 import dev.windlass.health.HealthReport;
 import dev.windlass.health.HealthStatus;
 import dev.windlass.metrics.WindlassMetrics;
+import dev.windlass.trace.ObservationTracing;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
 import java.io.File;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
@@ -45,6 +47,15 @@ final class MonitoringRecipes {
         // end::health
         windlass.close();
         return status;
+    }
+
+    static Windlass traces(DataSource dataSource, ObservationRegistry observations) {
+        // tag::traces
+        Windlass windlass = Windlass.on(dataSource)
+                .tracing(new ObservationTracing(observations))
+                .start();
+        // end::traces
+        return windlass;
     }
 
     static Windlass metrics(DataSource dataSource, MeterRegistry registry) {

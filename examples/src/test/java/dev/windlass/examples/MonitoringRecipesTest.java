@@ -8,6 +8,7 @@ import dev.windlass.base.PermanentFailure;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.outbox.OutboxEntry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
 import java.io.File;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -36,6 +37,8 @@ final class MonitoringRecipesTest {
         Windlass.on(server.dataSource()).migrator().migrate();
         assertThat(MonitoringRecipes.health(Windlass.on(server.dataSource()), new File(".")))
                 .isEqualTo("well");
+        MonitoringRecipes.traces(server.dataSource(), ObservationRegistry.create())
+                .close();
         SimpleMeterRegistry registry = new SimpleMeterRegistry();
         try (Windlass windlass = MonitoringRecipes.metrics(server.dataSource(), registry)) {
             windlass.outbox().enqueue(OutboxEntry.of("a", "x"));

@@ -4,13 +4,12 @@ import dev.windlass.health.QueueMeasure;
 import dev.windlass.internal.queue.Measuring;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** How much there is in all queues of a store, asked for once for all who want to know. */
 public final class Measures {
-    private final List<Measuring> queues;
+    private final Measuring queues;
     private final int most;
     private final Duration validFor;
     private @Nullable List<QueueMeasure> last;
@@ -20,7 +19,7 @@ public final class Measures {
      * @param most where counting stops
      * @param validFor how long an answer is given again
      */
-    public Measures(List<Measuring> queues, int most, Duration validFor) {
+    public Measures(Measuring queues, int most, Duration validFor) {
         this.queues = queues;
         this.most = most;
         this.validFor = validFor;
@@ -31,12 +30,9 @@ public final class Measures {
         if (known != null && System.nanoTime() - lastAt < validFor.toNanos()) {
             return known;
         }
-        List<QueueMeasure> found = new ArrayList<>();
-        for (Measuring queue : queues) {
-            found.add(queue.measure(most));
-        }
-        last = List.copyOf(found);
+        List<QueueMeasure> found = queues.measure(most);
+        last = found;
         lastAt = System.nanoTime();
-        return last;
+        return found;
     }
 }
