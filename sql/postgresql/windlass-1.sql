@@ -2801,14 +2801,14 @@ declare
     v_end    bigint;
 begin
     perform "windlass".windlass_check_most(p_most);
-    select d.ready, d.overdue, d.oldest into ready, overdue, v_oldest from "windlass"."outbox_due"(v_topics, p_most) d;
+    select d.ready, d.overdue, d.oldest into ready, overdue, v_oldest from "windlass"."outbox_due"(v_topics, p_most, v_now) d;
     oldest_ready_ms := floor(extract(epoch from v_now - v_oldest) * 1000);
     delayed := (select d.messages from "windlass"."outbox_due_between"(v_topics, v_now, 'infinity', p_most) d);
     in_progress := 0;
     stuck := 0;
     for v_span in select s.* from "windlass".windlass_spans(v_now) s loop
         if v_end is null or v_span.until = v_now then -- so much for what is to come, and for what is past
-            v_end := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_leased"$name$::regclass) + 5000 + 2 * p_most;
+            v_end := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_leased"$name$::regclass) + 5000 + 2 * p_most::bigint;
         end if;
         continue when pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_leased"$name$::regclass) > v_end;
         select count(*) as messages,
@@ -2832,6 +2832,7 @@ $sql$;
 create or replace function "windlass"."outbox_due"(
     p_topics text[],
     p_most   integer,
+    p_now    timestamptz default clock_timestamp(),
     out ready   bigint,
     out overdue bigint,
     out oldest  timestamptz
@@ -2844,8 +2845,7 @@ create or replace function "windlass"."outbox_due"(
     set jit = off
 as $sql$
 declare
-    v_now  timestamptz := clock_timestamp();
-    v_end  bigint := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_ready"$name$::regclass) + 5000 + 2 * p_most
+    v_end  bigint := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_ready"$name$::regclass) + 5000 + 2 * p_most::bigint
                      + 12 * cardinality(p_topics) * cardinality(array[4]);
     v_old  boolean;
     v_span record;
@@ -2853,8 +2853,8 @@ declare
 begin
     ready := 0;
     overdue := 0;
-    for v_span in select s.* from "windlass".windlass_spans(v_now) s where s.until <= v_now loop
-        v_old := v_span.until <= v_now - interval '5 minutes';
+    for v_span in select s.* from "windlass".windlass_spans(p_now) s where s.until <= p_now loop
+        v_old := v_span.until <= p_now - interval '5 minutes';
         select d.* into v_due
           from "windlass"."outbox_due_between"(p_topics, v_span.since, v_span.until,
                                             p_most - case when v_old then overdue else ready end::integer) d;
@@ -3064,7 +3064,7 @@ begin
     pending as (
         select t.topic::varchar, least(d.ready + l.messages, p_most) as messages
           from unnest("windlass"."outbox_topics"()) as t (topic)
-         cross join lateral "windlass"."outbox_due"(array[t.topic], p_most) d
+         cross join lateral "windlass"."outbox_due"(array[t.topic], p_most, v_now) d
          cross join lateral "windlass"."outbox_due_between"(array[t.topic], v_now, 'infinity', p_most) l
          where d.ready + l.messages > 0),
     seen as (
@@ -5912,14 +5912,14 @@ declare
     v_end    bigint;
 begin
     perform "windlass".windlass_check_most(p_most);
-    select d.ready, d.overdue, d.oldest into ready, overdue, v_oldest from "windlass"."outbox_timer_due"(v_topics, p_most) d;
+    select d.ready, d.overdue, d.oldest into ready, overdue, v_oldest from "windlass"."outbox_timer_due"(v_topics, p_most, v_now) d;
     oldest_ready_ms := floor(extract(epoch from v_now - v_oldest) * 1000);
     delayed := (select d.messages from "windlass"."outbox_timer_due_between"(v_topics, v_now, 'infinity', p_most) d);
     in_progress := 0;
     stuck := 0;
     for v_span in select s.* from "windlass".windlass_spans(v_now) s loop
         if v_end is null or v_span.until = v_now then -- so much for what is to come, and for what is past
-            v_end := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_timer_leased"$name$::regclass) + 5000 + 2 * p_most;
+            v_end := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_timer_leased"$name$::regclass) + 5000 + 2 * p_most::bigint;
         end if;
         continue when pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_timer_leased"$name$::regclass) > v_end;
         select count(*) as messages,
@@ -5942,6 +5942,7 @@ $sql$;
 create or replace function "windlass"."outbox_timer_due"(
     p_topics text[],
     p_most   integer,
+    p_now    timestamptz default clock_timestamp(),
     out ready   bigint,
     out overdue bigint,
     out oldest  timestamptz
@@ -5954,8 +5955,7 @@ create or replace function "windlass"."outbox_timer_due"(
     set jit = off
 as $sql$
 declare
-    v_now  timestamptz := clock_timestamp();
-    v_end  bigint := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_timer_ready"$name$::regclass) + 5000 + 2 * p_most
+    v_end  bigint := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_timer_ready"$name$::regclass) + 5000 + 2 * p_most::bigint
                      + 12 * cardinality(p_topics) * cardinality(array[4]);
     v_old  boolean;
     v_span record;
@@ -5963,8 +5963,8 @@ declare
 begin
     ready := 0;
     overdue := 0;
-    for v_span in select s.* from "windlass".windlass_spans(v_now) s where s.until <= v_now loop
-        v_old := v_span.until <= v_now - interval '5 minutes';
+    for v_span in select s.* from "windlass".windlass_spans(p_now) s where s.until <= p_now loop
+        v_old := v_span.until <= p_now - interval '5 minutes';
         select d.* into v_due
           from "windlass"."outbox_timer_due_between"(p_topics, v_span.since, v_span.until,
                                             p_most - case when v_old then overdue else ready end::integer) d;
@@ -6174,7 +6174,7 @@ begin
     pending as (
         select t.topic::varchar, least(d.ready + l.messages, p_most) as messages
           from unnest("windlass"."outbox_timer_topics"()) as t (topic)
-         cross join lateral "windlass"."outbox_timer_due"(array[t.topic], p_most) d
+         cross join lateral "windlass"."outbox_timer_due"(array[t.topic], p_most, v_now) d
          cross join lateral "windlass"."outbox_timer_due_between"(array[t.topic], v_now, 'infinity', p_most) l
          where d.ready + l.messages > 0),
     seen as (
@@ -7877,14 +7877,14 @@ declare
     v_end    bigint;
 begin
     perform "windlass".windlass_check_most(p_most);
-    select d.ready, d.overdue, d.oldest into ready, overdue, v_oldest from "windlass"."outbox_job_run_due"(v_topics, p_most) d;
+    select d.ready, d.overdue, d.oldest into ready, overdue, v_oldest from "windlass"."outbox_job_run_due"(v_topics, p_most, v_now) d;
     oldest_ready_ms := floor(extract(epoch from v_now - v_oldest) * 1000);
     delayed := (select d.messages from "windlass"."outbox_job_run_due_between"(v_topics, v_now, 'infinity', p_most) d);
     in_progress := 0;
     stuck := 0;
     for v_span in select s.* from "windlass".windlass_spans(v_now) s loop
         if v_end is null or v_span.until = v_now then -- so much for what is to come, and for what is past
-            v_end := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_job_run_leased"$name$::regclass) + 5000 + 2 * p_most;
+            v_end := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_job_run_leased"$name$::regclass) + 5000 + 2 * p_most::bigint;
         end if;
         continue when pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_job_run_leased"$name$::regclass) > v_end;
         select count(*) as messages,
@@ -7907,6 +7907,7 @@ $sql$;
 create or replace function "windlass"."outbox_job_run_due"(
     p_topics text[],
     p_most   integer,
+    p_now    timestamptz default clock_timestamp(),
     out ready   bigint,
     out overdue bigint,
     out oldest  timestamptz
@@ -7919,8 +7920,7 @@ create or replace function "windlass"."outbox_job_run_due"(
     set jit = off
 as $sql$
 declare
-    v_now  timestamptz := clock_timestamp();
-    v_end  bigint := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_job_run_ready"$name$::regclass) + 5000 + 2 * p_most
+    v_end  bigint := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_job_run_ready"$name$::regclass) + 5000 + 2 * p_most::bigint
                      + 12 * cardinality(p_topics) * cardinality(array[4]);
     v_old  boolean;
     v_span record;
@@ -7928,8 +7928,8 @@ declare
 begin
     ready := 0;
     overdue := 0;
-    for v_span in select s.* from "windlass".windlass_spans(v_now) s where s.until <= v_now loop
-        v_old := v_span.until <= v_now - interval '5 minutes';
+    for v_span in select s.* from "windlass".windlass_spans(p_now) s where s.until <= p_now loop
+        v_old := v_span.until <= p_now - interval '5 minutes';
         select d.* into v_due
           from "windlass"."outbox_job_run_due_between"(p_topics, v_span.since, v_span.until,
                                             p_most - case when v_old then overdue else ready end::integer) d;
@@ -8139,7 +8139,7 @@ begin
     pending as (
         select t.topic::varchar, least(d.ready + l.messages, p_most) as messages
           from unnest("windlass"."outbox_job_run_topics"()) as t (topic)
-         cross join lateral "windlass"."outbox_job_run_due"(array[t.topic], p_most) d
+         cross join lateral "windlass"."outbox_job_run_due"(array[t.topic], p_most, v_now) d
          cross join lateral "windlass"."outbox_job_run_due_between"(array[t.topic], v_now, 'infinity', p_most) l
          where d.ready + l.messages > 0),
     seen as (
@@ -11252,14 +11252,14 @@ declare
     v_end    bigint;
 begin
     perform "windlass".windlass_check_most(p_most);
-    select d.ready, d.overdue, d.oldest into ready, overdue, v_oldest from "windlass"."inbox_due"(v_topics, p_most) d;
+    select d.ready, d.overdue, d.oldest into ready, overdue, v_oldest from "windlass"."inbox_due"(v_topics, p_most, v_now) d;
     oldest_ready_ms := floor(extract(epoch from v_now - v_oldest) * 1000);
     delayed := (select d.messages from "windlass"."inbox_due_between"(v_topics, v_now, 'infinity', p_most) d);
     in_progress := 0;
     stuck := 0;
     for v_span in select s.* from "windlass".windlass_spans(v_now) s loop
         if v_end is null or v_span.until = v_now then -- so much for what is to come, and for what is past
-            v_end := pg_stat_get_xact_tuples_returned($name$"windlass"."inbox_leased"$name$::regclass) + 5000 + 2 * p_most;
+            v_end := pg_stat_get_xact_tuples_returned($name$"windlass"."inbox_leased"$name$::regclass) + 5000 + 2 * p_most::bigint;
         end if;
         continue when pg_stat_get_xact_tuples_returned($name$"windlass"."inbox_leased"$name$::regclass) > v_end;
         select count(*) as messages,
@@ -11290,6 +11290,7 @@ $sql$;
 create or replace function "windlass"."inbox_due"(
     p_topics text[],
     p_most   integer,
+    p_now    timestamptz default clock_timestamp(),
     out ready   bigint,
     out overdue bigint,
     out oldest  timestamptz
@@ -11302,8 +11303,7 @@ create or replace function "windlass"."inbox_due"(
     set jit = off
 as $sql$
 declare
-    v_now  timestamptz := clock_timestamp();
-    v_end  bigint := pg_stat_get_xact_tuples_returned($name$"windlass"."inbox_ready"$name$::regclass) + 5000 + 2 * p_most
+    v_end  bigint := pg_stat_get_xact_tuples_returned($name$"windlass"."inbox_ready"$name$::regclass) + 5000 + 2 * p_most::bigint
                      + 12 * cardinality(p_topics) * cardinality(array[4]);
     v_old  boolean;
     v_span record;
@@ -11311,8 +11311,8 @@ declare
 begin
     ready := 0;
     overdue := 0;
-    for v_span in select s.* from "windlass".windlass_spans(v_now) s where s.until <= v_now loop
-        v_old := v_span.until <= v_now - interval '5 minutes';
+    for v_span in select s.* from "windlass".windlass_spans(p_now) s where s.until <= p_now loop
+        v_old := v_span.until <= p_now - interval '5 minutes';
         select d.* into v_due
           from "windlass"."inbox_due_between"(p_topics, v_span.since, v_span.until,
                                             p_most - case when v_old then overdue else ready end::integer) d;
@@ -11541,7 +11541,7 @@ begin
     pending as (
         select t.topic::varchar, least(d.ready + l.messages, p_most) as messages
           from unnest("windlass"."inbox_topics"()) as t (topic)
-         cross join lateral "windlass"."inbox_due"(array[t.topic], p_most) d
+         cross join lateral "windlass"."inbox_due"(array[t.topic], p_most, v_now) d
          cross join lateral "windlass"."inbox_due_between"(array[t.topic], v_now, 'infinity', p_most) l
          where d.ready + l.messages > 0),
     seen as (
@@ -14605,14 +14605,14 @@ declare
     v_end    bigint;
 begin
     perform "windlass".windlass_check_most(p_most);
-    select d.ready, d.overdue, d.oldest into ready, overdue, v_oldest from "windlass"."work_due"(v_topics, p_most) d;
+    select d.ready, d.overdue, d.oldest into ready, overdue, v_oldest from "windlass"."work_due"(v_topics, p_most, v_now) d;
     oldest_ready_ms := floor(extract(epoch from v_now - v_oldest) * 1000);
     delayed := (select d.messages from "windlass"."work_due_between"(v_topics, v_now, 'infinity', p_most) d);
     in_progress := 0;
     stuck := 0;
     for v_span in select s.* from "windlass".windlass_spans(v_now) s loop
         if v_end is null or v_span.until = v_now then -- so much for what is to come, and for what is past
-            v_end := pg_stat_get_xact_tuples_returned($name$"windlass"."work_leased"$name$::regclass) + 5000 + 2 * p_most;
+            v_end := pg_stat_get_xact_tuples_returned($name$"windlass"."work_leased"$name$::regclass) + 5000 + 2 * p_most::bigint;
         end if;
         continue when pg_stat_get_xact_tuples_returned($name$"windlass"."work_leased"$name$::regclass) > v_end;
         select count(*) as messages,
@@ -14635,6 +14635,7 @@ $sql$;
 create or replace function "windlass"."work_due"(
     p_topics text[],
     p_most   integer,
+    p_now    timestamptz default clock_timestamp(),
     out ready   bigint,
     out overdue bigint,
     out oldest  timestamptz
@@ -14647,8 +14648,7 @@ create or replace function "windlass"."work_due"(
     set jit = off
 as $sql$
 declare
-    v_now  timestamptz := clock_timestamp();
-    v_end  bigint := pg_stat_get_xact_tuples_returned($name$"windlass"."work_ready"$name$::regclass) + 5000 + 2 * p_most
+    v_end  bigint := pg_stat_get_xact_tuples_returned($name$"windlass"."work_ready"$name$::regclass) + 5000 + 2 * p_most::bigint
                      + 12 * cardinality(p_topics) * cardinality(array[9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
     v_old  boolean;
     v_span record;
@@ -14656,8 +14656,8 @@ declare
 begin
     ready := 0;
     overdue := 0;
-    for v_span in select s.* from "windlass".windlass_spans(v_now) s where s.until <= v_now loop
-        v_old := v_span.until <= v_now - interval '5 minutes';
+    for v_span in select s.* from "windlass".windlass_spans(p_now) s where s.until <= p_now loop
+        v_old := v_span.until <= p_now - interval '5 minutes';
         select d.* into v_due
           from "windlass"."work_due_between"(p_topics, v_span.since, v_span.until,
                                             p_most - case when v_old then overdue else ready end::integer) d;
@@ -14888,7 +14888,7 @@ begin
     pending as (
         select t.topic::varchar, least(d.ready + l.messages, p_most) as messages
           from unnest("windlass"."work_topics"()) as t (topic)
-         cross join lateral "windlass"."work_due"(array[t.topic], p_most) d
+         cross join lateral "windlass"."work_due"(array[t.topic], p_most, v_now) d
          cross join lateral "windlass"."work_due_between"(array[t.topic], v_now, 'infinity', p_most) l
          where d.ready + l.messages > 0),
     seen as (

@@ -35,14 +35,14 @@ declare
     v_end    bigint;
 begin
     perform {schema}.windlass_check_most(p_most);
-    select d.ready, d.overdue, d.oldest into ready, overdue, v_oldest from {schema}.{queue_due}(v_topics, p_most) d;
+    select d.ready, d.overdue, d.oldest into ready, overdue, v_oldest from {schema}.{queue_due}(v_topics, p_most, v_now) d;
     oldest_ready_ms := floor(extract(epoch from v_now - v_oldest) * 1000);
     delayed := (select d.messages from {schema}.{queue_due_between}(v_topics, v_now, 'infinity', p_most) d);
     in_progress := 0;
     stuck := 0;
     for v_span in select s.* from {schema}.windlass_spans(v_now) s loop
         if v_end is null or v_span.until = v_now then -- so much for what is to come, and for what is past
-            v_end := pg_stat_get_xact_tuples_returned($name${schema}.{queue_leased}$name$::regclass) + 5000 + 2 * p_most;
+            v_end := pg_stat_get_xact_tuples_returned($name${schema}.{queue_leased}$name$::regclass) + 5000 + 2 * p_most::bigint;
         end if;
         continue when pg_stat_get_xact_tuples_returned($name${schema}.{queue_leased}$name$::regclass) > v_end;
         select count(*) as messages,
@@ -66,6 +66,7 @@ $sql$;
 create or replace function {schema}.{queue_due}(
     p_topics text[],
     p_most   integer,
+    p_now    timestamptz default clock_timestamp(),
     out ready   bigint,
     out overdue bigint,
     out oldest  timestamptz
@@ -75,8 +76,7 @@ create or replace function {schema}.{queue_due}(
 {plan:index}
 as $sql$
 declare
-    v_now  timestamptz := clock_timestamp();
-    v_end  bigint := pg_stat_get_xact_tuples_returned($name${schema}.{queue_ready}$name$::regclass) + 5000 + 2 * p_most
+    v_end  bigint := pg_stat_get_xact_tuples_returned($name${schema}.{queue_ready}$name$::regclass) + 5000 + 2 * p_most::bigint
                      + 12 * cardinality(p_topics) * cardinality({priorities});
     v_old  boolean;
     v_span record;
@@ -84,8 +84,8 @@ declare
 begin
     ready := 0;
     overdue := 0;
-    for v_span in select s.* from {schema}.windlass_spans(v_now) s where s.until <= v_now loop
-        v_old := v_span.until <= v_now - interval '5 minutes';
+    for v_span in select s.* from {schema}.windlass_spans(p_now) s where s.until <= p_now loop
+        v_old := v_span.until <= p_now - interval '5 minutes';
         select d.* into v_due
           from {schema}.{queue_due_between}(p_topics, v_span.since, v_span.until,
                                             p_most - case when v_old then overdue else ready end::integer) d;
@@ -281,7 +281,7 @@ begin
     pending as (
         select t.topic::varchar, least(d.ready + l.messages, p_most) as messages
           from unnest({schema}.{queue_topics}()) as t (topic)
-         cross join lateral {schema}.{queue_due}(array[t.topic], p_most) d
+         cross join lateral {schema}.{queue_due}(array[t.topic], p_most, v_now) d
          cross join lateral {schema}.{queue_due_between}(array[t.topic], v_now, 'infinity', p_most) l
          where d.ready + l.messages > 0),
     seen as (
