@@ -2771,8 +2771,8 @@ $sql$;
 --   in_progress      leased, whether or not in time   stuck           of these, see windlass_is_stuck
 --
 -- While a snapshot is open anywhere, the entries of what was claimed and ended stay in the indexes, and whoever begins at the oldest
--- steps over all of them. So it looks near to now first, in spans that grow, and ends when it has met p_most + 20,000 entries of an
--- index: what is further away is not counted then.
+-- steps over all of them. So it looks near to now first, in spans that grow, and ends when it has met some thousand entries more than it
+-- has counted: what is further away is not counted then.
 create or replace function "windlass"."outbox_measure"(
     p_most integer,
     out ready           bigint,
@@ -2795,48 +2795,31 @@ as $sql$
 declare
     v_now    timestamptz := clock_timestamp();
     v_topics text[] := "windlass"."outbox_topics"();
-    v_due    record;
-    v_span   record;
-    v_before bigint := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_ready"$name$::regclass);
     v_oldest timestamptz;
+    v_span   record;
+    v_leased record;
+    v_end    bigint;
 begin
     perform "windlass".windlass_check_most(p_most);
-    ready := 0;
-    overdue := 0;
-    in_progress := 0;
-    stuck := 0;
-    for v_span in select s.* from "windlass".windlass_spans(v_now) s where s.until <= v_now loop
-        select d.* into v_due
-          from "windlass"."outbox_due_between"(v_topics, v_span.since, v_span.until, p_most) d;
-        ready := least(ready + v_due.messages, p_most);
-        v_oldest := least(v_oldest, v_due.oldest);
-        if v_span.until <= v_now - interval '5 minutes' then
-            overdue := least(overdue + v_due.messages, p_most);
-        end if;
-        exit when pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_ready"$name$::regclass) - v_before > p_most + 20000;
-    end loop;
+    select d.ready, d.overdue, d.oldest into ready, overdue, v_oldest from "windlass"."outbox_due"(v_topics, p_most, v_now) d;
     oldest_ready_ms := floor(extract(epoch from v_now - v_oldest) * 1000);
     delayed := (select d.messages from "windlass"."outbox_due_between"(v_topics, v_now, 'infinity', p_most) d);
-    v_before := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_leased"$name$::regclass);
+    in_progress := 0;
+    stuck := 0;
     for v_span in select s.* from "windlass".windlass_spans(v_now) s loop
-        if v_span.until = v_now then
-            v_before := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_leased"$name$::regclass);
+        if v_end is null or v_span.until = v_now then -- so much for what is to come, and for what is past
+            v_end := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_leased"$name$::regclass) + 5000 + 2 * p_most::bigint;
         end if;
-        continue when pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_leased"$name$::regclass) - v_before > p_most + 20000;
-        in_progress := in_progress
-            + (select count(*)
-                 from (select
-                         from "windlass"."outbox" m
-                        where m.status = 1 and m.locked_until > v_span.since and m.locked_until <= v_span.until
-                        limit p_most - in_progress) c);
-        stuck := stuck
-            + (select count(*)
-                 from (select
-                         from "windlass"."outbox" m
-                        where m.status = 1 and m.locked_until > v_span.since and m.locked_until <= v_span.until
-                          and m.locked_until <= v_now
-                          and "windlass".windlass_is_stuck(v_now, m.claimed_at, m.locked_until, null)
-                        limit p_most - stuck) c);
+        continue when pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_leased"$name$::regclass) > v_end;
+        select count(*) as messages,
+               count(*) filter (where "windlass".windlass_is_stuck(v_now, l.claimed_at, l.locked_until, null)) as stuck
+          into v_leased
+          from (select m.claimed_at, m.locked_until
+                  from "windlass"."outbox" m
+                 where m.status = 1 and m.locked_until > v_span.since and m.locked_until <= v_span.until
+                 limit case when v_span.until <= v_now then p_most else p_most - in_progress end) l;
+        in_progress := least(in_progress + v_leased.messages, p_most);
+        stuck := least(stuck + v_leased.stuck, p_most);
     end loop;
     failed := (select count(*)
                  from (select from "windlass"."outbox" m where m.status = 3 and m.ended_at is not null limit p_most) c);
@@ -2845,9 +2828,47 @@ begin
 end
 $sql$;
 
+-- How many ready messages of these topics are due, and how many for more than five minutes, at most p_most; and since when the oldest is.
+create or replace function "windlass"."outbox_due"(
+    p_topics text[],
+    p_most   integer,
+    p_now    timestamptz default clock_timestamp(),
+    out ready   bigint,
+    out overdue bigint,
+    out oldest  timestamptz
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_end  bigint := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_ready"$name$::regclass) + 5000 + 2 * p_most::bigint
+                     + 12 * cardinality(p_topics) * cardinality(array[4]);
+    v_old  boolean;
+    v_span record;
+    v_due  record;
+begin
+    ready := 0;
+    overdue := 0;
+    for v_span in select s.* from "windlass".windlass_spans(p_now) s where s.until <= p_now loop
+        v_old := v_span.until <= p_now - interval '5 minutes';
+        select d.* into v_due
+          from "windlass"."outbox_due_between"(p_topics, v_span.since, v_span.until,
+                                            p_most - case when v_old then overdue else ready end::integer) d;
+        ready := least(ready + v_due.messages, p_most);
+        overdue := overdue + case when v_old then v_due.messages else 0 end;
+        oldest := least(oldest, v_due.oldest);
+        exit when pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_ready"$name$::regclass) > v_end;
+    end loop;
+end
+$sql$;
+
 -- The topics that have ready messages, and others that were lately worked on, each once. The step to the next topic in the index of the ready ones
--- goes over all entries of a topic of which nothing is left. So topics that are worked on are taken from what is in progress and what ended
--- last, and steps are made between them only.
+-- goes over all entries of a topic of which nothing is left. So topics that are worked on are taken from what ended last, and steps are made
+-- between them only.
 create or replace function "windlass"."outbox_topics"() returns text[]
     language plpgsql
     stable
@@ -2858,7 +2879,6 @@ create or replace function "windlass"."outbox_topics"() returns text[]
     set jit = off
 as $sql$
 declare
-    v_now    timestamptz := clock_timestamp();
     v_known  text[];
     v_topics text[];
     v_since  text := '';
@@ -2867,9 +2887,7 @@ declare
 begin
     v_known := array(
         select distinct w.topic::text collate "C" as known
-          from ((select m.topic from "windlass"."outbox" m where m.status = 1 and m.locked_until > v_now limit 100)
-                union all
-                (select m.topic from "windlass"."outbox" m where m.status = 2 and m.ended_at is not null order by m.ended_at desc limit 100)
+          from ((select m.topic from "windlass"."outbox" m where m.status = 2 and m.ended_at is not null order by m.ended_at desc limit 100)
                 union all
                 (select m.topic from "windlass"."outbox" m where m.status = 3 and m.ended_at is not null order by m.ended_at desc limit 100)) w
          order by known);
@@ -2901,8 +2919,8 @@ begin
 end
 $sql$;
 
--- How many ready messages of these topics became or become due after p_since and up to p_until, at most p_most, and when the first
--- of them does.
+-- How many ready messages of these topics became or become due after p_since and up to p_until, at most p_most, which may be none, and when
+-- the first of them does.
 create or replace function "windlass"."outbox_due_between"(
     p_topics text[],
     p_since  timestamptz,
@@ -2930,7 +2948,7 @@ begin
                                    and m.next_attempt_at > p_since and m.next_attempt_at <= p_until
                                  limit p_most) f
                           limit p_most) c);
-    if messages > 0 then
+    if messages > 0 or p_most = 0 then -- else the same entries would be gone over again, to find nothing
         oldest := (select min(f.next_attempt_at)
                      from unnest(p_topics) as t (topic)
                     cross join unnest(array[4]) as level (priority)
@@ -2994,7 +3012,7 @@ begin
       from ((select m.* from "windlass"."outbox_listed" m where m.status = 1 order by m.locked_until limit p_most)
             union all
             select r.*
-              from (select distinct "windlass"."outbox_ready_topics"()) as t (topic)
+              from unnest("windlass"."outbox_topics"()) as t (topic)
              cross join lateral (
                    select m.*
                      from "windlass"."outbox_listed" m
@@ -3032,6 +3050,8 @@ create or replace function "windlass"."outbox_totals"(p_most integer default 100
     set jit = off
     set lock_timeout = '1s'
 as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
 begin
     perform "windlass".windlass_check_most(p_most);
     return query
@@ -3042,9 +3062,11 @@ begin
           from step
          where step.topic is not null),
     pending as (
-        select t.topic::varchar, d.messages
-          from (select distinct "windlass"."outbox_ready_topics"()) as t (topic)
-         cross join lateral "windlass"."outbox_due_between"(array[t.topic], '-infinity', 'infinity', p_most) d),
+        select t.topic::varchar, least(d.ready + l.messages, p_most) as messages
+          from unnest("windlass"."outbox_topics"()) as t (topic)
+         cross join lateral "windlass"."outbox_due"(array[t.topic], p_most, v_now) d
+         cross join lateral "windlass"."outbox_due_between"(array[t.topic], v_now, 'infinity', p_most) l
+         where d.ready + l.messages > 0),
     seen as (
         (select m.topic::varchar, m.status::integer, m.retry_count::integer
            from "windlass"."outbox" m where m.status = 1 order by m.locked_until limit p_most)
@@ -5860,8 +5882,8 @@ $sql$;
 --   in_progress      leased, whether or not in time   stuck           of these, see windlass_is_stuck
 --
 -- While a snapshot is open anywhere, the entries of what was claimed and ended stay in the indexes, and whoever begins at the oldest
--- steps over all of them. So it looks near to now first, in spans that grow, and ends when it has met p_most + 20,000 entries of an
--- index: what is further away is not counted then.
+-- steps over all of them. So it looks near to now first, in spans that grow, and ends when it has met some thousand entries more than it
+-- has counted: what is further away is not counted then.
 create or replace function "windlass"."outbox_timer_measure"(
     p_most integer,
     out ready           bigint,
@@ -5884,48 +5906,31 @@ as $sql$
 declare
     v_now    timestamptz := clock_timestamp();
     v_topics text[] := "windlass"."outbox_timer_topics"();
-    v_due    record;
-    v_span   record;
-    v_before bigint := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_timer_ready"$name$::regclass);
     v_oldest timestamptz;
+    v_span   record;
+    v_leased record;
+    v_end    bigint;
 begin
     perform "windlass".windlass_check_most(p_most);
-    ready := 0;
-    overdue := 0;
-    in_progress := 0;
-    stuck := 0;
-    for v_span in select s.* from "windlass".windlass_spans(v_now) s where s.until <= v_now loop
-        select d.* into v_due
-          from "windlass"."outbox_timer_due_between"(v_topics, v_span.since, v_span.until, p_most) d;
-        ready := least(ready + v_due.messages, p_most);
-        v_oldest := least(v_oldest, v_due.oldest);
-        if v_span.until <= v_now - interval '5 minutes' then
-            overdue := least(overdue + v_due.messages, p_most);
-        end if;
-        exit when pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_timer_ready"$name$::regclass) - v_before > p_most + 20000;
-    end loop;
+    select d.ready, d.overdue, d.oldest into ready, overdue, v_oldest from "windlass"."outbox_timer_due"(v_topics, p_most, v_now) d;
     oldest_ready_ms := floor(extract(epoch from v_now - v_oldest) * 1000);
     delayed := (select d.messages from "windlass"."outbox_timer_due_between"(v_topics, v_now, 'infinity', p_most) d);
-    v_before := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_timer_leased"$name$::regclass);
+    in_progress := 0;
+    stuck := 0;
     for v_span in select s.* from "windlass".windlass_spans(v_now) s loop
-        if v_span.until = v_now then
-            v_before := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_timer_leased"$name$::regclass);
+        if v_end is null or v_span.until = v_now then -- so much for what is to come, and for what is past
+            v_end := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_timer_leased"$name$::regclass) + 5000 + 2 * p_most::bigint;
         end if;
-        continue when pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_timer_leased"$name$::regclass) - v_before > p_most + 20000;
-        in_progress := in_progress
-            + (select count(*)
-                 from (select
-                         from "windlass"."outbox_timer" m
-                        where m.status = 1 and m.locked_until > v_span.since and m.locked_until <= v_span.until
-                        limit p_most - in_progress) c);
-        stuck := stuck
-            + (select count(*)
-                 from (select
-                         from "windlass"."outbox_timer" m
-                        where m.status = 1 and m.locked_until > v_span.since and m.locked_until <= v_span.until
-                          and m.locked_until <= v_now
-                          and "windlass".windlass_is_stuck(v_now, m.claimed_at, m.locked_until, null)
-                        limit p_most - stuck) c);
+        continue when pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_timer_leased"$name$::regclass) > v_end;
+        select count(*) as messages,
+               count(*) filter (where "windlass".windlass_is_stuck(v_now, l.claimed_at, l.locked_until, null)) as stuck
+          into v_leased
+          from (select m.claimed_at, m.locked_until
+                  from "windlass"."outbox_timer" m
+                 where m.status = 1 and m.locked_until > v_span.since and m.locked_until <= v_span.until
+                 limit case when v_span.until <= v_now then p_most else p_most - in_progress end) l;
+        in_progress := least(in_progress + v_leased.messages, p_most);
+        stuck := least(stuck + v_leased.stuck, p_most);
     end loop;
     failed := (select count(*)
                  from (select from "windlass"."outbox_timer" m where m.status = 3 and m.ended_at is not null limit p_most) c);
@@ -5933,9 +5938,47 @@ begin
 end
 $sql$;
 
+-- How many ready messages of these topics are due, and how many for more than five minutes, at most p_most; and since when the oldest is.
+create or replace function "windlass"."outbox_timer_due"(
+    p_topics text[],
+    p_most   integer,
+    p_now    timestamptz default clock_timestamp(),
+    out ready   bigint,
+    out overdue bigint,
+    out oldest  timestamptz
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_end  bigint := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_timer_ready"$name$::regclass) + 5000 + 2 * p_most::bigint
+                     + 12 * cardinality(p_topics) * cardinality(array[4]);
+    v_old  boolean;
+    v_span record;
+    v_due  record;
+begin
+    ready := 0;
+    overdue := 0;
+    for v_span in select s.* from "windlass".windlass_spans(p_now) s where s.until <= p_now loop
+        v_old := v_span.until <= p_now - interval '5 minutes';
+        select d.* into v_due
+          from "windlass"."outbox_timer_due_between"(p_topics, v_span.since, v_span.until,
+                                            p_most - case when v_old then overdue else ready end::integer) d;
+        ready := least(ready + v_due.messages, p_most);
+        overdue := overdue + case when v_old then v_due.messages else 0 end;
+        oldest := least(oldest, v_due.oldest);
+        exit when pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_timer_ready"$name$::regclass) > v_end;
+    end loop;
+end
+$sql$;
+
 -- The topics that have ready messages, and others that were lately worked on, each once. The step to the next topic in the index of the ready ones
--- goes over all entries of a topic of which nothing is left. So topics that are worked on are taken from what is in progress and what ended
--- last, and steps are made between them only.
+-- goes over all entries of a topic of which nothing is left. So topics that are worked on are taken from what ended last, and steps are made
+-- between them only.
 create or replace function "windlass"."outbox_timer_topics"() returns text[]
     language plpgsql
     stable
@@ -5946,7 +5989,6 @@ create or replace function "windlass"."outbox_timer_topics"() returns text[]
     set jit = off
 as $sql$
 declare
-    v_now    timestamptz := clock_timestamp();
     v_known  text[];
     v_topics text[];
     v_since  text := '';
@@ -5955,9 +5997,7 @@ declare
 begin
     v_known := array(
         select distinct w.topic::text collate "C" as known
-          from ((select m.topic from "windlass"."outbox_timer" m where m.status = 1 and m.locked_until > v_now limit 100)
-                union all
-                (select m.topic from "windlass"."outbox_timer" m where m.status = 2 and m.ended_at is not null order by m.ended_at desc limit 100)
+          from ((select m.topic from "windlass"."outbox_timer" m where m.status = 2 and m.ended_at is not null order by m.ended_at desc limit 100)
                 union all
                 (select m.topic from "windlass"."outbox_timer" m where m.status = 3 and m.ended_at is not null order by m.ended_at desc limit 100)) w
          order by known);
@@ -5989,8 +6029,8 @@ begin
 end
 $sql$;
 
--- How many ready messages of these topics became or become due after p_since and up to p_until, at most p_most, and when the first
--- of them does.
+-- How many ready messages of these topics became or become due after p_since and up to p_until, at most p_most, which may be none, and when
+-- the first of them does.
 create or replace function "windlass"."outbox_timer_due_between"(
     p_topics text[],
     p_since  timestamptz,
@@ -6018,7 +6058,7 @@ begin
                                    and m.next_attempt_at > p_since and m.next_attempt_at <= p_until
                                  limit p_most) f
                           limit p_most) c);
-    if messages > 0 then
+    if messages > 0 or p_most = 0 then -- else the same entries would be gone over again, to find nothing
         oldest := (select min(f.next_attempt_at)
                      from unnest(p_topics) as t (topic)
                     cross join unnest(array[4]) as level (priority)
@@ -6082,7 +6122,7 @@ begin
       from ((select m.* from "windlass"."outbox_timer_listed" m where m.status = 1 order by m.locked_until limit p_most)
             union all
             select r.*
-              from (select distinct "windlass"."outbox_timer_ready_topics"()) as t (topic)
+              from unnest("windlass"."outbox_timer_topics"()) as t (topic)
              cross join lateral (
                    select m.*
                      from "windlass"."outbox_timer_listed" m
@@ -6120,6 +6160,8 @@ create or replace function "windlass"."outbox_timer_totals"(p_most integer defau
     set jit = off
     set lock_timeout = '1s'
 as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
 begin
     perform "windlass".windlass_check_most(p_most);
     return query
@@ -6130,9 +6172,11 @@ begin
           from step
          where step.topic is not null),
     pending as (
-        select t.topic::varchar, d.messages
-          from (select distinct "windlass"."outbox_timer_ready_topics"()) as t (topic)
-         cross join lateral "windlass"."outbox_timer_due_between"(array[t.topic], '-infinity', 'infinity', p_most) d),
+        select t.topic::varchar, least(d.ready + l.messages, p_most) as messages
+          from unnest("windlass"."outbox_timer_topics"()) as t (topic)
+         cross join lateral "windlass"."outbox_timer_due"(array[t.topic], p_most, v_now) d
+         cross join lateral "windlass"."outbox_timer_due_between"(array[t.topic], v_now, 'infinity', p_most) l
+         where d.ready + l.messages > 0),
     seen as (
         (select m.topic::varchar, m.status::integer, m.retry_count::integer
            from "windlass"."outbox_timer" m where m.status = 1 order by m.locked_until limit p_most)
@@ -7803,8 +7847,8 @@ $sql$;
 --   in_progress      leased, whether or not in time   stuck           of these, see windlass_is_stuck
 --
 -- While a snapshot is open anywhere, the entries of what was claimed and ended stay in the indexes, and whoever begins at the oldest
--- steps over all of them. So it looks near to now first, in spans that grow, and ends when it has met p_most + 20,000 entries of an
--- index: what is further away is not counted then.
+-- steps over all of them. So it looks near to now first, in spans that grow, and ends when it has met some thousand entries more than it
+-- has counted: what is further away is not counted then.
 create or replace function "windlass"."outbox_job_run_measure"(
     p_most integer,
     out ready           bigint,
@@ -7827,48 +7871,31 @@ as $sql$
 declare
     v_now    timestamptz := clock_timestamp();
     v_topics text[] := "windlass"."outbox_job_run_topics"();
-    v_due    record;
-    v_span   record;
-    v_before bigint := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_job_run_ready"$name$::regclass);
     v_oldest timestamptz;
+    v_span   record;
+    v_leased record;
+    v_end    bigint;
 begin
     perform "windlass".windlass_check_most(p_most);
-    ready := 0;
-    overdue := 0;
-    in_progress := 0;
-    stuck := 0;
-    for v_span in select s.* from "windlass".windlass_spans(v_now) s where s.until <= v_now loop
-        select d.* into v_due
-          from "windlass"."outbox_job_run_due_between"(v_topics, v_span.since, v_span.until, p_most) d;
-        ready := least(ready + v_due.messages, p_most);
-        v_oldest := least(v_oldest, v_due.oldest);
-        if v_span.until <= v_now - interval '5 minutes' then
-            overdue := least(overdue + v_due.messages, p_most);
-        end if;
-        exit when pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_job_run_ready"$name$::regclass) - v_before > p_most + 20000;
-    end loop;
+    select d.ready, d.overdue, d.oldest into ready, overdue, v_oldest from "windlass"."outbox_job_run_due"(v_topics, p_most, v_now) d;
     oldest_ready_ms := floor(extract(epoch from v_now - v_oldest) * 1000);
     delayed := (select d.messages from "windlass"."outbox_job_run_due_between"(v_topics, v_now, 'infinity', p_most) d);
-    v_before := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_job_run_leased"$name$::regclass);
+    in_progress := 0;
+    stuck := 0;
     for v_span in select s.* from "windlass".windlass_spans(v_now) s loop
-        if v_span.until = v_now then
-            v_before := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_job_run_leased"$name$::regclass);
+        if v_end is null or v_span.until = v_now then -- so much for what is to come, and for what is past
+            v_end := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_job_run_leased"$name$::regclass) + 5000 + 2 * p_most::bigint;
         end if;
-        continue when pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_job_run_leased"$name$::regclass) - v_before > p_most + 20000;
-        in_progress := in_progress
-            + (select count(*)
-                 from (select
-                         from "windlass"."outbox_job_run" m
-                        where m.status = 1 and m.locked_until > v_span.since and m.locked_until <= v_span.until
-                        limit p_most - in_progress) c);
-        stuck := stuck
-            + (select count(*)
-                 from (select
-                         from "windlass"."outbox_job_run" m
-                        where m.status = 1 and m.locked_until > v_span.since and m.locked_until <= v_span.until
-                          and m.locked_until <= v_now
-                          and "windlass".windlass_is_stuck(v_now, m.claimed_at, m.locked_until, null)
-                        limit p_most - stuck) c);
+        continue when pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_job_run_leased"$name$::regclass) > v_end;
+        select count(*) as messages,
+               count(*) filter (where "windlass".windlass_is_stuck(v_now, l.claimed_at, l.locked_until, null)) as stuck
+          into v_leased
+          from (select m.claimed_at, m.locked_until
+                  from "windlass"."outbox_job_run" m
+                 where m.status = 1 and m.locked_until > v_span.since and m.locked_until <= v_span.until
+                 limit case when v_span.until <= v_now then p_most else p_most - in_progress end) l;
+        in_progress := least(in_progress + v_leased.messages, p_most);
+        stuck := least(stuck + v_leased.stuck, p_most);
     end loop;
     failed := (select count(*)
                  from (select from "windlass"."outbox_job_run" m where m.status = 3 and m.ended_at is not null limit p_most) c);
@@ -7876,9 +7903,47 @@ begin
 end
 $sql$;
 
+-- How many ready messages of these topics are due, and how many for more than five minutes, at most p_most; and since when the oldest is.
+create or replace function "windlass"."outbox_job_run_due"(
+    p_topics text[],
+    p_most   integer,
+    p_now    timestamptz default clock_timestamp(),
+    out ready   bigint,
+    out overdue bigint,
+    out oldest  timestamptz
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_end  bigint := pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_job_run_ready"$name$::regclass) + 5000 + 2 * p_most::bigint
+                     + 12 * cardinality(p_topics) * cardinality(array[4]);
+    v_old  boolean;
+    v_span record;
+    v_due  record;
+begin
+    ready := 0;
+    overdue := 0;
+    for v_span in select s.* from "windlass".windlass_spans(p_now) s where s.until <= p_now loop
+        v_old := v_span.until <= p_now - interval '5 minutes';
+        select d.* into v_due
+          from "windlass"."outbox_job_run_due_between"(p_topics, v_span.since, v_span.until,
+                                            p_most - case when v_old then overdue else ready end::integer) d;
+        ready := least(ready + v_due.messages, p_most);
+        overdue := overdue + case when v_old then v_due.messages else 0 end;
+        oldest := least(oldest, v_due.oldest);
+        exit when pg_stat_get_xact_tuples_returned($name$"windlass"."outbox_job_run_ready"$name$::regclass) > v_end;
+    end loop;
+end
+$sql$;
+
 -- The topics that have ready messages, and others that were lately worked on, each once. The step to the next topic in the index of the ready ones
--- goes over all entries of a topic of which nothing is left. So topics that are worked on are taken from what is in progress and what ended
--- last, and steps are made between them only.
+-- goes over all entries of a topic of which nothing is left. So topics that are worked on are taken from what ended last, and steps are made
+-- between them only.
 create or replace function "windlass"."outbox_job_run_topics"() returns text[]
     language plpgsql
     stable
@@ -7889,7 +7954,6 @@ create or replace function "windlass"."outbox_job_run_topics"() returns text[]
     set jit = off
 as $sql$
 declare
-    v_now    timestamptz := clock_timestamp();
     v_known  text[];
     v_topics text[];
     v_since  text := '';
@@ -7898,9 +7962,7 @@ declare
 begin
     v_known := array(
         select distinct w.topic::text collate "C" as known
-          from ((select m.topic from "windlass"."outbox_job_run" m where m.status = 1 and m.locked_until > v_now limit 100)
-                union all
-                (select m.topic from "windlass"."outbox_job_run" m where m.status = 2 and m.ended_at is not null order by m.ended_at desc limit 100)
+          from ((select m.topic from "windlass"."outbox_job_run" m where m.status = 2 and m.ended_at is not null order by m.ended_at desc limit 100)
                 union all
                 (select m.topic from "windlass"."outbox_job_run" m where m.status = 3 and m.ended_at is not null order by m.ended_at desc limit 100)) w
          order by known);
@@ -7932,8 +7994,8 @@ begin
 end
 $sql$;
 
--- How many ready messages of these topics became or become due after p_since and up to p_until, at most p_most, and when the first
--- of them does.
+-- How many ready messages of these topics became or become due after p_since and up to p_until, at most p_most, which may be none, and when
+-- the first of them does.
 create or replace function "windlass"."outbox_job_run_due_between"(
     p_topics text[],
     p_since  timestamptz,
@@ -7961,7 +8023,7 @@ begin
                                    and m.next_attempt_at > p_since and m.next_attempt_at <= p_until
                                  limit p_most) f
                           limit p_most) c);
-    if messages > 0 then
+    if messages > 0 or p_most = 0 then -- else the same entries would be gone over again, to find nothing
         oldest := (select min(f.next_attempt_at)
                      from unnest(p_topics) as t (topic)
                     cross join unnest(array[4]) as level (priority)
@@ -8025,7 +8087,7 @@ begin
       from ((select m.* from "windlass"."outbox_job_run_listed" m where m.status = 1 order by m.locked_until limit p_most)
             union all
             select r.*
-              from (select distinct "windlass"."outbox_job_run_ready_topics"()) as t (topic)
+              from unnest("windlass"."outbox_job_run_topics"()) as t (topic)
              cross join lateral (
                    select m.*
                      from "windlass"."outbox_job_run_listed" m
@@ -8063,6 +8125,8 @@ create or replace function "windlass"."outbox_job_run_totals"(p_most integer def
     set jit = off
     set lock_timeout = '1s'
 as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
 begin
     perform "windlass".windlass_check_most(p_most);
     return query
@@ -8073,9 +8137,11 @@ begin
           from step
          where step.topic is not null),
     pending as (
-        select t.topic::varchar, d.messages
-          from (select distinct "windlass"."outbox_job_run_ready_topics"()) as t (topic)
-         cross join lateral "windlass"."outbox_job_run_due_between"(array[t.topic], '-infinity', 'infinity', p_most) d),
+        select t.topic::varchar, least(d.ready + l.messages, p_most) as messages
+          from unnest("windlass"."outbox_job_run_topics"()) as t (topic)
+         cross join lateral "windlass"."outbox_job_run_due"(array[t.topic], p_most, v_now) d
+         cross join lateral "windlass"."outbox_job_run_due_between"(array[t.topic], v_now, 'infinity', p_most) l
+         where d.ready + l.messages > 0),
     seen as (
         (select m.topic::varchar, m.status::integer, m.retry_count::integer
            from "windlass"."outbox_job_run" m where m.status = 1 order by m.locked_until limit p_most)
@@ -11159,8 +11225,8 @@ $sql$;
 --   in_progress      leased, whether or not in time   stuck           of these, see windlass_is_stuck
 --
 -- While a snapshot is open anywhere, the entries of what was claimed and ended stay in the indexes, and whoever begins at the oldest
--- steps over all of them. So it looks near to now first, in spans that grow, and ends when it has met p_most + 20,000 entries of an
--- index: what is further away is not counted then.
+-- steps over all of them. So it looks near to now first, in spans that grow, and ends when it has met some thousand entries more than it
+-- has counted: what is further away is not counted then.
 create or replace function "windlass"."inbox_measure"(
     p_most integer,
     out ready           bigint,
@@ -11183,48 +11249,31 @@ as $sql$
 declare
     v_now    timestamptz := clock_timestamp();
     v_topics text[] := "windlass"."inbox_topics"();
-    v_due    record;
-    v_span   record;
-    v_before bigint := pg_stat_get_xact_tuples_returned($name$"windlass"."inbox_ready"$name$::regclass);
     v_oldest timestamptz;
+    v_span   record;
+    v_leased record;
+    v_end    bigint;
 begin
     perform "windlass".windlass_check_most(p_most);
-    ready := 0;
-    overdue := 0;
-    in_progress := 0;
-    stuck := 0;
-    for v_span in select s.* from "windlass".windlass_spans(v_now) s where s.until <= v_now loop
-        select d.* into v_due
-          from "windlass"."inbox_due_between"(v_topics, v_span.since, v_span.until, p_most) d;
-        ready := least(ready + v_due.messages, p_most);
-        v_oldest := least(v_oldest, v_due.oldest);
-        if v_span.until <= v_now - interval '5 minutes' then
-            overdue := least(overdue + v_due.messages, p_most);
-        end if;
-        exit when pg_stat_get_xact_tuples_returned($name$"windlass"."inbox_ready"$name$::regclass) - v_before > p_most + 20000;
-    end loop;
+    select d.ready, d.overdue, d.oldest into ready, overdue, v_oldest from "windlass"."inbox_due"(v_topics, p_most, v_now) d;
     oldest_ready_ms := floor(extract(epoch from v_now - v_oldest) * 1000);
     delayed := (select d.messages from "windlass"."inbox_due_between"(v_topics, v_now, 'infinity', p_most) d);
-    v_before := pg_stat_get_xact_tuples_returned($name$"windlass"."inbox_leased"$name$::regclass);
+    in_progress := 0;
+    stuck := 0;
     for v_span in select s.* from "windlass".windlass_spans(v_now) s loop
-        if v_span.until = v_now then
-            v_before := pg_stat_get_xact_tuples_returned($name$"windlass"."inbox_leased"$name$::regclass);
+        if v_end is null or v_span.until = v_now then -- so much for what is to come, and for what is past
+            v_end := pg_stat_get_xact_tuples_returned($name$"windlass"."inbox_leased"$name$::regclass) + 5000 + 2 * p_most::bigint;
         end if;
-        continue when pg_stat_get_xact_tuples_returned($name$"windlass"."inbox_leased"$name$::regclass) - v_before > p_most + 20000;
-        in_progress := in_progress
-            + (select count(*)
-                 from (select
-                         from "windlass"."inbox" m
-                        where m.status = 1 and m.locked_until > v_span.since and m.locked_until <= v_span.until
-                        limit p_most - in_progress) c);
-        stuck := stuck
-            + (select count(*)
-                 from (select
-                         from "windlass"."inbox" m
-                        where m.status = 1 and m.locked_until > v_span.since and m.locked_until <= v_span.until
-                          and m.locked_until <= v_now
-                          and "windlass".windlass_is_stuck(v_now, m.claimed_at, m.locked_until, null)
-                        limit p_most - stuck) c);
+        continue when pg_stat_get_xact_tuples_returned($name$"windlass"."inbox_leased"$name$::regclass) > v_end;
+        select count(*) as messages,
+               count(*) filter (where "windlass".windlass_is_stuck(v_now, l.claimed_at, l.locked_until, null)) as stuck
+          into v_leased
+          from (select m.claimed_at, m.locked_until
+                  from "windlass"."inbox" m
+                 where m.status = 1 and m.locked_until > v_span.since and m.locked_until <= v_span.until
+                 limit case when v_span.until <= v_now then p_most else p_most - in_progress end) l;
+        in_progress := least(in_progress + v_leased.messages, p_most);
+        stuck := least(stuck + v_leased.stuck, p_most);
     end loop;
     failed := (select count(*)
                  from (select from "windlass"."inbox" m where m.status = 3 and m.ended_at is not null limit p_most) c);
@@ -11240,9 +11289,47 @@ begin
 end
 $sql$;
 
+-- How many ready messages of these topics are due, and how many for more than five minutes, at most p_most; and since when the oldest is.
+create or replace function "windlass"."inbox_due"(
+    p_topics text[],
+    p_most   integer,
+    p_now    timestamptz default clock_timestamp(),
+    out ready   bigint,
+    out overdue bigint,
+    out oldest  timestamptz
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_end  bigint := pg_stat_get_xact_tuples_returned($name$"windlass"."inbox_ready"$name$::regclass) + 5000 + 2 * p_most::bigint
+                     + 12 * cardinality(p_topics) * cardinality(array[4]);
+    v_old  boolean;
+    v_span record;
+    v_due  record;
+begin
+    ready := 0;
+    overdue := 0;
+    for v_span in select s.* from "windlass".windlass_spans(p_now) s where s.until <= p_now loop
+        v_old := v_span.until <= p_now - interval '5 minutes';
+        select d.* into v_due
+          from "windlass"."inbox_due_between"(p_topics, v_span.since, v_span.until,
+                                            p_most - case when v_old then overdue else ready end::integer) d;
+        ready := least(ready + v_due.messages, p_most);
+        overdue := overdue + case when v_old then v_due.messages else 0 end;
+        oldest := least(oldest, v_due.oldest);
+        exit when pg_stat_get_xact_tuples_returned($name$"windlass"."inbox_ready"$name$::regclass) > v_end;
+    end loop;
+end
+$sql$;
+
 -- The topics that have ready messages, and others that were lately worked on, each once. The step to the next topic in the index of the ready ones
--- goes over all entries of a topic of which nothing is left. So topics that are worked on are taken from what is in progress and what ended
--- last, and steps are made between them only.
+-- goes over all entries of a topic of which nothing is left. So topics that are worked on are taken from what ended last, and steps are made
+-- between them only.
 create or replace function "windlass"."inbox_topics"() returns text[]
     language plpgsql
     stable
@@ -11253,7 +11340,6 @@ create or replace function "windlass"."inbox_topics"() returns text[]
     set jit = off
 as $sql$
 declare
-    v_now    timestamptz := clock_timestamp();
     v_known  text[];
     v_topics text[];
     v_since  text := '';
@@ -11262,9 +11348,7 @@ declare
 begin
     v_known := array(
         select distinct w.topic::text collate "C" as known
-          from ((select m.topic from "windlass"."inbox" m where m.status = 1 and m.locked_until > v_now limit 100)
-                union all
-                (select m.topic from "windlass"."inbox" m where m.status = 2 and m.ended_at is not null order by m.ended_at desc limit 100)
+          from ((select m.topic from "windlass"."inbox" m where m.status = 2 and m.ended_at is not null order by m.ended_at desc limit 100)
                 union all
                 (select m.topic from "windlass"."inbox" m where m.status = 3 and m.ended_at is not null order by m.ended_at desc limit 100)) w
          order by known);
@@ -11296,8 +11380,8 @@ begin
 end
 $sql$;
 
--- How many ready messages of these topics became or become due after p_since and up to p_until, at most p_most, and when the first
--- of them does.
+-- How many ready messages of these topics became or become due after p_since and up to p_until, at most p_most, which may be none, and when
+-- the first of them does.
 create or replace function "windlass"."inbox_due_between"(
     p_topics text[],
     p_since  timestamptz,
@@ -11325,7 +11409,7 @@ begin
                                    and m.next_attempt_at > p_since and m.next_attempt_at <= p_until
                                  limit p_most) f
                           limit p_most) c);
-    if messages > 0 then
+    if messages > 0 or p_most = 0 then -- else the same entries would be gone over again, to find nothing
         oldest := (select min(f.next_attempt_at)
                      from unnest(p_topics) as t (topic)
                     cross join unnest(array[4]) as level (priority)
@@ -11408,7 +11492,7 @@ begin
       from ((select m.* from "windlass"."inbox_listed" m where m.status = 1 order by m.locked_until limit p_most)
             union all
             select r.*
-              from (select distinct "windlass"."inbox_ready_topics"()) as t (topic)
+              from unnest("windlass"."inbox_topics"()) as t (topic)
              cross join lateral (
                    select m.*
                      from "windlass"."inbox_listed" m
@@ -11446,6 +11530,8 @@ create or replace function "windlass"."inbox_totals"(p_most integer default 1000
     set jit = off
     set lock_timeout = '1s'
 as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
 begin
     perform "windlass".windlass_check_most(p_most);
     return query
@@ -11456,9 +11542,11 @@ begin
           from step
          where step.topic is not null),
     pending as (
-        select t.topic::varchar, d.messages
-          from (select distinct "windlass"."inbox_ready_topics"()) as t (topic)
-         cross join lateral "windlass"."inbox_due_between"(array[t.topic], '-infinity', 'infinity', p_most) d),
+        select t.topic::varchar, least(d.ready + l.messages, p_most) as messages
+          from unnest("windlass"."inbox_topics"()) as t (topic)
+         cross join lateral "windlass"."inbox_due"(array[t.topic], p_most, v_now) d
+         cross join lateral "windlass"."inbox_due_between"(array[t.topic], v_now, 'infinity', p_most) l
+         where d.ready + l.messages > 0),
     seen as (
         (select m.topic::varchar, m.status::integer, m.retry_count::integer
            from "windlass"."inbox" m where m.status = 1 order by m.locked_until limit p_most)
@@ -14490,8 +14578,8 @@ $sql$;
 --   in_progress      leased, whether or not in time   stuck           of these, see windlass_is_stuck
 --
 -- While a snapshot is open anywhere, the entries of what was claimed and ended stay in the indexes, and whoever begins at the oldest
--- steps over all of them. So it looks near to now first, in spans that grow, and ends when it has met p_most + 20,000 entries of an
--- index: what is further away is not counted then.
+-- steps over all of them. So it looks near to now first, in spans that grow, and ends when it has met some thousand entries more than it
+-- has counted: what is further away is not counted then.
 create or replace function "windlass"."work_measure"(
     p_most integer,
     out ready           bigint,
@@ -14514,48 +14602,31 @@ as $sql$
 declare
     v_now    timestamptz := clock_timestamp();
     v_topics text[] := "windlass"."work_topics"();
-    v_due    record;
-    v_span   record;
-    v_before bigint := pg_stat_get_xact_tuples_returned($name$"windlass"."work_ready"$name$::regclass);
     v_oldest timestamptz;
+    v_span   record;
+    v_leased record;
+    v_end    bigint;
 begin
     perform "windlass".windlass_check_most(p_most);
-    ready := 0;
-    overdue := 0;
-    in_progress := 0;
-    stuck := 0;
-    for v_span in select s.* from "windlass".windlass_spans(v_now) s where s.until <= v_now loop
-        select d.* into v_due
-          from "windlass"."work_due_between"(v_topics, v_span.since, v_span.until, p_most) d;
-        ready := least(ready + v_due.messages, p_most);
-        v_oldest := least(v_oldest, v_due.oldest);
-        if v_span.until <= v_now - interval '5 minutes' then
-            overdue := least(overdue + v_due.messages, p_most);
-        end if;
-        exit when pg_stat_get_xact_tuples_returned($name$"windlass"."work_ready"$name$::regclass) - v_before > p_most + 20000;
-    end loop;
+    select d.ready, d.overdue, d.oldest into ready, overdue, v_oldest from "windlass"."work_due"(v_topics, p_most, v_now) d;
     oldest_ready_ms := floor(extract(epoch from v_now - v_oldest) * 1000);
     delayed := (select d.messages from "windlass"."work_due_between"(v_topics, v_now, 'infinity', p_most) d);
-    v_before := pg_stat_get_xact_tuples_returned($name$"windlass"."work_leased"$name$::regclass);
+    in_progress := 0;
+    stuck := 0;
     for v_span in select s.* from "windlass".windlass_spans(v_now) s loop
-        if v_span.until = v_now then
-            v_before := pg_stat_get_xact_tuples_returned($name$"windlass"."work_leased"$name$::regclass);
+        if v_end is null or v_span.until = v_now then -- so much for what is to come, and for what is past
+            v_end := pg_stat_get_xact_tuples_returned($name$"windlass"."work_leased"$name$::regclass) + 5000 + 2 * p_most::bigint;
         end if;
-        continue when pg_stat_get_xact_tuples_returned($name$"windlass"."work_leased"$name$::regclass) - v_before > p_most + 20000;
-        in_progress := in_progress
-            + (select count(*)
-                 from (select
-                         from "windlass"."work" m
-                        where m.status = 1 and m.locked_until > v_span.since and m.locked_until <= v_span.until
-                        limit p_most - in_progress) c);
-        stuck := stuck
-            + (select count(*)
-                 from (select
-                         from "windlass"."work" m
-                        where m.status = 1 and m.locked_until > v_span.since and m.locked_until <= v_span.until
-                          and m.locked_until <= v_now
-                          and "windlass".windlass_is_stuck(v_now, m.claimed_at, m.locked_until, null)
-                        limit p_most - stuck) c);
+        continue when pg_stat_get_xact_tuples_returned($name$"windlass"."work_leased"$name$::regclass) > v_end;
+        select count(*) as messages,
+               count(*) filter (where "windlass".windlass_is_stuck(v_now, l.claimed_at, l.locked_until, null)) as stuck
+          into v_leased
+          from (select m.claimed_at, m.locked_until
+                  from "windlass"."work" m
+                 where m.status = 1 and m.locked_until > v_span.since and m.locked_until <= v_span.until
+                 limit case when v_span.until <= v_now then p_most else p_most - in_progress end) l;
+        in_progress := least(in_progress + v_leased.messages, p_most);
+        stuck := least(stuck + v_leased.stuck, p_most);
     end loop;
     failed := (select count(*)
                  from (select from "windlass"."work" m where m.status = 3 and m.ended_at is not null limit p_most) c);
@@ -14563,9 +14634,47 @@ begin
 end
 $sql$;
 
+-- How many ready messages of these topics are due, and how many for more than five minutes, at most p_most; and since when the oldest is.
+create or replace function "windlass"."work_due"(
+    p_topics text[],
+    p_most   integer,
+    p_now    timestamptz default clock_timestamp(),
+    out ready   bigint,
+    out overdue bigint,
+    out oldest  timestamptz
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_end  bigint := pg_stat_get_xact_tuples_returned($name$"windlass"."work_ready"$name$::regclass) + 5000 + 2 * p_most::bigint
+                     + 12 * cardinality(p_topics) * cardinality(array[9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
+    v_old  boolean;
+    v_span record;
+    v_due  record;
+begin
+    ready := 0;
+    overdue := 0;
+    for v_span in select s.* from "windlass".windlass_spans(p_now) s where s.until <= p_now loop
+        v_old := v_span.until <= p_now - interval '5 minutes';
+        select d.* into v_due
+          from "windlass"."work_due_between"(p_topics, v_span.since, v_span.until,
+                                            p_most - case when v_old then overdue else ready end::integer) d;
+        ready := least(ready + v_due.messages, p_most);
+        overdue := overdue + case when v_old then v_due.messages else 0 end;
+        oldest := least(oldest, v_due.oldest);
+        exit when pg_stat_get_xact_tuples_returned($name$"windlass"."work_ready"$name$::regclass) > v_end;
+    end loop;
+end
+$sql$;
+
 -- The topics that have ready messages, and others that were lately worked on, each once. The step to the next topic in the index of the ready ones
--- goes over all entries of a topic of which nothing is left. So topics that are worked on are taken from what is in progress and what ended
--- last, and steps are made between them only.
+-- goes over all entries of a topic of which nothing is left. So topics that are worked on are taken from what ended last, and steps are made
+-- between them only.
 create or replace function "windlass"."work_topics"() returns text[]
     language plpgsql
     stable
@@ -14576,7 +14685,6 @@ create or replace function "windlass"."work_topics"() returns text[]
     set jit = off
 as $sql$
 declare
-    v_now    timestamptz := clock_timestamp();
     v_known  text[];
     v_topics text[];
     v_since  text := '';
@@ -14585,9 +14693,7 @@ declare
 begin
     v_known := array(
         select distinct w.topic::text collate "C" as known
-          from ((select m.topic from "windlass"."work" m where m.status = 1 and m.locked_until > v_now limit 100)
-                union all
-                (select m.topic from "windlass"."work" m where m.status = 2 and m.ended_at is not null order by m.ended_at desc limit 100)
+          from ((select m.topic from "windlass"."work" m where m.status = 2 and m.ended_at is not null order by m.ended_at desc limit 100)
                 union all
                 (select m.topic from "windlass"."work" m where m.status = 3 and m.ended_at is not null order by m.ended_at desc limit 100)) w
          order by known);
@@ -14620,8 +14726,8 @@ begin
 end
 $sql$;
 
--- How many ready messages of these topics became or become due after p_since and up to p_until, at most p_most, and when the first
--- of them does.
+-- How many ready messages of these topics became or become due after p_since and up to p_until, at most p_most, which may be none, and when
+-- the first of them does.
 create or replace function "windlass"."work_due_between"(
     p_topics text[],
     p_since  timestamptz,
@@ -14649,7 +14755,7 @@ begin
                                    and m.next_attempt_at > p_since and m.next_attempt_at <= p_until
                                  limit p_most) f
                           limit p_most) c);
-    if messages > 0 then
+    if messages > 0 or p_most = 0 then -- else the same entries would be gone over again, to find nothing
         oldest := (select min(f.next_attempt_at)
                      from unnest(p_topics) as t (topic)
                     cross join unnest(array[9, 8, 7, 6, 5, 4, 3, 2, 1, 0]) as level (priority)
@@ -14733,7 +14839,7 @@ begin
       from ((select m.* from "windlass"."work_listed" m where m.status = 1 order by m.locked_until limit p_most)
             union all
             select r.*
-              from (select distinct "windlass"."work_ready_topics"()) as t (topic)
+              from unnest("windlass"."work_topics"()) as t (topic)
              cross join lateral (
                    select m.*
                      from "windlass"."work_listed" m
@@ -14771,6 +14877,8 @@ create or replace function "windlass"."work_totals"(p_most integer default 1000)
     set jit = off
     set lock_timeout = '1s'
 as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
 begin
     perform "windlass".windlass_check_most(p_most);
     return query
@@ -14781,9 +14889,11 @@ begin
           from step
          where step.topic is not null),
     pending as (
-        select t.topic::varchar, d.messages
-          from (select distinct "windlass"."work_ready_topics"()) as t (topic)
-         cross join lateral "windlass"."work_due_between"(array[t.topic], '-infinity', 'infinity', p_most) d),
+        select t.topic::varchar, least(d.ready + l.messages, p_most) as messages
+          from unnest("windlass"."work_topics"()) as t (topic)
+         cross join lateral "windlass"."work_due"(array[t.topic], p_most, v_now) d
+         cross join lateral "windlass"."work_due_between"(array[t.topic], v_now, 'infinity', p_most) l
+         where d.ready + l.messages > 0),
     seen as (
         (select m.topic::varchar, m.status::integer, m.retry_count::integer
            from "windlass"."work" m where m.status = 1 order by m.locked_until limit p_most)

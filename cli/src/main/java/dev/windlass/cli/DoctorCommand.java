@@ -89,7 +89,7 @@ final class DoctorCommand implements Callable<Integer> {
                 page.sentence("         " + Printable.line(finding.remedy()));
             }
         }
-        page.sentence("%d problems, %d warnings, %d not seen"
+        page.sentence("problems: %d, warnings: %d, not seen: %d"
                 .formatted(
                         count(findings, Verdict.PROBLEM),
                         count(findings, Verdict.WARNING),

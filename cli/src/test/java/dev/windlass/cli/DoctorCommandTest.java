@@ -79,7 +79,7 @@ final class DoctorCommandTest {
     void aDatabaseThatIsWellHasNothingButOk() {
         Ran ran = doctor();
         assertThat(ran.out().lines().filter(line -> !line.startsWith("ok ")))
-                .containsExactly("0 problems, 0 warnings, 0 not seen");
+                .containsExactly("problems: 0, warnings: 0, not seen: 0");
         assertThat(ran.exitCode()).isZero();
         assertThat(ran.out())
                 .contains("connection: a round trip takes")

@@ -3,11 +3,18 @@ package dev.windlass.cli.doctor;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.time.OffsetDateTime;
 
 /** How far this machine's clock is from the server's, give or take half a round trip. */
 final class ClockCheck implements Check {
     private static final Duration FAR = Duration.ofSeconds(5);
+
+    private final InstantSource clock;
+
+    ClockCheck(InstantSource clock) {
+        this.clock = clock;
+    }
 
     @Override
     public String name() {
@@ -16,11 +23,11 @@ final class ClockCheck implements Check {
 
     @Override
     public void look(Patient patient, Findings findings) throws SQLException {
-        Instant before = Instant.now();
+        Instant before = clock.instant();
         Instant server = patient.one(
                 "select clock_timestamp()",
                 row -> row.getObject(1, OffsetDateTime.class).toInstant());
-        Duration trip = Duration.between(before, Instant.now());
+        Duration trip = Duration.between(before, clock.instant());
         Duration ahead = Duration.between(before.plus(trip.dividedBy(2)), server);
         String said =
                 "this machine's clock and the server's differ by %.1f s".formatted(Math.abs(ahead.toMillis()) / 1000.0);

@@ -1,6 +1,7 @@
 package dev.windlass.cli.doctor;
 
 import java.sql.SQLException;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -11,7 +12,7 @@ public final class Doctor {
     private static final List<Check> CHECKS = List.of(
             new RoundTripCheck(),
             new ServerCheck(),
-            new ClockCheck(),
+            new ClockCheck(InstantSource.system()),
             new DurabilityCheck(),
             new ConnectionsCheck(),
             new ListenCheck(),

@@ -5,7 +5,7 @@ import java.time.Duration;
 
 /** Work that nobody takes, or that somebody took and did not end. */
 final class LateWorkCheck implements Check {
-    private static final int MOST = 10_000;
+    private static final int MOST = 1_000;
 
     @Override
     public String name() {

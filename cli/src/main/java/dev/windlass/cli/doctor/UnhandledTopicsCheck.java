@@ -10,8 +10,8 @@ final class UnhandledTopicsCheck implements Check {
     private static final String SQL = """
             select t.topic
               from %1$s(1000) t
-             cross join lateral %2$s(array[t.topic::text], '-infinity', clock_timestamp() - interval '5 minutes', 1) d
-             where d.messages > 0 and t.in_progress + t.done + t.failed = 0
+             cross join lateral %2$s(array[t.topic::text], 1) d
+             where d.overdue > 0 and t.in_progress + t.done + t.failed = 0
                and t.topic not in (select p.topic from %3$s() p where p.paused_at is not null)
              order by t.topic
              limit 20""";
@@ -32,7 +32,7 @@ final class UnhandledTopicsCheck implements Check {
                 patient.queues().stream().filter(Patient.Queue::hasHandlers).toList()) {
             String sql = SQL.formatted(
                     patient.quoted(queue.table() + "_totals"),
-                    patient.quoted(queue.table() + "_due_between"),
+                    patient.quoted(queue.table() + "_due"),
                     patient.quoted(queue.table() + "_decided_topics"));
             for (String topic : patient.list(sql, row -> row.getString(1))) {
                 findings.warning(

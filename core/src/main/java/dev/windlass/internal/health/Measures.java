@@ -9,15 +9,19 @@ import org.jspecify.annotations.Nullable;
 
 /** How much there is in all queues of a store, asked for once for all who want to know. */
 public final class Measures {
+    /** Who asks all the time gives the database a thirtieth of its time to do, at most. */
+    private static final int PAUSE_FACTOR = 30;
+
     private final Measuring queues;
     private final int most;
     private final Duration validFor;
+    private Duration valid = Duration.ZERO;
     private @Nullable List<QueueMeasure> last;
     private long lastAt;
 
     /**
      * @param most where counting stops
-     * @param validFor how long an answer is given again
+     * @param validFor how long an answer is given again, at least; one that took long to find, for longer
      */
     public Measures(Measuring queues, int most, Duration validFor) {
         this.queues = queues;
@@ -27,12 +31,18 @@ public final class Measures {
 
     public synchronized List<QueueMeasure> latest() throws SQLException {
         List<QueueMeasure> known = last;
-        if (known != null && System.nanoTime() - lastAt < validFor.toNanos()) {
+        if (known != null && System.nanoTime() - lastAt < valid.toNanos()) {
             return known;
         }
+        long start = System.nanoTime();
         List<QueueMeasure> found = queues.measure(most);
         last = found;
         lastAt = System.nanoTime();
+        valid = max(validFor, Duration.ofNanos(lastAt - start).multipliedBy(PAUSE_FACTOR));
         return found;
+    }
+
+    private static Duration max(Duration a, Duration b) {
+        return a.compareTo(b) > 0 ? a : b;
     }
 }

@@ -33,6 +33,7 @@ final class PostgresDiagnosticsTest {
         assertThat(queue.measure(database, 10)).isEqualTo("0 0 0 0 0 0 0");
         fill(queue);
         assertThat(queue.measure(database, 1000)).isEqualTo("5 4 0 4 3 2 1");
+        assertThat(queue.measure(database, Integer.MAX_VALUE)).isEqualTo("5 4 0 4 3 2 1");
     }
 
     @ParameterizedTest

@@ -8,8 +8,8 @@
 --   in_progress      leased, whether or not in time   stuck           of these, see windlass_is_stuck
 --
 -- While a snapshot is open anywhere, the entries of what was claimed and ended stay in the indexes, and whoever begins at the oldest
--- steps over all of them. So it looks near to now first, in spans that grow, and ends when it has met p_most + 20,000 entries of an
--- index: what is further away is not counted then.
+-- steps over all of them. So it looks near to now first, in spans that grow, and ends when it has met some thousand entries more than it
+-- has counted: what is further away is not counted then.
 create or replace function {schema}.{queue_measure}(
     p_most integer,
     out ready           bigint,
@@ -29,48 +29,31 @@ as $sql$
 declare
     v_now    timestamptz := clock_timestamp();
     v_topics text[] := {schema}.{queue_topics}();
-    v_due    record;
-    v_span   record;
-    v_before bigint := pg_stat_get_xact_tuples_returned($name${schema}.{queue_ready}$name$::regclass);
     v_oldest timestamptz;
+    v_span   record;
+    v_leased record;
+    v_end    bigint;
 begin
     perform {schema}.windlass_check_most(p_most);
-    ready := 0;
-    overdue := 0;
-    in_progress := 0;
-    stuck := 0;
-    for v_span in select s.* from {schema}.windlass_spans(v_now) s where s.until <= v_now loop
-        select d.* into v_due
-          from {schema}.{queue_due_between}(v_topics, v_span.since, v_span.until, p_most) d;
-        ready := least(ready + v_due.messages, p_most);
-        v_oldest := least(v_oldest, v_due.oldest);
-        if v_span.until <= v_now - interval '5 minutes' then
-            overdue := least(overdue + v_due.messages, p_most);
-        end if;
-        exit when pg_stat_get_xact_tuples_returned($name${schema}.{queue_ready}$name$::regclass) - v_before > p_most + 20000;
-    end loop;
+    select d.ready, d.overdue, d.oldest into ready, overdue, v_oldest from {schema}.{queue_due}(v_topics, p_most, v_now) d;
     oldest_ready_ms := floor(extract(epoch from v_now - v_oldest) * 1000);
     delayed := (select d.messages from {schema}.{queue_due_between}(v_topics, v_now, 'infinity', p_most) d);
-    v_before := pg_stat_get_xact_tuples_returned($name${schema}.{queue_leased}$name$::regclass);
+    in_progress := 0;
+    stuck := 0;
     for v_span in select s.* from {schema}.windlass_spans(v_now) s loop
-        if v_span.until = v_now then
-            v_before := pg_stat_get_xact_tuples_returned($name${schema}.{queue_leased}$name$::regclass);
+        if v_end is null or v_span.until = v_now then -- so much for what is to come, and for what is past
+            v_end := pg_stat_get_xact_tuples_returned($name${schema}.{queue_leased}$name$::regclass) + 5000 + 2 * p_most::bigint;
         end if;
-        continue when pg_stat_get_xact_tuples_returned($name${schema}.{queue_leased}$name$::regclass) - v_before > p_most + 20000;
-        in_progress := in_progress
-            + (select count(*)
-                 from (select
-                         from {schema}.{queue} m
-                        where m.status = 1 and m.locked_until > v_span.since and m.locked_until <= v_span.until
-                        limit p_most - in_progress) c);
-        stuck := stuck
-            + (select count(*)
-                 from (select
-                         from {schema}.{queue} m
-                        where m.status = 1 and m.locked_until > v_span.since and m.locked_until <= v_span.until
-                          and m.locked_until <= v_now
-                          and {schema}.windlass_is_stuck(v_now, m.claimed_at, m.locked_until, null)
-                        limit p_most - stuck) c);
+        continue when pg_stat_get_xact_tuples_returned($name${schema}.{queue_leased}$name$::regclass) > v_end;
+        select count(*) as messages,
+               count(*) filter (where {schema}.windlass_is_stuck(v_now, l.claimed_at, l.locked_until, null)) as stuck
+          into v_leased
+          from (select m.claimed_at, m.locked_until
+                  from {schema}.{queue} m
+                 where m.status = 1 and m.locked_until > v_span.since and m.locked_until <= v_span.until
+                 limit case when v_span.until <= v_now then p_most else p_most - in_progress end) l;
+        in_progress := least(in_progress + v_leased.messages, p_most);
+        stuck := least(stuck + v_leased.stuck, p_most);
     end loop;
     failed := (select count(*)
                  from (select from {schema}.{queue} m where m.status = 3 and m.ended_at is not null limit p_most) c);
@@ -79,16 +62,50 @@ begin
 end
 $sql$;
 
+-- How many ready messages of these topics are due, and how many for more than five minutes, at most p_most; and since when the oldest is.
+create or replace function {schema}.{queue_due}(
+    p_topics text[],
+    p_most   integer,
+    p_now    timestamptz default clock_timestamp(),
+    out ready   bigint,
+    out overdue bigint,
+    out oldest  timestamptz
+)
+    language plpgsql
+    stable
+{plan:index}
+as $sql$
+declare
+    v_end  bigint := pg_stat_get_xact_tuples_returned($name${schema}.{queue_ready}$name$::regclass) + 5000 + 2 * p_most::bigint
+                     + 12 * cardinality(p_topics) * cardinality({priorities});
+    v_old  boolean;
+    v_span record;
+    v_due  record;
+begin
+    ready := 0;
+    overdue := 0;
+    for v_span in select s.* from {schema}.windlass_spans(p_now) s where s.until <= p_now loop
+        v_old := v_span.until <= p_now - interval '5 minutes';
+        select d.* into v_due
+          from {schema}.{queue_due_between}(p_topics, v_span.since, v_span.until,
+                                            p_most - case when v_old then overdue else ready end::integer) d;
+        ready := least(ready + v_due.messages, p_most);
+        overdue := overdue + case when v_old then v_due.messages else 0 end;
+        oldest := least(oldest, v_due.oldest);
+        exit when pg_stat_get_xact_tuples_returned($name${schema}.{queue_ready}$name$::regclass) > v_end;
+    end loop;
+end
+$sql$;
+
 -- The topics that have ready messages, and others that were lately worked on, each once. The step to the next topic in the index of the ready ones
--- goes over all entries of a topic of which nothing is left. So topics that are worked on are taken from what is in progress and what ended
--- last, and steps are made between them only.
+-- goes over all entries of a topic of which nothing is left. So topics that are worked on are taken from what ended last, and steps are made
+-- between them only.
 create or replace function {schema}.{queue_topics}() returns text[]
     language plpgsql
     stable
 {plan:order}
 as $sql$
 declare
-    v_now    timestamptz := clock_timestamp();
     v_known  text[];
     v_topics text[];
     v_since  text := '';
@@ -97,9 +114,7 @@ declare
 begin
     v_known := array(
         select distinct w.topic::text collate "C" as known
-          from ((select m.topic from {schema}.{queue} m where m.status = 1 and m.locked_until > v_now limit 100)
-                union all
-                (select m.topic from {schema}.{queue} m where m.status = 2 and m.ended_at is not null order by m.ended_at desc limit 100)
+          from ((select m.topic from {schema}.{queue} m where m.status = 2 and m.ended_at is not null order by m.ended_at desc limit 100)
                 union all
                 (select m.topic from {schema}.{queue} m where m.status = 3 and m.ended_at is not null order by m.ended_at desc limit 100)) w
          order by known);
@@ -132,8 +147,8 @@ begin
 end
 $sql$;
 
--- How many ready messages of these topics became or become due after p_since and up to p_until, at most p_most, and when the first
--- of them does.
+-- How many ready messages of these topics became or become due after p_since and up to p_until, at most p_most, which may be none, and when
+-- the first of them does.
 create or replace function {schema}.{queue_due_between}(
     p_topics text[],
     p_since  timestamptz,
@@ -158,7 +173,7 @@ begin
                                    and m.next_attempt_at > p_since and m.next_attempt_at <= p_until
                                  limit p_most) f
                           limit p_most) c);
-    if messages > 0 then
+    if messages > 0 or p_most = 0 then -- else the same entries would be gone over again, to find nothing
         oldest := (select min(f.next_attempt_at)
                      from unnest(p_topics) as t (topic)
                     cross join unnest({priorities}) as level (priority)
@@ -218,7 +233,7 @@ begin
       from ((select m.* from {schema}.{queue_listed} m where m.status = 1 order by m.locked_until limit p_most)
             union all
             select r.*
-              from (select distinct {schema}.{queue_ready_topics}()) as t (topic)
+              from unnest({schema}.{queue_topics}()) as t (topic)
              cross join lateral (
                    select m.*
                      from {schema}.{queue_listed} m
@@ -252,6 +267,8 @@ create or replace function {schema}.{queue_totals}(p_most integer default 1000) 
 {plan:order}
     set lock_timeout = '1s'
 as $sql$
+declare
+    v_now timestamptz := clock_timestamp();
 begin
     perform {schema}.windlass_check_most(p_most);
     return query
@@ -262,9 +279,11 @@ begin
           from step
          where step.topic is not null),
     pending as (
-        select t.topic::varchar, d.messages
-          from (select distinct {schema}.{queue_ready_topics}()) as t (topic)
-         cross join lateral {schema}.{queue_due_between}(array[t.topic], '-infinity', 'infinity', p_most) d),
+        select t.topic::varchar, least(d.ready + l.messages, p_most) as messages
+          from unnest({schema}.{queue_topics}()) as t (topic)
+         cross join lateral {schema}.{queue_due}(array[t.topic], p_most, v_now) d
+         cross join lateral {schema}.{queue_due_between}(array[t.topic], v_now, 'infinity', p_most) l
+         where d.ready + l.messages > 0),
     seen as (
         (select m.topic::varchar, m.status::integer, m.retry_count::integer
            from {schema}.{queue} m where m.status = 1 order by m.locked_until limit p_most)
