@@ -5,10 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.windlass.Windlass;
-import dev.windlass.base.WindlassOptions;
 import dev.windlass.embedded.EmbeddedPostgres;
-import dev.windlass.outbox.OutboxEntry;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.InetAddress;
@@ -19,7 +16,6 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -103,7 +99,6 @@ final class ServeHttpTest {
     /** A name that nobody shows makes a rule that never fires, and a panel that stays empty. */
     @Test
     void alertsAndDashboardAskForWhatAScrapeShows() throws Exception {
-        deadLetter();
         await().until(() -> get("/metrics").body().contains("windlass_queue_ready"));
         await().until(() -> get("/metrics").body().contains("windlass_handled_seconds_count"));
         String scrape = get("/metrics").body();
@@ -130,15 +125,6 @@ final class ServeHttpTest {
     private static Path root() {
         Path here = Path.of("").toAbsolutePath();
         return Files.exists(here.resolve("deploy")) ? here : Objects.requireNonNull(here.getParent());
-    }
-
-    /** Of a topic that no node of this schema handles it would never be one. */
-    private static void deadLetter() throws SQLException {
-        try (Windlass windlass = Windlass.on(SERVER.dataSource())
-                .options(WindlassOptions.defaults().withSchemaName("http_test"))
-                .start()) {
-            windlass.outbox().enqueue(OutboxEntry.of("nobody", "x"));
-        }
     }
 
     @Test

@@ -126,6 +126,7 @@ public final class WindlassMetrics implements WindlassListener {
         meters.gauge("active.leases", tags, event.activeLeases());
         meters.gauge("windlass.outage", tags, 0); // it has just answered
         meters.count("windlass.leases.lost", tags, 0);
+        meters.count("windlass.leases.refused", tags, 0);
         event.inHand()
                 .forEach(
                         (queue, count) -> meters.gauge("windlass.in.hand", tags.and("queue", queue.toString()), count));
