@@ -45,18 +45,19 @@ final class Meters {
                 .record((double) messages);
     }
 
-    /** With a histogram, so that percentiles over several nodes can be computed. Returns whether it is new. */
-    boolean timer(String name, Tags tags, Duration took) {
-        int before = known.size();
-        ((Timer) get(
-                        name,
-                        tags,
-                        () -> Timer.builder(name)
-                                .tags(tags)
-                                .serviceLevelObjectives(BUCKETS)
-                                .register(registry)))
-                .record(took);
-        return known.size() > before;
+    void time(String name, Tags tags, Duration took) {
+        timer(name, tags).record(took);
+    }
+
+    /** With a histogram, so that percentiles over several nodes can be computed. */
+    Timer timer(String name, Tags tags) {
+        return (Timer) get(
+                name,
+                tags,
+                () -> Timer.builder(name)
+                        .tags(tags)
+                        .serviceLevelObjectives(BUCKETS)
+                        .register(registry));
     }
 
     private static final Duration[] BUCKETS = {

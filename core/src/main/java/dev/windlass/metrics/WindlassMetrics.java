@@ -7,7 +7,10 @@ import dev.windlass.health.QueueMeasure;
 import dev.windlass.internal.support.Require;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
 
 /**
  * Counters, timers and gauges of one Windlass or of a fleet.
@@ -21,6 +24,12 @@ public final class WindlassMetrics implements WindlassListener {
 
     private final Meters meters;
     private final Names topics;
+    private final Map<Handlers, Timers> handlers = new HashMap<>();
+
+    /** Runs of handlers that are timed together. */
+    private record Handlers(String store, QueueKind queue, String topic, WindlassEvent.Ending ending) {}
+
+    private record Timers(Timer latency, Timer handled) {}
 
     public WindlassMetrics(MeterRegistry registry) {
         this(registry, MOST_TOPICS);
@@ -48,14 +57,26 @@ public final class WindlassMetrics implements WindlassListener {
         }
     }
 
-    /** Once for each message: all the others are rare beside it. */
+    /** Once for each message, and so looked up by what the event has: to make tags would take longer than all the rest. */
     private void handled(WindlassEvent.Handled event) {
-        Tags tags = topic(event, event.topic());
-        if (meters.timer("windlass.latency", tags, event.waited())) {
-            meters.count("windlass.retried", tags, 0); // an alert on growth needs to have seen a zero
-            meters.count("windlass.dead.letters", tags, 0);
+        Handlers key = new Handlers(event.store(), event.queue(), topics.bounded(event.topic()), event.ending());
+        Timers timers = handlers.get(key);
+        if (timers == null) {
+            timers = timers(event);
+            handlers.put(key, timers);
         }
-        meters.timer("windlass.handled", tags.and("ending", event.ending().toString()), event.took());
+        timers.latency.record(event.waited());
+        timers.handled.record(event.took());
+    }
+
+    private Timers timers(WindlassEvent.Handled event) {
+        Tags tags = topic(event, event.topic());
+        meters.count("windlass.retried", tags, 0); // an alert on growth needs to have seen a zero
+        meters.count("windlass.dead.letters", tags, 0);
+        return new Timers(
+                meters.timer("windlass.latency", tags),
+                meters.timer(
+                        "windlass.handled", tags.and("ending", event.ending().toString())));
     }
 
     private void queue(WindlassEvent.OfQueue event) {
@@ -91,13 +112,13 @@ public final class WindlassMetrics implements WindlassListener {
         Tags tags = Tags.of("store", event.store());
         if (event instanceof WindlassEvent.TimersHandedOff it) {
             meters.count("windlass.timers.handed.off", tags, it.timers());
-            meters.timer("windlass.timers.late", tags, it.late());
+            meters.time("windlass.timers.late", tags, it.late());
         } else if (event instanceof WindlassEvent.JobRunCreated) {
             meters.count("windlass.job.runs.created", tags, 1);
         } else if (event instanceof WindlassEvent.JobRunEnded it) {
             meters.count("windlass.job.runs.ended", tags.and("outcome", it.done() ? "done" : "failed"), 1);
         } else if (event instanceof WindlassEvent.LeaseAcquired it) {
-            meters.timer("windlass.leases.acquired", tags, it.waited());
+            meters.time("windlass.leases.acquired", tags, it.waited());
         } else if (event instanceof WindlassEvent.LeaseRefused) {
             meters.count("windlass.leases.refused", tags, 1);
         } else if (event instanceof WindlassEvent.LeaseRenewed) {
@@ -114,6 +135,7 @@ public final class WindlassMetrics implements WindlassListener {
         } else if (event instanceof WindlassEvent.ConnectionsExhausted) {
             meters.count("windlass.connections.exhausted", tags, 1);
         } else if (event instanceof WindlassEvent.StoreRemoved it && !it.replacement()) {
+            handlers.keySet().removeIf(key -> key.store.equals(it.store()));
             meters.forget(it.store());
         }
     }
