@@ -20,6 +20,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
@@ -105,7 +106,8 @@ final class NodeHealth implements Health {
         boolean valid = answering.once(
                 connection -> connection.isValid((int) options.timeout().toSeconds() + 1));
         return valid
-                ? HealthFinding.healthy("it answers after " + InWords.of(Duration.ofNanos(System.nanoTime() - start)))
+                ? HealthFinding.healthy(
+                        String.format(Locale.ROOT, "it answers after %.1f ms", (System.nanoTime() - start) / 1e6))
                 : HealthFinding.unhealthy("it does not answer");
     }
 
