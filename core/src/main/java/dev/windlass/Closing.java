@@ -41,6 +41,7 @@ final class Closing {
     /** How much of the time is left, at least, to write on other connections what hangs on one. */
     private static final Duration LAST_TRY = Duration.ofSeconds(1);
 
+    private final MinuteByMinute minutes;
     private final String name;
     private final Node node;
     private final Loop starter;
@@ -58,6 +59,7 @@ final class Closing {
      * @param starter of a start that may be under way
      */
     Closing(FeatureNodes nodes, Loop starter) {
+        this.minutes = nodes.minutes();
         this.name = nodes.database.name();
         this.node = nodes.node;
         this.starter = starter;
@@ -70,6 +72,7 @@ final class Closing {
     /** An interrupt ends the grace period, not the orderly end. Returns whether there was one. */
     boolean run(Deadline graceEnds) {
         starter.askToStop();
+        minutes.askToStop();
         node.lookout().askToStop();
         schedule.askToStop();
         leases.askLeadersToStop();

@@ -106,6 +106,10 @@ final class FeatureNodes {
         return measuring;
     }
 
+    MinuteByMinute minutes() {
+        return minutes;
+    }
+
     private Measuring measuring(WindlassBuilder builder) {
         String outboxTable = builder.outbox.tableName();
         List<Measuring.Measured> queues = new ArrayList<>();

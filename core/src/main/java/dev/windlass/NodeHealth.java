@@ -31,8 +31,8 @@ final class NodeHealth implements Health {
     static final Set<String> NAMES = Set.of(
             "database", "schema", "loops", "lease renewal", "stuck work", "backlog", "overdue timers", "throughput");
 
-    /** Every call of a loop is given up long before. */
-    private static final Duration HANGS = Duration.ofMinutes(5);
+    /** Every call of a loop is given up after a minute, and no step makes more than a few; only a login may take longer. */
+    private static final Duration HANGS = Duration.ofMinutes(15);
 
     private static final int FAILS_THROUGHOUT = 5;
 
@@ -126,6 +126,9 @@ final class NodeHealth implements Health {
         List<Loop.State> failing = states.stream()
                 .filter(state -> state.failures() >= FAILS_THROUGHOUT)
                 .toList();
+        if (!hanging.isEmpty() && nodes.database.isAway()) {
+            return HealthFinding.degraded(names(hanging) + " waits for the database, which is away");
+        }
         if (!hanging.isEmpty()) {
             return HealthFinding.unhealthy(
                     names(hanging) + " for more than " + InWords.of(HANGS) + " without an end; a restart may help");

@@ -11,7 +11,7 @@ package dev.windlass.event;
  * });
  * }</pre>
  *
- * <p>What it throws is logged once, and it hears the next event all the same. While it is busy, events wait for it, some ten thousand of
+ * <p>What it throws is logged once, and it hears the next event all the same. While it is busy, events wait for it, fifty thousand of
  * them; those that come after that are left out, which is logged, too.
  */
 @FunctionalInterface

@@ -23,8 +23,14 @@ public record HealthOptions(
         int overdueUnhealthy,
         int stuckUnhealthy) {
 
+    /** Counting goes that far, and takes as long. */
+    private static final int MOST = 1_000_000;
+
     public HealthOptions {
         Require.positive("time-out", timeout);
+        if (timeout.toMillis() < 1 || timeout.compareTo(Duration.ofHours(1)) > 0) {
+            throw new IllegalArgumentException("expected a time-out from 1 ms to an hour, got " + timeout);
+        }
         Require.notNegative("time of the cache", cacheFor);
         ordered("backlog", backlogDegraded, backlogUnhealthy);
         ordered("overdue timers", overdueDegraded, overdueUnhealthy);
@@ -32,9 +38,10 @@ public record HealthOptions(
     }
 
     private static void ordered(String what, int degraded, int unhealthy) {
-        if (degraded < 0 || unhealthy < degraded) {
+        if (degraded < 0 || unhealthy < degraded || unhealthy > MOST) {
             throw new IllegalArgumentException("expected thresholds of the " + what
-                    + " that are not negative, the unhealthy one not below the degraded one, got " + degraded + " and "
+                    + " that are not negative, the unhealthy one not below the degraded one and at most " + MOST
+                    + ", got " + degraded + " and "
                     + unhealthy);
         }
     }

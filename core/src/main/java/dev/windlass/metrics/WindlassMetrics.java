@@ -17,7 +17,7 @@ import java.util.Map;
  *
  * <p>Every meter has the tag {@code store}; those of a queue have {@code queue}, and where it matters {@code topic}. The number of topics is
  * bounded: those beyond it share the topic {@code other}. Gauges come from one bounded query a minute and store, not from scrapes. See
- * docs/metrics.md for all names.
+ * docs/monitoring.md for all names.
  */
 public final class WindlassMetrics implements WindlassListener {
     private static final int MOST_TOPICS = 200;

@@ -206,6 +206,7 @@ final class EventsTest {
         }
         eventually().until(() -> database.count("status = 2") == 100);
         assertThat(handled).hasValue(100);
+        never.countDown();
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.windlass.Child;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
+import dev.windlass.base.QueueKind;
 import dev.windlass.inbox.InboxEntry;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.schedule.TimerEntry;
@@ -118,5 +119,42 @@ final class TracingTest {
         UUID second = windlass.outbox().enqueue(OutboxEntry.of("a", "x")).value();
         eventually().until(() -> seen.size() == 2);
         assertThat(seen).containsExactly(first + " c", second + " null");
+    }
+
+    /** Throws before and after the handler, calls it twice, or not at all. */
+    @Test
+    void aTracingThatMisbehavesCostsNoMessageAnAttemptAndHandlesNoneTwice() {
+        Queue<String> handled = new ConcurrentLinkedQueue<>();
+        Tracing wild = new Tracing() {
+            @Override
+            public Map<String, String> written(QueueKind queue, String topic, Map<String, String> headers) {
+                throw new IllegalStateException("no trace today");
+            }
+
+            @Override
+            public void handled(Received received, Work handler) throws Exception {
+                switch (received.topic()) {
+                    case "before" -> throw new IllegalStateException("before");
+                    case "after" -> {
+                        handler.run();
+                        throw new AssertionError("after");
+                    }
+                    case "twice" -> {
+                        handler.run();
+                        handler.run();
+                    }
+                    default -> {}
+                }
+            }
+        };
+        List<String> topics = List.of("before", "after", "twice", "never");
+        var builder = database.windlass().tracing(wild);
+        topics.forEach(topic -> builder.outboxHandler(topic, message -> handled.add(topic)));
+        Windlass windlass = database.start(builder);
+        topics.forEach(topic -> windlass.outbox().enqueue(OutboxEntry.of(topic, "x")));
+
+        eventually().until(() -> database.count("status = 2") == 4);
+        assertThat(database.count("retry_count > 0")).isZero();
+        assertThat(handled).containsExactlyInAnyOrderElementsOf(topics);
     }
 }

@@ -23,6 +23,12 @@ final class HealthServlet extends HttpServlet {
         this.question = question;
     }
 
+    /** It would echo what a proxy has added. */
+    @Override
+    protected void doTrace(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        response.sendError(HttpServletResponse.SC_METHOD_NOT_ALLOWED);
+    }
+
     @Override
     protected void doGet(HttpServletRequest request, HttpServletResponse response) throws IOException {
         HealthReport report = question.get();

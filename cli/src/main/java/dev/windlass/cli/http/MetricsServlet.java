@@ -19,6 +19,12 @@ final class MetricsServlet extends HttpServlet {
         this.registry = registry;
     }
 
+    /** It would echo what a proxy has added. */
+    @Override
+    protected void doTrace(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        response.sendError(HttpServletResponse.SC_METHOD_NOT_ALLOWED);
+    }
+
     @Override
     protected void doGet(HttpServletRequest request, HttpServletResponse response) throws IOException {
         boolean open = Optional.ofNullable(request.getHeader("Accept"))

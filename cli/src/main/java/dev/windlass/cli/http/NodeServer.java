@@ -15,7 +15,8 @@ import org.eclipse.jetty.util.thread.QueuedThreadPool;
 
 /** Answers /health, /health/live, /health/ready and /metrics. */
 public final class NodeServer implements AutoCloseable {
-    private static final int MOST_THREADS = 8;
+    /** While the database hangs, each question about it holds one for some seconds, and liveness has to be answered all the same. */
+    private static final int MOST_THREADS = 64;
 
     private final Server server;
     private final ServerConnector connector;

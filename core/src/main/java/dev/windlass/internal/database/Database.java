@@ -132,6 +132,11 @@ public final class Database {
         return name;
     }
 
+    /** Whether the last that was heard of it is that it is away. */
+    public boolean isAway() {
+        return availability.isAway();
+    }
+
     /** What identifies it in events, whoever of its users it is. */
     public String store() {
         return store;

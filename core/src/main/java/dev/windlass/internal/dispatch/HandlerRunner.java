@@ -226,7 +226,7 @@ final class HandlerRunner<M> {
             if (database.tracing() == Tracing.NONE) {
                 handler.run();
             } else {
-                database.tracing().handled(received(attempt, id, origin), handler);
+                new TracedWork(database.name(), handler).run(database.tracing(), received(attempt, id, origin));
             }
         } finally {
             MDC.remove(MESSAGE);
@@ -293,7 +293,9 @@ final class HandlerRunner<M> {
     void giveUp(Attempt<M> attempt, Result result) {
         part(attempt);
         inHand.detach(attempt, result).ifPresent(effect -> {
-            completer.add(attempt, attempt.handling.outcome(result, attempt.claimed.retryCount(), effect));
+            Outcome outcome = attempt.handling.outcome(result, attempt.claimed.retryCount(), effect);
+            completer.add(attempt, outcome);
+            events.handled(attempt.claimed, outcome, attempt.heldBeforeStart(), attempt.runningFor(System.nanoTime()));
             if (effect.isChange()) {
                 circuitChanged.run();
             }

@@ -33,6 +33,7 @@ final class ListenerLine {
     private final Thread thread;
     private volatile boolean lying;
     private volatile boolean closed;
+    private volatile boolean givenUp;
     private boolean blamed;
 
     ListenerLine(WindlassListener listener) {
@@ -80,7 +81,7 @@ final class ListenerLine {
 
     private void run() {
         int inVain = 0;
-        while (!closed || !waiting.isEmpty()) {
+        while (!closed || !(givenUp || waiting.isEmpty())) {
             int told = tellAll();
             inVain = told > 0 ? 0 : inVain + 1;
             if (inVain < LOOKS_IN_VAIN) {
@@ -102,7 +103,7 @@ final class ListenerLine {
 
     private int tellAll() {
         int told = 0;
-        for (WindlassEvent event; (event = waiting.poll()) != null; told++) {
+        for (WindlassEvent event; !givenUp && (event = waiting.poll()) != null; told++) {
             size.decrementAndGet();
             tell(event);
         }
@@ -117,7 +118,6 @@ final class ListenerLine {
         try {
             listener.on(event);
         } catch (Throwable e) {
-            Thread.interrupted(); // what it may have left behind
             if (!blamed) {
                 blamed = true;
                 log.error(
@@ -126,6 +126,8 @@ final class ListenerLine {
                         event.getClass().getSimpleName(),
                         e);
             }
+        } finally {
+            Thread.interrupted(); // what it may have left behind would let this thread never rest
         }
     }
 
@@ -144,5 +146,6 @@ final class ListenerLine {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+        givenUp = true;
     }
 }

@@ -166,7 +166,6 @@ public final class StoreSet<T> {
                     "[{}] is not a store any more; it is closed when its handlers have finished",
                     opened.store().id());
             closeLater(opened);
-            events.tell(new WindlassEvent.StoreRemoved(opened.store().id(), false));
         }
     }
 
@@ -183,6 +182,8 @@ public final class StoreSet<T> {
         } finally {
             Thread.interrupted(); // meant for what has been closed
             opened.source.close();
+            String id = opened.store().id();
+            events.tell(new WindlassEvent.StoreRemoved(id, entries.containsKey(id)));
             underWay.closed(opened);
         }
     }
@@ -287,9 +288,6 @@ public final class StoreSet<T> {
         }
         if (toClose != null) {
             closeLater(toClose);
-        }
-        if (taken && toClose != null) {
-            events.tell(new WindlassEvent.StoreRemoved(store.id(), true));
         }
         if (taken) {
             events.tell(new WindlassEvent.StoreAdded(store.id()));

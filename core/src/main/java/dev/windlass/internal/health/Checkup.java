@@ -30,8 +30,10 @@ public final class Checkup {
             return known;
         }
         HealthReport found = ask();
-        last = found;
-        lastAt = System.nanoTime();
+        if (!Thread.currentThread().isInterrupted()) { // else not all have had their time to answer
+            last = found;
+            lastAt = System.nanoTime();
+        }
         return found;
     }
 

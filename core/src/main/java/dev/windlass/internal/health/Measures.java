@@ -12,6 +12,9 @@ public final class Measures {
     /** Who asks all the time gives the database a thirtieth of its time to do, at most. */
     private static final int PAUSE_FACTOR = 30;
 
+    private static final Duration QUICK = Duration.ofMillis(100);
+    private static final Duration LONGEST = Duration.ofMinutes(1);
+
     private final Measuring queues;
     private final int most;
     private final Duration validFor;
@@ -38,8 +41,16 @@ public final class Measures {
         List<QueueMeasure> found = queues.measure(most);
         last = found;
         lastAt = System.nanoTime();
-        valid = max(validFor, Duration.ofNanos(lastAt - start).multipliedBy(PAUSE_FACTOR));
+        valid = max(validFor, pauseAfter(Duration.ofNanos(lastAt - start)));
         return found;
+    }
+
+    private static Duration pauseAfter(Duration took) {
+        if (took.compareTo(QUICK) < 0) {
+            return Duration.ZERO;
+        }
+        Duration pause = took.multipliedBy(PAUSE_FACTOR);
+        return pause.compareTo(LONGEST) < 0 ? pause : LONGEST;
     }
 
     private static Duration max(Duration a, Duration b) {

@@ -285,9 +285,19 @@ public abstract class QueueStore<M> implements WorkStore<M> {
         return row.getString("id");
     }
 
+    /** Tracing is users' code: what it throws costs no message. */
+    private Map<String, String> traced(QueueKind kind, String topic, Map<String, String> headers) {
+        try {
+            return database.tracing().written(kind, topic, headers);
+        } catch (RuntimeException e) {
+            log.debug("[{}] tracing failed; the message is written without its context", database.name(), e);
+            return headers;
+        }
+    }
+
     /** Headers as they are stored, with the context of the trace in which they are written. */
     protected final @Nullable String headers(QueueKind kind, String topic, Map<String, String> headers) {
-        return Headers.write(database.tracing().written(kind, topic, headers));
+        return Headers.write(traced(kind, topic, headers));
     }
 
     /** What can be told of the reason why a row cannot be read, without any of its content. */

@@ -130,4 +130,21 @@ final class ListenerLineTest {
         assertThat(to(event -> {}).and(Listeners.NONE).areHeard()).isTrue();
         assertThat(Listeners.NONE.and(to(heard::add)).areHeard()).isTrue();
     }
+
+    @Test
+    void aSlowOneHearsNoMoreAfterItsTimeIsUp() throws Exception {
+        CountDownLatch goOn = new CountDownLatch(1);
+        Thread[] thread = new Thread[1];
+        Listeners listeners = to(event -> {
+            thread[0] = Thread.currentThread();
+            heard.add(event);
+            goOn.await();
+        });
+        events(0, 10).forEach(listeners::tell);
+        eventually().until(() -> heard.size() == 1);
+        listeners.close();
+        goOn.countDown();
+        thread[0].join();
+        assertThat(heard).hasSize(1);
+    }
 }

@@ -1,0 +1,64 @@
+package dev.windlass.internal.dispatch;
+
+import dev.windlass.trace.Tracing;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs a handler inside of users' tracing, once, whatever the tracing does: one that throws, or does not call it, or calls it twice, costs no
+ * message an attempt, and handles none twice.
+ */
+final class TracedWork implements Tracing.Work {
+    private static final Logger log = LoggerFactory.getLogger(Tracing.class);
+    private static volatile boolean told;
+
+    private final String store;
+    private final Tracing.Work handler;
+    private boolean ran;
+    private @Nullable Throwable failure;
+
+    TracedWork(String store, Tracing.Work handler) {
+        this.store = store;
+        this.handler = handler;
+    }
+
+    void run(Tracing tracing, Tracing.Received received) throws Exception {
+        try {
+            tracing.handled(received, this);
+        } catch (Throwable e) {
+            tell(e);
+        }
+        if (!ran) {
+            run();
+        }
+        if (failure instanceof Error error) {
+            throw error;
+        }
+        if (failure instanceof Exception exception) {
+            throw exception;
+        }
+    }
+
+    /** What the handler throws goes through the tracing, which may want to know of it. */
+    @Override
+    public void run() throws Exception {
+        if (ran) {
+            return;
+        }
+        ran = true;
+        try {
+            handler.run();
+        } catch (Throwable e) {
+            failure = e;
+            throw e;
+        }
+    }
+
+    private void tell(Throwable e) {
+        if (e != failure && !told) {
+            told = true;
+            log.error("[{}] tracing failed; messages are handled all the same, and this is logged only once", store, e);
+        }
+    }
+}
