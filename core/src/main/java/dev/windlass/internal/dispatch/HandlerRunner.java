@@ -226,7 +226,7 @@ final class HandlerRunner<M> {
             if (database.tracing() == Tracing.NONE) {
                 handler.run();
             } else {
-                new TracedWork(database.name(), handler).run(database.tracing(), received(attempt, id, origin));
+                new TracedWork(database, handler).run(database.tracing(), received(attempt, id, origin));
             }
         } finally {
             MDC.remove(MESSAGE);

@@ -1,5 +1,6 @@
 package dev.windlass.internal.dispatch;
 
+import dev.windlass.internal.database.Database;
 import dev.windlass.trace.Tracing;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -13,13 +14,13 @@ final class TracedWork implements Tracing.Work {
     private static final Logger log = LoggerFactory.getLogger(Tracing.class);
     private static volatile boolean told;
 
-    private final String store;
+    private final Database database;
     private final Tracing.Work handler;
     private boolean ran;
     private @Nullable Throwable failure;
 
-    TracedWork(String store, Tracing.Work handler) {
-        this.store = store;
+    TracedWork(Database database, Tracing.Work handler) {
+        this.database = database;
         this.handler = handler;
     }
 
@@ -58,7 +59,10 @@ final class TracedWork implements Tracing.Work {
     private void tell(Throwable e) {
         if (e != failure && !told) {
             told = true;
-            log.error("[{}] tracing failed; messages are handled all the same, and this is logged only once", store, e);
+            log.error(
+                    "[{}] tracing failed; messages are handled all the same, and this is logged only once",
+                    database.name(),
+                    database.safe(e));
         }
     }
 }
