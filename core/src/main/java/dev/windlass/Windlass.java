@@ -16,6 +16,7 @@ import dev.windlass.schedule.Timers;
 import dev.windlass.work.WorkQueue;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -37,23 +38,28 @@ import org.slf4j.LoggerFactory;
 public final class Windlass implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Windlass.class);
 
-    private final FeatureNodes nodes;
-    private final Starting starting;
-    private final NodeHealth health;
+    private final WindlassBuilder builder;
     private final Duration shutdownGrace;
-    private volatile @Nullable Deadline graceEnds;
+    private final Object lifeCycle = new Object();
+    private volatile Life life;
     private volatile @Nullable Thread closer;
-    private final boolean closeOnShutdown;
-    private final Thread hook = new Thread(this::close, "windlass-shutdown");
-    private final AtomicBoolean closed = new AtomicBoolean();
+
+    /** From one start to the end after it. What has ended cannot be woken up; who starts again gets another one. */
+    private final class Life {
+        final FeatureNodes nodes = new FeatureNodes(builder);
+        final Starting starting = new Starting(builder, nodes);
+        final NodeHealth health = new NodeHealth(builder, nodes, starting);
+        final Thread hook = new Thread(Windlass.this::close, "windlass-shutdown");
+        final AtomicBoolean closed = new AtomicBoolean();
+        final AtomicBoolean started = new AtomicBoolean();
+        volatile @Nullable Deadline graceEnds;
+    }
 
     Windlass(WindlassBuilder builder) {
-        nodes = new FeatureNodes(builder);
-        starting = new Starting(builder, nodes);
-        health = new NodeHealth(builder, nodes, starting);
+        this.builder = builder;
         shutdownGrace = builder.options.shutdownGrace();
-        closeOnShutdown = builder.closeOnShutdown;
-        new PoolCheck(builder, nodes).run();
+        life = new Life();
+        new PoolCheck(builder, life.nodes).run();
     }
 
     /** Begins to describe a Windlass on this database. */
@@ -63,37 +69,42 @@ public final class Windlass implements AutoCloseable {
 
     /** The features that were asked for; others are an {@link IllegalStateException}. */
     public Outbox outbox() {
-        return nodes.its(Feature.OUTBOX, nodes.outbox).outbox();
+        return its(Feature.OUTBOX, nodes -> nodes.outbox).outbox();
     }
 
     /** What waits for several messages; a part of the outbox. */
     public Joins joins() {
-        return nodes.its(Feature.OUTBOX, nodes.outbox).joins();
+        return its(Feature.OUTBOX, nodes -> nodes.outbox).joins();
     }
 
     public Leases leases() {
-        return nodes.its(Feature.LEASES, nodes.leases).leases();
+        return its(Feature.LEASES, nodes -> nodes.leases).leases();
     }
 
     public Inbox inbox() {
-        return nodes.its(Feature.INBOX, nodes.inbox).inbox();
+        return its(Feature.INBOX, nodes -> nodes.inbox).inbox();
     }
 
     public WorkQueue workQueue() {
-        return nodes.its(Feature.WORK, nodes.work).queue();
+        return its(Feature.WORK, nodes -> nodes.work).queue();
     }
 
     public Timers timers() {
-        return nodes.its(Feature.SCHEDULE, nodes.schedule).timers();
+        return its(Feature.SCHEDULE, nodes -> nodes.schedule).timers();
     }
 
     public Jobs jobs() {
-        return nodes.its(Feature.SCHEDULE, nodes.schedule).jobs();
+        return its(Feature.SCHEDULE, nodes -> nodes.schedule).jobs();
+    }
+
+    private <N> N its(Feature feature, Function<FeatureNodes, N> part) {
+        FeatureNodes nodes = life.nodes;
+        return nodes.its(feature, part.apply(nodes));
     }
 
     /** Whether this node and its database are well. */
     public Health health() {
-        return health;
+        return life.health;
     }
 
     /**
@@ -108,7 +119,7 @@ public final class Windlass implements AutoCloseable {
      * @throws WindlassException if the transaction cannot be begun or committed
      */
     public <T extends @Nullable Object, X extends Exception> T inTransaction(TransactionalWork<T, X> work) throws X {
-        return nodes.transactions.run(work);
+        return life.nodes.transactions.run(work);
     }
 
     /**
@@ -116,45 +127,62 @@ public final class Windlass implements AutoCloseable {
      * database, which takes about a millisecond longer. For transaction managers that can run something after a commit.
      */
     public void wakeUp() {
-        nodes.committed();
+        life.nodes.committed();
     }
 
-    /** One that will never start is closed. */
-    Windlass start() {
-        try {
-            starting.run();
-        } catch (RuntimeException e) {
-            close();
-            throw e;
-        }
-        if (closeOnShutdown) {
-            Runtime.getRuntime().addShutdownHook(hook);
+    /**
+     * Checks the schema, and begins to work; nothing, if it has begun. One that was closed begins anew: what was asked for then goes on.
+     * Features that were taken from it before still write; those that wait or work (claims, leases, leaders) have to be taken again.
+     *
+     * @throws WindlassException if the schema is missing or does not fit; then it is closed
+     */
+    public Windlass start() {
+        synchronized (lifeCycle) {
+            if (life.closed.get()) {
+                life = new Life();
+            }
+            if (life.started.compareAndSet(false, true)) {
+                begin(life);
+            }
         }
         return this;
     }
 
+    private void begin(Life begun) {
+        try {
+            begun.starting.run();
+        } catch (RuntimeException e) {
+            close();
+            throw e;
+        }
+        if (builder.closeOnShutdown) {
+            Runtime.getRuntime().addShutdownHook(begun.hook);
+        }
+    }
+
     /** Whether the schema has been found and background work, if there is any, has begun. */
     public boolean isRunning() {
-        return starting.isRunning();
+        return life.starting.isRunning();
     }
 
     /**
      * Stops claiming, lets handlers and leaders finish within the grace period, writes outcomes, returns the rest to ready, and
      * releases leases. It takes no more than about two seconds longer than the grace period, also when the database does not
      * answer; what could not be written is logged. Closing twice does nothing. An interrupt that arrives meanwhile ends the grace
-     * period.
+     * period. Messages can still be written, for others to handle.
      */
     @Override
     public void close() {
-        if (closed.compareAndSet(false, true)) {
+        Life ending = life;
+        if (ending.closed.compareAndSet(false, true)) {
             boolean interrupted = Thread.interrupted();
             closer = Thread.currentThread();
             try {
-                interrupted |= stop();
+                interrupted |= end(ending);
             } finally {
                 closer = null;
-                nodes.closeWorkers();
-                removeHook();
+                ending.nodes.closeWorkers();
+                removeHook(ending);
                 if (interrupted) {
                     Thread.currentThread().interrupt();
                 }
@@ -162,34 +190,35 @@ public final class Windlass implements AutoCloseable {
         }
     }
 
-    private boolean stop() {
-        boolean begun = starting.end();
-        Closing closing = new Closing(nodes, starting.loop());
+    private boolean end(Life ending) {
+        boolean begun = ending.starting.end();
+        Closing closing = new Closing(ending.nodes, ending.starting.loop());
+        Deadline graceEnds = ending.graceEnds;
         boolean interrupted = closing.run(graceEnds == null ? inGrace() : graceEnds);
         if (begun) {
-            log.info("[{}] stopped{}", nodes.database.name(), closing.told());
+            log.info("[{}] stopped{}", ending.nodes.database.name(), closing.told());
         }
         return interrupted;
     }
 
     /** Nothing refers to a node that has been closed. */
-    private void removeHook() {
+    private static void removeHook(Life ending) {
         try {
-            Runtime.getRuntime().removeShutdownHook(hook);
+            Runtime.getRuntime().removeShutdownHook(ending.hook);
         } catch (IllegalStateException e) {
-            log.debug("[{}] the process is ending", nodes.database.name());
+            log.debug("[{}] the process is ending", ending.nodes.database.name());
         }
     }
 
     /** Takes nothing more, and the grace period begins. Waits for nothing; {@link #close} does. */
     void stopClaiming() {
-        graceEnds = inGrace();
-        nodes.stopClaiming();
+        life.graceEnds = inGrace();
+        life.nodes.stopClaiming();
     }
 
     /** Ends the grace period of a close that is under way, or is still to come. */
     void endGrace() {
-        graceEnds = Deadline.in(MonotonicClock.system(), Duration.ZERO);
+        life.graceEnds = Deadline.in(MonotonicClock.system(), Duration.ZERO);
         Thread closing = closer;
         if (closing != null) {
             closing.interrupt();

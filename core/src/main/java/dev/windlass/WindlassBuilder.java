@@ -1,5 +1,6 @@
 package dev.windlass;
 
+import dev.windlass.base.AmbientTransactions;
 import dev.windlass.base.Feature;
 import dev.windlass.base.HandlerOptions;
 import dev.windlass.base.MonotonicClock;
@@ -54,6 +55,9 @@ public final class WindlassBuilder {
 
     @Nullable
     DataSource background;
+
+    @Nullable
+    AmbientTransactions ambient;
 
     WindlassOptions options = WindlassOptions.defaults();
     OutboxOptions outbox = OutboxOptions.defaults();
@@ -218,6 +222,15 @@ public final class WindlassBuilder {
     /** Tells what happens; several can listen. In a fleet, {@link FleetBuilder#listener} hears all stores on one thread. */
     public WindlassBuilder listener(WindlassListener listener) {
         listeners.add(Require.present("listener", listener));
+        return this;
+    }
+
+    /**
+     * The transactions of the framework that the program lives in. What is written without naming a connection joins the one that the
+     * caller is in, and {@link Windlass#inTransaction} and handlers in a transaction begin one of them.
+     */
+    public WindlassBuilder transactions(AmbientTransactions transactions) {
+        this.ambient = Require.present("ambient transactions", transactions);
         return this;
     }
 
@@ -397,8 +410,9 @@ public final class WindlassBuilder {
     }
 
     Database database(DataSource source, Events told) {
-        return new Database(source, new PostgresDialect(), options.schemaName(), name, told, tracing)
+        return new Database(source, new PostgresDialect(), options.schemaName(), name, told, tracing, ambient)
                 .allowingAutoCommit(options.autoCommitAllowed())
+                .requiringTransactions(options.transactionRequired())
                 .retryingBy(options.callRetries());
     }
 
@@ -428,12 +442,22 @@ public final class WindlassBuilder {
      * @throws WindlassException if the schema is missing or does not fit, or typed handlers have no codec
      */
     public Windlass start() {
+        return build().start();
+    }
+
+    /**
+     * The same without beginning: messages can be written, and nothing is handled until it is {@linkplain Windlass#start started}. For
+     * containers, which give it to others before all is ready. It has to be closed, too.
+     *
+     * @throws WindlassException if typed handlers have no codec
+     */
+    public Windlass build() {
         forms.check();
         need(Feature.OUTBOX, outboxHandlers.isEmpty());
         need(Feature.INBOX, inboxHandlers.isEmpty());
         need(Feature.WORK, workHandlers.isEmpty());
         need(Feature.SCHEDULE, jobs.isEmpty() && ownJobs.isEmpty());
-        return new Windlass(this).start();
+        return new Windlass(this);
     }
 
     private void need(Feature feature, boolean unused) {

@@ -55,6 +55,7 @@ final class DefaultsTest {
                         node,
                         false,
                         false,
+                        false,
                         new RetryPolicy(4, Duration.ofMillis(60), Duration.ofMillis(300), 0.4)));
     }
 

@@ -18,6 +18,8 @@ import java.time.Duration;
  * @param nodeName what is stored as the node that processed a message, up to 100 characters
  * @param autoCommitAllowed whether methods with a connection take one that commits each statement by itself; off by default,
  *     because a message is then written whatever becomes of the change it speaks of
+ * @param transactionRequired whether messages, timers and work items are refused outside of a transaction, because then nothing makes
+ *     them one with the change they speak of; off by default
  * @param retriesAsWarnings whether failed attempts are logged as warnings if they are tried again; otherwise all are errors
  * @param callRetries how often a call of the database is tried after a deadlock or a lost connection, and with what pauses; for two
  *     seconds at most
@@ -31,6 +33,7 @@ public record WindlassOptions(
         Duration shutdownGrace,
         String nodeName,
         boolean autoCommitAllowed,
+        boolean transactionRequired,
         boolean retriesAsWarnings,
         RetryPolicy callRetries) {
 
@@ -53,6 +56,7 @@ public record WindlassOptions(
                 NodeName.ofThisProcess(),
                 false,
                 false,
+                false,
                 RetryPolicy.ofCalls());
     }
 
@@ -66,6 +70,7 @@ public record WindlassOptions(
                 shutdownGrace,
                 nodeName,
                 autoCommitAllowed,
+                transactionRequired,
                 retriesAsWarnings,
                 callRetries);
     }
@@ -80,6 +85,7 @@ public record WindlassOptions(
                 shutdownGrace,
                 nodeName,
                 autoCommitAllowed,
+                transactionRequired,
                 retriesAsWarnings,
                 callRetries);
     }
@@ -94,6 +100,7 @@ public record WindlassOptions(
                 shutdownGrace,
                 nodeName,
                 autoCommitAllowed,
+                transactionRequired,
                 retriesAsWarnings,
                 callRetries);
     }
@@ -108,6 +115,7 @@ public record WindlassOptions(
                 shutdownGrace,
                 nodeName,
                 autoCommitAllowed,
+                transactionRequired,
                 retriesAsWarnings,
                 callRetries);
     }
@@ -122,6 +130,7 @@ public record WindlassOptions(
                 shutdownGrace,
                 nodeName,
                 autoCommitAllowed,
+                transactionRequired,
                 retriesAsWarnings,
                 callRetries);
     }
@@ -136,6 +145,7 @@ public record WindlassOptions(
                 shutdownGrace,
                 nodeName,
                 autoCommitAllowed,
+                transactionRequired,
                 retriesAsWarnings,
                 callRetries);
     }
@@ -150,6 +160,7 @@ public record WindlassOptions(
                 shutdownGrace,
                 nodeName,
                 autoCommitAllowed,
+                transactionRequired,
                 retriesAsWarnings,
                 callRetries);
     }
@@ -164,6 +175,22 @@ public record WindlassOptions(
                 shutdownGrace,
                 nodeName,
                 autoCommitAllowed,
+                transactionRequired,
+                retriesAsWarnings,
+                callRetries);
+    }
+
+    public WindlassOptions withTransactionRequired(boolean transactionRequired) {
+        return new WindlassOptions(
+                schemaName,
+                ensureSchema,
+                backgroundWorkers,
+                maxPollingInterval,
+                wakeUp,
+                shutdownGrace,
+                nodeName,
+                autoCommitAllowed,
+                transactionRequired,
                 retriesAsWarnings,
                 callRetries);
     }
@@ -178,6 +205,7 @@ public record WindlassOptions(
                 shutdownGrace,
                 nodeName,
                 autoCommitAllowed,
+                transactionRequired,
                 retriesAsWarnings,
                 callRetries);
     }
@@ -192,6 +220,7 @@ public record WindlassOptions(
                 shutdownGrace,
                 nodeName,
                 autoCommitAllowed,
+                transactionRequired,
                 retriesAsWarnings,
                 callRetries);
     }

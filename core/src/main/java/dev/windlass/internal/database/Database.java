@@ -1,5 +1,6 @@
 package dev.windlass.internal.database;
 
+import dev.windlass.base.AmbientTransactions;
 import dev.windlass.base.RetryPolicy;
 import dev.windlass.base.WindlassException;
 import dev.windlass.internal.event.Events;
@@ -28,6 +29,8 @@ public final class Database {
     /** As the standard has it. */
     private static final String CANNOT_CONNECT = "08001";
 
+    private static final String TRANSACTION_REQUIRED = "25P01";
+
     /** An exhausted pool answers only after its own time-out; the caller must not wait for several of them. */
     private static final long TRY_NANOS = Duration.ofSeconds(2).toNanos();
 
@@ -45,19 +48,27 @@ public final class Database {
     private final String name;
     private final int answerMillis;
     private final boolean autoCommitAllowed;
+    private final boolean transactionRequired;
     private final RetryPolicy retries;
     private final OpenCalls calls;
     private final Later later;
 
     public Database(DataSource dataSource, Dialect dialect, String schema, String name) {
-        this(dataSource, dialect, schema, name, Events.NONE, Tracing.NONE);
+        this(dataSource, dialect, schema, name, Events.NONE, Tracing.NONE, null);
     }
 
     /**
      * @param name identifies this store in logs, errors and events
+     * @param ambient the transactions of the framework that the program lives in, if there is one
      */
     public Database(
-            DataSource dataSource, Dialect dialect, String schema, String name, Events events, Tracing tracing) {
+            DataSource dataSource,
+            Dialect dialect,
+            String schema,
+            String name,
+            Events events,
+            Tracing tracing,
+            @Nullable AmbientTransactions ambient) {
         this.dataSource = dataSource;
         this.dialect = dialect;
         this.schema = schema;
@@ -65,10 +76,11 @@ public final class Database {
         this.events = events;
         this.tracing = tracing;
         this.availability = new Availability(name, events);
-        this.transactions = new OpenTransactions(dialect);
+        this.transactions = new OpenTransactions(dialect, ambient);
         this.name = name;
         this.answerMillis = 0;
         this.autoCommitAllowed = false;
+        this.transactionRequired = false;
         this.retries = RetryPolicy.ofCalls();
         this.later = Later.NEVER;
         this.calls = new OpenCalls();
@@ -80,6 +92,7 @@ public final class Database {
             String name,
             int answerMillis,
             boolean autoCommitAllowed,
+            boolean transactionRequired,
             RetryPolicy retries,
             OpenCalls calls,
             Later later) {
@@ -94,6 +107,7 @@ public final class Database {
         this.name = name;
         this.answerMillis = answerMillis;
         this.autoCommitAllowed = autoCommitAllowed;
+        this.transactionRequired = transactionRequired;
         this.retries = retries;
         this.calls = calls;
         this.later = later;
@@ -105,27 +119,40 @@ public final class Database {
      * {@link #end} are about these calls alone.
      */
     public Database answeringWithin(Duration time) {
-        return new Database(this, name, (int) time.toMillis(), autoCommitAllowed, retries, new OpenCalls(), later);
+        return new Database(
+                this,
+                name,
+                (int) time.toMillis(),
+                autoCommitAllowed,
+                transactionRequired,
+                retries,
+                new OpenCalls(),
+                later);
     }
 
     /** The same, whose calls without an answer are given up at the server, too, by these threads. */
     public Database cancelling(Later later) {
-        return new Database(this, name, answerMillis, autoCommitAllowed, retries, calls, later);
+        return new Database(this, name, answerMillis, autoCommitAllowed, transactionRequired, retries, calls, later);
     }
 
     /** The same under another name, for one of several users of a database. */
     public Database named(String name) {
-        return new Database(this, name, answerMillis, autoCommitAllowed, retries, calls, later);
+        return new Database(this, name, answerMillis, autoCommitAllowed, transactionRequired, retries, calls, later);
     }
 
     /** The same for callers who may bring connections that commit each statement by itself. */
     public Database allowingAutoCommit(boolean allowed) {
-        return new Database(this, name, answerMillis, allowed, retries, calls, later);
+        return new Database(this, name, answerMillis, allowed, transactionRequired, retries, calls, later);
+    }
+
+    /** The same for callers who mean to be in a transaction whenever they {@link #adding add} something. */
+    public Database requiringTransactions(boolean required) {
+        return new Database(this, name, answerMillis, autoCommitAllowed, required, retries, calls, later);
     }
 
     /** The same with another number of tries, and other pauses between them. */
     public Database retryingBy(RetryPolicy retries) {
-        return new Database(this, name, answerMillis, autoCommitAllowed, retries, calls, later);
+        return new Database(this, name, answerMillis, autoCommitAllowed, transactionRequired, retries, calls, later);
     }
 
     public String name() {
@@ -344,10 +371,12 @@ public final class Database {
      * @param committed what is done with the result of {@code own}, once it has been committed
      */
     public <T, R> R retrying(String what, Work<T> own, Function<T, R> committed, Work<R> joined) {
-        Connection transaction = transactions.ofThread();
+        Connection transaction = ofThread(what);
         if (transaction != null) {
-            transactions.use();
-            return repeating(what, () -> joined.run(transaction));
+            return repeating(what, () -> {
+                transactions.use();
+                return joined.run(transaction);
+            });
         }
         Supplier<R> done = repeating(
                 what,
@@ -361,6 +390,35 @@ public final class Database {
                             return () -> result;
                         }));
         return done.get();
+    }
+
+    /** The same for what a caller adds; refused outside of a transaction, if callers mean to be in one. */
+    public <T, R> R adding(String what, Work<T> own, Function<T, R> committed, Work<R> joined) {
+        return retrying(
+                what,
+                connection -> {
+                    if (transactionRequired) {
+                        throw noTransaction();
+                    }
+                    return own.run(connection);
+                },
+                committed,
+                joined);
+    }
+
+    private static SQLException noTransaction() {
+        return new SqlError(
+                "it is to be a part of a transaction, and this thread is in none; begin one (inTransaction, or that of your"
+                        + " framework), name its connection, or allow it (WindlassOptions.withTransactionRequired)",
+                TRANSACTION_REQUIRED);
+    }
+
+    private @Nullable Connection ofThread(String what) {
+        try {
+            return transactions.ofThread();
+        } catch (SQLException e) {
+            throw failure(what, e);
+        }
     }
 
     /** The same always in a transaction of its own, committed when this returns; refused where that cannot be had. */

@@ -1,5 +1,6 @@
 package dev.windlass.internal.database;
 
+import dev.windlass.base.AmbientTransactions;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.stream.Stream;
@@ -16,6 +17,12 @@ final class OpenTransactions {
 
     private final Dialect dialect;
 
+    /** Those of the framework around us, if there is one. */
+    private final @Nullable AmbientTransactions ambient;
+
+    /** What follows the commit of one of those. */
+    private volatile Runnable afterCommit = () -> {};
+
     /** Whether connections come with auto-commit on, so that one without is in somebody's transaction. */
     private volatile boolean autoCommits;
 
@@ -31,15 +38,29 @@ final class OpenTransactions {
         }
     }
 
-    OpenTransactions(Dialect dialect) {
+    OpenTransactions(Dialect dialect, @Nullable AmbientTransactions ambient) {
         this.dialect = dialect;
+        this.ambient = ambient;
     }
 
-    /** The connection of the transaction that this thread has begun and not ended yet; null if there is none. */
+    void afterCommit(Runnable action) {
+        afterCommit = action;
+    }
+
+    /** Null if there is no framework that has transactions. */
     @Nullable
-    Connection ofThread() {
+    AmbientTransactions ambient() {
+        return ambient;
+    }
+
+    /** The connection of the transaction that this thread has begun, here or in a framework, and not ended yet; null if there is none. */
+    @Nullable
+    Connection ofThread() throws SQLException {
         Open open = ofThread.get();
-        return open == null ? null : open.connection;
+        if (open != null) {
+            return open.connection;
+        }
+        return ambient == null ? null : ambient.current().orElse(null);
     }
 
     /** This thread is in a transaction from now on. */
@@ -48,10 +69,12 @@ final class OpenTransactions {
     }
 
     /** Something of ours is called in the transaction of this thread, if it is in one. */
-    void use() {
+    void use() throws SQLException {
         Open open = ofThread.get();
         if (open != null) {
             open.used = true;
+        } else if (ambient != null && ambient.current().isPresent()) {
+            ambient.afterCommit(afterCommit);
         }
     }
 

@@ -1,10 +1,12 @@
 package dev.windlass.internal.database;
 
+import dev.windlass.base.AmbientTransactions;
 import dev.windlass.base.TransactionalWork;
 import dev.windlass.base.WindlassException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +20,7 @@ public final class Transactions {
     public Transactions(Database database, Runnable afterCommit) {
         this.database = database;
         this.afterCommit = afterCommit;
+        database.transactions().afterCommit(afterCommit);
     }
 
     public <T extends @Nullable Object, X extends Exception> T run(TransactionalWork<T, X> work) throws X {
@@ -31,8 +34,37 @@ public final class Transactions {
 
     private <T extends @Nullable Object, X extends Exception> T run(TransactionalWork<T, X> work, boolean told)
             throws X {
-        Connection open = database.transactions().ofThread();
-        return open == null ? whole(work, told) : part(open, work);
+        Connection open = ofThread();
+        if (open != null) {
+            return part(open, work);
+        }
+        AmbientTransactions ambient = database.transactions().ambient();
+        return ambient == null ? whole(work, told) : whole(ambient, work, told);
+    }
+
+    private @Nullable Connection ofThread() {
+        try {
+            return database.transactions().ofThread();
+        } catch (SQLException e) {
+            throw database.failure("find the transaction of the caller", e);
+        }
+    }
+
+    private <T extends @Nullable Object, X extends Exception> T whole(
+            AmbientTransactions ambient, TransactionalWork<T, X> work, boolean told) throws X {
+        AtomicBoolean used = new AtomicBoolean(told);
+        T result = ambient.run(connection -> {
+            database.transactions().enter(connection);
+            try {
+                return work.run(connection);
+            } finally {
+                used.compareAndSet(false, database.transactions().leave());
+            }
+        });
+        if (used.get()) {
+            afterCommit.run();
+        }
+        return result;
     }
 
     private <T extends @Nullable Object, X extends Exception> T whole(TransactionalWork<T, X> work, boolean told)
@@ -154,8 +186,8 @@ public final class Transactions {
         }
     }
 
-    /** Whether this thread is in a transaction that was begun here. */
+    /** Whether this thread is in a transaction that was begun here, or in the framework around us. */
     public boolean areOpenHere() {
-        return database.transactions().ofThread() != null;
+        return ofThread() != null;
     }
 }

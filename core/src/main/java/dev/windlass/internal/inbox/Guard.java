@@ -254,7 +254,7 @@ final class Guard {
     private void requireNoTransaction(String method, InboxKey key) {
         if (transactions.areOpenHere()) {
             throw new IllegalStateException(("[%s] expected %s of message %s outside of a transaction, got it inside"
-                            + " inTransaction; use begin, which does not wait, and markProcessed with the connection")
+                            + " of one; use begin, which does not wait, and markProcessed with the connection")
                     .formatted(database.name(), method, key));
         }
     }

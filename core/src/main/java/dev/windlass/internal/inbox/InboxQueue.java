@@ -67,11 +67,14 @@ final class InboxQueue {
         if (all.isEmpty()) {
             return List.of();
         }
-        boolean announce = !(all.size() == 1 && dispatcher.hasPlace(all.get(0).topic())) && announcer.announce();
         List<UUID> made = newIds(all.size());
         return database.retrying(
                 what(all),
-                connection -> store.enqueue(connection, made, all, announce),
+                connection -> {
+                    boolean hasPlace =
+                            all.size() == 1 && dispatcher.hasPlace(all.get(0).topic());
+                    return store.enqueue(connection, made, all, !hasPlace && announcer.announce());
+                },
                 answers -> committed(all, answers),
                 connection -> enqueue(connection, all));
     }

@@ -69,11 +69,11 @@ final class StoredOutbox extends ForwardedClaims<OutboxMessage, OutboxWorkItemId
     public OutboxMessageIdentifier enqueue(OutboxEntry entry) {
         Require.present("outbox entry", entry);
         UUID id = ids.next();
-        boolean announce = !dispatcher.hasPlace(entry.topic()) && announcer.announce();
         return onceOnly(
                 what(entry),
                 id,
-                connection -> store.enqueue(connection, id, entry, announce),
+                connection -> store.enqueue(
+                        connection, id, entry, !dispatcher.hasPlace(entry.topic()) && announcer.announce()),
                 connection -> id,
                 stands -> committed(entry, stands),
                 connection -> enqueue(connection, entry));
@@ -108,12 +108,11 @@ final class StoredOutbox extends ForwardedClaims<OutboxMessage, OutboxWorkItemId
             return List.of();
         }
         List<UUID> made = newIds(all.size());
-        boolean announce = announcer.announce();
         int plain = firstPlain(all);
         return onceOnly(
                 what(all),
                 plain < 0 ? null : made.get(plain),
-                connection -> store.enqueueAll(connection, made, all, announce),
+                connection -> store.enqueueAll(connection, made, all, announcer.announce()),
                 connection -> recall(connection, made, all),
                 stand -> committed(all, stand),
                 connection -> enqueueAll(connection, all));
@@ -154,10 +153,9 @@ final class StoredOutbox extends ForwardedClaims<OutboxMessage, OutboxWorkItemId
     @Override
     public JoinIdentifier fanOut(JoinEntry join, Collection<OutboxEntry> steps) {
         FanOut made = fanOutOf(join, steps);
-        boolean announce = announcer.announce();
-        return database.retrying(
+        return database.adding(
                 made.what(),
-                connection -> fanOut(connection, made, announce),
+                connection -> fanOut(connection, made, announcer.announce()),
                 stand -> {
                     topics(made.steps()).forEach(dispatcher::committed);
                     return made.id();
@@ -285,7 +283,7 @@ final class StoredOutbox extends ForwardedClaims<OutboxMessage, OutboxWorkItemId
             Function<T, R> committed,
             Database.Work<R> joined) {
         boolean[] tried = {false};
-        return database.retrying(
+        return database.adding(
                 what,
                 connection -> {
                     boolean again = id != null && tried[0] && store.exists(connection, id);

@@ -68,11 +68,11 @@ final class StoredTimers extends ForwardedClaims<Timer, TimerIdentifier> impleme
     public TimerIdentifier schedule(TimerEntry entry) {
         Require.present("timer entry", entry);
         UUID id = ids.next();
-        boolean announce = isSoon(entry) && !handOff.isRunning() && announcer.announce();
         return onceOnly(
                 what(entry),
                 id,
-                connection -> store.schedule(connection, id, entry, announce),
+                connection -> store.schedule(
+                        connection, id, entry, isSoon(entry) && !handOff.isRunning() && announcer.announce()),
                 connection -> id,
                 stands -> committed(entry, stands),
                 connection -> schedule(connection, entry));
@@ -106,11 +106,11 @@ final class StoredTimers extends ForwardedClaims<Timer, TimerIdentifier> impleme
             return List.of();
         }
         List<UUID> made = newIds(all.size());
-        boolean announce = !handOff.isRunning() && anySoon(all) && announcer.announce();
         return onceOnly(
                 "schedule " + all.size() + " timers",
                 witness(all, made),
-                connection -> store.scheduleAll(connection, made, all, announce),
+                connection -> store.scheduleAll(
+                        connection, made, all, !handOff.isRunning() && anySoon(all) && announcer.announce()),
                 connection -> standing(connection, all, made),
                 stand -> committed(all, stand),
                 connection -> scheduleAll(connection, all));
@@ -192,7 +192,7 @@ final class StoredTimers extends ForwardedClaims<Timer, TimerIdentifier> impleme
             Function<T, R> committed,
             Database.Work<R> joined) {
         boolean[] tried = {false};
-        return database.retrying(
+        return database.adding(
                 what,
                 connection -> {
                     boolean again =
@@ -322,10 +322,10 @@ final class StoredTimers extends ForwardedClaims<Timer, TimerIdentifier> impleme
 
     private boolean reschedule(TimerIdentifier id, @Nullable Instant dueTime, @Nullable Duration delay, boolean soon) {
         Require.present("timer identifier", id);
-        boolean announce = soon && !handOff.isRunning() && announcer.announce();
         return database.retrying(
                 "reschedule timer " + id.value(),
-                connection -> store.reschedule(connection, id.value(), dueTime, delay, announce),
+                connection -> store.reschedule(
+                        connection, id.value(), dueTime, delay, soon && !handOff.isRunning() && announcer.announce()),
                 changed -> {
                     if (changed && soon) {
                         handOff.wake();

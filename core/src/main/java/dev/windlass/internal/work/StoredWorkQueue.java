@@ -97,14 +97,17 @@ final class StoredWorkQueue extends ForwardedClaims<WorkItem, WorkIdentifier> im
         }
         List<UUID> made = newIds(all.size());
         UUID witness = witness(all, made);
-        boolean announce = !dispatcher.hasPlace(all.get(0).queue()) && announcer.announce();
         boolean[] tried = {false};
-        return database.retrying(
+        return database.adding(
                 what(all),
                 connection -> {
                     boolean again = tried[0] && store.find(connection, witness).isPresent();
                     tried[0] = true;
-                    return again ? standing(connection, all, made) : store.enqueueAll(connection, made, all, announce);
+                    if (again) {
+                        return standing(connection, all, made);
+                    }
+                    boolean announce = !dispatcher.hasPlace(all.get(0).queue()) && announcer.announce();
+                    return store.enqueueAll(connection, made, all, announce);
                 },
                 stand -> {
                     logEnqueued(all, stand);

@@ -41,7 +41,7 @@ class HinderedStore implements OrderedStore<OutboxMessage> {
 
     static Database routines(TestDatabase database, Events events) {
         return new Database(
-                database.dataSource(), new PostgresDialect(), database.schema(), "test", events, Tracing.NONE);
+                database.dataSource(), new PostgresDialect(), database.schema(), "test", events, Tracing.NONE, null);
     }
 
     static SQLException lostAnswer() {

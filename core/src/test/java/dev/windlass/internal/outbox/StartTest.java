@@ -98,7 +98,7 @@ final class StartTest {
             Events events,
             int concurrency) {
         Database routines = new Database(
-                database.dataSource(), new PostgresDialect(), database.schema(), "outbox", events, Tracing.NONE);
+                database.dataSource(), new PostgresDialect(), database.schema(), "outbox", events, Tracing.NONE, null);
         OutboxStore store = new OutboxStore(routines, OutboxOptions.defaults(), "node", () -> true);
         Node background = new Node(routines, routines, Node.Shared.none(workers), true, Duration.ofMillis(100));
         shared = background;

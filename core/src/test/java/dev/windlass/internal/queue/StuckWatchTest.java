@@ -36,8 +36,8 @@ final class StuckWatchTest {
             heard.add(event);
         }
     };
-    private final Database routines =
-            new Database(database.dataSource(), new PostgresDialect(), database.schema(), "shop", events, Tracing.NONE);
+    private final Database routines = new Database(
+            database.dataSource(), new PostgresDialect(), database.schema(), "shop", events, Tracing.NONE, null);
 
     /** A look at the real table; all other verbs of a queue have no part in it. */
     private StuckWatch watch() {
