@@ -1,0 +1,218 @@
+package dev.windlass.spring;
+
+import dev.windlass.WindlassBuilder;
+import dev.windlass.base.Cancellation;
+import dev.windlass.base.HandlerOptions;
+import dev.windlass.base.PayloadCodec;
+import dev.windlass.inbox.InboxHandler;
+import dev.windlass.inbox.InboxMessage;
+import dev.windlass.outbox.OutboxHandler;
+import dev.windlass.outbox.OutboxMessage;
+import dev.windlass.schedule.Job;
+import dev.windlass.spring.HandlerMethod.InvalidHandlerException;
+import dev.windlass.spring.WindlassProperties.HandlerProperties;
+import dev.windlass.work.WorkContext;
+import dev.windlass.work.WorkHandler;
+import dev.windlass.work.WorkItem;
+import java.lang.annotation.Annotation;
+import java.lang.reflect.Method;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.ZoneId;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.convert.DurationStyle;
+
+/** Makes handlers and jobs of annotations, and gives them to a builder. */
+final class AnnotatedHandlers {
+    private final WindlassBuilder builder;
+    private final PropertiesToOptions options;
+    private final PayloadCodec codec;
+    private final Texts texts;
+
+    /** Texts of annotations, with what stands for placeholders in them. */
+    @FunctionalInterface
+    interface Texts {
+        @Nullable
+        String resolve(String text);
+    }
+
+    AnnotatedHandlers(WindlassBuilder builder, PropertiesToOptions options, PayloadCodec codec, Texts texts) {
+        this.builder = builder;
+        this.options = options;
+        this.codec = codec;
+        this.texts = texts;
+    }
+
+    /** A method with one of our annotations. */
+    void method(Annotation annotation, Method method, Supplier<Object> bean) {
+        if (annotation instanceof OnOutbox on) {
+            outbox(
+                    on,
+                    new HandlerMethod(method, bean, List.of(OutboxMessage.class, Cancellation.class))
+                            .returningNothing());
+        } else if (annotation instanceof OnInbox on) {
+            inbox(
+                    on,
+                    new HandlerMethod(method, bean, List.of(InboxMessage.class, Cancellation.class))
+                            .returningNothing());
+        } else if (annotation instanceof OnWork on) {
+            work(on, new HandlerMethod(method, bean, List.of(WorkItem.class, WorkContext.class)));
+        } else if (annotation instanceof CronJob job) {
+            job(job, new HandlerMethod(method, bean, List.of(OutboxMessage.class)).returningNothing());
+        }
+    }
+
+    /** A bean that is a handler by itself. */
+    void bean(Annotation annotation, Class<?> type, Supplier<Object> bean) {
+        if (annotation instanceof OnOutbox on) {
+            require(type, OutboxHandler.class, annotation);
+            builder.outboxHandler(text(on.value()), outboxOptions(on.handling()), (OutboxHandler)
+                    (message, cancellation) -> ((OutboxHandler) bean.get()).handle(message, cancellation));
+        } else if (annotation instanceof OnInbox on) {
+            require(type, InboxHandler.class, annotation);
+            if (on.inTransaction()) {
+                throw new InvalidHandlerException(
+                        type.getName()
+                                + " is an InboxHandler, which cannot run in a transaction; annotate a method instead of the bean");
+            }
+            builder.inboxHandler(text(on.value()), inboxOptions(on.handling()), (InboxHandler)
+                    (message, cancellation) -> ((InboxHandler) bean.get()).handle(message, cancellation));
+        } else if (annotation instanceof OnWork on) {
+            require(type, WorkHandler.class, annotation);
+            builder.workHandler(
+                    text(on.queue()),
+                    text(on.type()),
+                    workOptions(on.handling()),
+                    (item, context) -> ((WorkHandler) bean.get()).handle(item, context));
+        }
+    }
+
+    private static void require(Class<?> type, Class<?> expected, Annotation annotation) {
+        if (!expected.isAssignableFrom(type)) {
+            throw new InvalidHandlerException(type.getName() + " has @"
+                    + annotation.annotationType().getSimpleName() + ", but is no " + expected.getName()
+                    + "; implement it, or annotate a method");
+        }
+    }
+
+    private void outbox(OnOutbox on, HandlerMethod method) {
+        checkCodec(method);
+        builder.outboxHandler(text(on.value()), outboxOptions(on.handling()), (OutboxHandler)
+                (message, cancellation) -> method.call(
+                        message.payload(),
+                        codec,
+                        Map.of(OutboxMessage.class, message, Cancellation.class, cancellation)));
+    }
+
+    private void inbox(OnInbox on, HandlerMethod method) {
+        checkCodec(method);
+        String topic = text(on.value());
+        HandlerOptions its = inboxOptions(on.handling());
+        if (!on.inTransaction()) {
+            builder.inboxHandler(topic, its, (InboxHandler) (message, cancellation) -> method.call(
+                    message.payload(), codec, Map.of(InboxMessage.class, message, Cancellation.class, cancellation)));
+            return;
+        }
+        if (method.takes(Cancellation.class)) {
+            throw method.refused(
+                    "takes a Cancellation, which a handler in a transaction has not; take it away, or inTransaction");
+        }
+        builder.inboxHandlerInTransaction(
+                topic,
+                its,
+                (connection, message) -> method.call(message.payload(), codec, Map.of(InboxMessage.class, message)));
+    }
+
+    private void work(OnWork on, HandlerMethod method) {
+        checkCodec(method);
+        builder.workHandler(text(on.queue()), text(on.type()), workOptions(on.handling()), (item, context) -> {
+            Object result =
+                    method.call(item.payload(), codec, Map.of(WorkItem.class, item, WorkContext.class, context));
+            if (result != null) {
+                context.result(result instanceof String told ? told : codec.encode(result));
+            }
+        });
+    }
+
+    private void job(CronJob annotation, HandlerMethod method) {
+        if (method.needsCodec() || method.takes(String.class)) {
+            throw method.refused(
+                    "takes a payload, which the runs of a job have not; it may take the OutboxMessage, or nothing");
+        }
+        Job job = Objects.requireNonNull(readable(method, () -> job(annotation)));
+        builder.job(job, outboxOptions(annotation.handling()), message -> {
+            var unused = method.call(message.payload(), codec, Map.of(OutboxMessage.class, message));
+        });
+    }
+
+    private Job job(CronJob annotation) {
+        String name = text(annotation.name());
+        String cron = text(annotation.cron());
+        String every = text(annotation.every());
+        if (cron.isEmpty() == every.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "expected either cron or every, got " + (cron.isEmpty() ? "none" : "both"));
+        }
+        Job job = cron.isEmpty()
+                ? Job.every(name, duration(every))
+                : Job.cron(name, cron, ZoneId.of(text(annotation.zone())));
+        return job.withOverlap(annotation.overlap());
+    }
+
+    /** What is wrong with an annotation is told with the method that has it. */
+    private static <T> T readable(HandlerMethod method, Supplier<T> reading) {
+        try {
+            return reading.get();
+        } catch (IllegalArgumentException | DateTimeException e) {
+            InvalidHandlerException refused = method.refused("has an annotation that cannot be: " + e.getMessage());
+            refused.initCause(e);
+            throw refused;
+        }
+    }
+
+    private void checkCodec(HandlerMethod method) {
+        if (method.needsCodec()) {
+            codec.check();
+        }
+    }
+
+    private HandlerOptions outboxOptions(Handling handling) {
+        return options(handling, options.outbox().queue().handlers());
+    }
+
+    private HandlerOptions inboxOptions(Handling handling) {
+        return options(handling, options.inbox().queue().handlers());
+    }
+
+    private HandlerOptions workOptions(Handling handling) {
+        return options(handling, options.work().queue().handlers());
+    }
+
+    private HandlerOptions options(Handling handling, HandlerOptions ofQueue) {
+        HandlerProperties its = new HandlerProperties(
+                handling.concurrency() == 0 ? null : handling.concurrency(),
+                given(handling.timeout()),
+                handling.maxAttempts() == 0 ? null : handling.maxAttempts(),
+                given(handling.retryAfter()),
+                given(handling.retryAtMostAfter()));
+        return PropertiesToOptions.handlers("@Handling", its, ofQueue);
+    }
+
+    private @Nullable Duration given(String text) {
+        String resolved = text(text);
+        return resolved.isEmpty() ? null : duration(resolved);
+    }
+
+    static Duration duration(String text) {
+        return DurationStyle.detectAndParse(text);
+    }
+
+    private String text(String text) {
+        String resolved = texts.resolve(text);
+        return resolved == null ? "" : resolved;
+    }
+}

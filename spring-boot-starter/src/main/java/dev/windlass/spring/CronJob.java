@@ -1,0 +1,41 @@
+package dev.windlass.spring;
+
+import dev.windlass.schedule.Overlap;
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/**
+ * A job, and the method that does its work: once for each tick, however many nodes there are.
+ *
+ * <pre>{@code
+ * @CronJob(name = "nightly-report", cron = "0 2 * * *", zone = "Europe/Berlin")
+ * void report() { … }
+ * }</pre>
+ *
+ * <p>The method takes the {@link dev.windlass.outbox.OutboxMessage} of the run, or nothing. The job is saved when the application starts; one whose method
+ * is taken away stays until it is deleted, by {@link dev.windlass.schedule.Jobs#delete} or {@code windlass jobs delete}.
+ */
+@Documented
+@Retention(RetentionPolicy.RUNTIME)
+@Target(ElementType.METHOD)
+public @interface CronJob {
+    /** What it is known by; also the topic of its runs. */
+    String name();
+
+    /** When it runs, with five fields, or six with seconds first. Either this or {@link #every}. */
+    String cron() default "";
+
+    /** How often it runs instead, such as {@code "10m"}. */
+    String every() default "";
+
+    /** Whose local time the cron expression means. */
+    String zone() default "UTC";
+
+    /** What becomes of ticks while a run is unfinished. */
+    Overlap overlap() default Overlap.ALLOW;
+
+    Handling handling() default @Handling;
+}

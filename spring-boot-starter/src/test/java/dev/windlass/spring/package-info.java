@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.spring;
+
+import org.jspecify.annotations.NullMarked;
