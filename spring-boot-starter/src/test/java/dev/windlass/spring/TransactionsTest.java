@@ -244,4 +244,26 @@ final class TransactionsTest {
                             () -> assertThat(strict.getBean(Shop.class).handled).containsExactly("1"));
         }
     }
+
+    @Test
+    void aPoolWithoutAutoCommitLosesNothing() {
+        try (ConfigurableApplicationContext manual = Contexts.start(
+                Shop.class,
+                "spring.datasource.hikari.auto-commit=false",
+                "spring.jpa.properties.hibernate.connection.provider_disables_autocommit=true")) {
+            TransactionTemplate transaction = new TransactionTemplate(manual.getBean(PlatformTransactionManager.class));
+            manual.getBean(Orders.class).place(21);
+            assertThatThrownBy(() -> manual.getBean(Orders.class).fail(22)).hasMessage("out of stock");
+            transaction.executeWithoutResult(status -> manual.publishEvent(new Placed("it")));
+            transaction.executeWithoutResult(status -> {
+                manual.publishEvent(new Placed("it"));
+                status.setRollbackOnly();
+            });
+            manual.getBean(Outbox.class).enqueue(OutboxEntry.of("order.placed", "alone"));
+
+            eventually()
+                    .untilAsserted(() -> assertThat(manual.getBean(Shop.class).handled)
+                            .containsExactlyInAnyOrder("1", "it committed", "it rolled back", "alone"));
+        }
+    }
 }
