@@ -1,6 +1,8 @@
 package dev.windlass;
 
 import dev.windlass.base.WindlassException;
+import dev.windlass.health.Health;
+import dev.windlass.health.HealthFinding;
 import dev.windlass.inbox.Inbox;
 import dev.windlass.internal.event.Listeners;
 import dev.windlass.internal.fleet.FairTurnstile;
@@ -72,7 +74,8 @@ public final class Fleet implements AutoCloseable {
     final Thread hook = new Thread(this::close, "windlass-shutdown");
     private final Object refresh = new Object();
     private volatile boolean known;
-    private boolean troubled;
+    private volatile boolean troubled;
+    private final FleetHealth health;
 
     Fleet(FleetBuilder builder) {
         options = builder.options;
@@ -96,6 +99,7 @@ public final class Fleet implements AutoCloseable {
                 workers,
                 listeners);
         refreshing = new Loop("discovering stores", workers, this::refreshByItself);
+        health = new FleetHealth(builder, workers, this::discoveryFinding, stores::states, stores::open);
     }
 
     /** Begins to describe a fleet of these stores. */
@@ -189,6 +193,24 @@ public final class Fleet implements AutoCloseable {
 
     public Router<Joins> joins() {
         return key -> at(key).joins();
+    }
+
+    /**
+     * Whether the process and its stores are well. One sick store among others is degraded, and named: it neither makes the process unready
+     * nor lets it be restarted. Asks no database; what waits in a store is told by {@link Windlass#health} of it, and by metrics.
+     */
+    public Health health() {
+        return health;
+    }
+
+    private HealthFinding discoveryFinding() {
+        if (!known) {
+            return HealthFinding.unhealthy("it is not known yet which stores there are");
+        }
+        return troubled
+                ? HealthFinding.degraded(
+                        "it failed last time; going on with the " + stores.size() + " stores that are known")
+                : HealthFinding.healthy(stores.size() + " stores are known");
     }
 
     /** How each store is doing, by identifier. */

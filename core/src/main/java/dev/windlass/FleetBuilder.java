@@ -2,6 +2,8 @@ package dev.windlass;
 
 import dev.windlass.base.WindlassException;
 import dev.windlass.event.WindlassListener;
+import dev.windlass.health.HealthCheck;
+import dev.windlass.health.HealthOptions;
 import dev.windlass.internal.fleet.OpenedSource;
 import dev.windlass.internal.fleet.Parallel;
 import dev.windlass.internal.loop.Workers;
@@ -16,7 +18,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
@@ -37,6 +41,8 @@ public final class FleetBuilder {
     FleetOptions options = FleetOptions.defaults();
     UnaryOperator<String> routing = key -> key;
     final List<WindlassListener> listeners = new ArrayList<>();
+    final Map<String, HealthCheck> healthChecks = new LinkedHashMap<>();
+    HealthOptions health = HealthOptions.defaults();
     private boolean ensureSchema;
     private boolean closeOnShutdown;
 
@@ -71,6 +77,22 @@ public final class FleetBuilder {
     /** Tells what happens in all stores, and which stores come and go; several can listen. */
     public FleetBuilder listener(WindlassListener listener) {
         listeners.add(Require.present("listener", listener));
+        return this;
+    }
+
+    /** How long {@link Fleet#health} may take, and how long an answer is given again; the thresholds are those of each store. */
+    public FleetBuilder health(HealthOptions options) {
+        this.health = Require.present("set of health options", options);
+        return this;
+    }
+
+    /** A check of the program's own, which {@link Fleet#health} does beside the others. */
+    public FleetBuilder healthCheck(String name, HealthCheck check) {
+        Require.text("name of the check", name, 100);
+        if (FleetHealth.NAMES.contains(name)
+                || healthChecks.putIfAbsent(name, Require.present("check", check)) != null) {
+            throw new IllegalArgumentException("expected checks with different names, got two with \"" + name + "\"");
+        }
         return this;
     }
 

@@ -118,7 +118,7 @@ final class NodeHealth implements Health {
                 : HealthFinding.unhealthy("it is what this program needs, but the node has not started yet");
     }
 
-    private HealthFinding loops() {
+    HealthFinding loops() {
         List<Loop.State> states = nodes.loops().stream().map(Loop::state).toList();
         List<Loop.State> hanging = states.stream()
                 .filter(state -> state.stepFor().compareTo(HANGS) > 0)
@@ -142,7 +142,7 @@ final class NodeHealth implements Health {
         return states.stream().map(Loop.State::name).limit(5).collect(Collectors.joining(", "));
     }
 
-    private HealthFinding renewal() {
+    HealthFinding renewal() {
         long lapsed = sum(Dispatcher::lapsed);
         return lapsed == 0
                 ? HealthFinding.healthy("all that this node holds is renewed in time")

@@ -210,6 +210,15 @@ public final class Windlass implements AutoCloseable {
         }
     }
 
+    NodeHealth nodeHealth() {
+        return life.health;
+    }
+
+    /** Whether the last that was heard of the database is that it is away. */
+    boolean isAway() {
+        return life.nodes.database.isAway();
+    }
+
     /** Takes nothing more, and the grace period begins. Waits for nothing; {@link #close} does. */
     void stopClaiming() {
         life.graceEnds = inGrace();

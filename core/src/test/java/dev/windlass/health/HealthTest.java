@@ -14,9 +14,11 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collections;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -171,6 +173,34 @@ final class HealthTest {
     }
 
     @Test
+    void thoseWhoWaitForTheirTurnShareAnAnswer() throws Exception {
+        AtomicInteger calls = new AtomicInteger();
+        CountDownLatch asked = new CountDownLatch(1);
+        CountDownLatch answer = new CountDownLatch(1);
+        Windlass windlass = database.start(node().healthCheck("slow", () -> {
+            calls.incrementAndGet();
+            asked.countDown();
+            answer.await();
+            return HealthFinding.healthy("at last");
+        }));
+        List<Thread> askers = Stream.generate(() -> new Thread(windlass.health()::all))
+                .limit(10)
+                .toList();
+        askers.forEach(Thread::start);
+        asked.await();
+        eventually()
+                .until(() -> askers.stream()
+                                .filter(asker -> asker.getState() == Thread.State.BLOCKED)
+                                .count()
+                        == 9);
+        answer.countDown();
+        for (Thread asker : askers) {
+            asker.join();
+        }
+        assertThat(calls).hasValue(1);
+    }
+
+    @Test
     void badOptionsAndNamesAreRefused() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> HealthOptions.defaults().withBacklog(5, 3))
@@ -178,5 +208,22 @@ final class HealthTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> database.windlass().healthCheck("backlog", () -> HealthFinding.healthy("")))
                 .withMessageContaining("backlog");
+    }
+
+    @Test
+    void aRoutineThatIsGoneIsNamed() throws Exception {
+        Windlass windlass = database.start(node());
+        assertThat(check(windlass.health().ready(), "schema").status()).isEqualTo(HealthStatus.HEALTHY);
+        database.execute("alter function %s.outbox_reap rename to outbox_gone");
+        try {
+            HealthReport.Entry schema = check(windlass.health().ready(), "schema");
+
+            assertThat(schema.status()).isEqualTo(HealthStatus.UNHEALTHY);
+            assertThat(schema.error())
+                    .hasValueSatisfying(error ->
+                            assertThat(error).contains("missing: outbox_reap").contains("windlass migrate --full"));
+        } finally {
+            database.execute("alter function %s.outbox_gone rename to outbox_reap");
+        }
     }
 }

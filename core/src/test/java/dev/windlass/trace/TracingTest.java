@@ -9,6 +9,7 @@ import dev.windlass.Windlass;
 import dev.windlass.base.QueueKind;
 import dev.windlass.inbox.InboxEntry;
 import dev.windlass.outbox.OutboxEntry;
+import dev.windlass.outbox.OutboxOptions;
 import dev.windlass.schedule.TimerEntry;
 import dev.windlass.work.WorkEntry;
 import io.micrometer.tracing.Span;
@@ -104,6 +105,23 @@ final class TracingTest {
         windlass.inbox().enqueue(InboxEntry.of("source", "2", "a", "x").withHeaders(sent));
         eventually().until(() -> handled.size() == 1);
         assertThat(handled).containsExactly("0af7651916cd43dd8448eb211c80319c");
+    }
+
+    @Test
+    void whatAHandlerLeavesInTheLoggingContextIsNotForTheNextMessage() {
+        Queue<String> seen = new ConcurrentLinkedQueue<>();
+        Windlass windlass = database.start(database.windlass()
+                .outbox(OutboxOptions.defaults().withConcurrency(1))
+                .outboxHandler("a", message -> {
+                    seen.add(String.valueOf(MDC.get("tenant")));
+                    MDC.put("tenant", message.payload());
+                }));
+        for (int i = 0; i < 3; i++) {
+            int expected = i + 1;
+            windlass.outbox().enqueue(OutboxEntry.of("a", "secret"));
+            eventually().until(() -> seen.size() == expected);
+        }
+        assertThat(seen).containsOnly("null");
     }
 
     @Test

@@ -16,8 +16,6 @@ import java.util.stream.Stream;
 /** What the schema of the installed components consists of, read from the SQL that makes it. */
 final class Blueprint {
     private static final String NAME = "(\"(?:[^\"]|\"\")+\"|\\w+)";
-    private static final Pattern ROUTINE =
-            Pattern.compile("(?m)^create or replace function " + NAME + "\\." + NAME + "\\(");
     private static final Pattern INDEX = Pattern.compile("(?m)^create (?:unique )?index " + NAME + " on [^;]*;");
     private static final Pattern GRANT =
             Pattern.compile("(?m)^grant ([^;]*?)\\s+on (sequence |function |schema |)([^;]*?)\\s+to [^;]*;");
@@ -41,9 +39,7 @@ final class Blueprint {
 
     List<String> routines() {
         return components.stream()
-                .flatMap(component -> ROUTINE.matcher(migrators.apply(component).fullSql())
-                        .results()
-                        .map(match -> plain(match.group(2))))
+                .flatMap(component -> migrators.apply(component).routines().stream())
                 .distinct()
                 .toList();
     }

@@ -7,6 +7,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -91,6 +92,9 @@ public interface Dialect {
 
     /** Whether a table is there and readable. */
     boolean tableExists(Connection connection, String schema, String table) throws SQLException;
+
+    /** The names of the routines in a schema. */
+    Set<String> routines(Connection connection, String schema) throws SQLException;
 
     /** Lets this connection receive what is sent on channels. */
     Subscription listen(Connection connection) throws SQLException;

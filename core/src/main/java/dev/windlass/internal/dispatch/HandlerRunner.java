@@ -216,7 +216,7 @@ final class HandlerRunner<M> {
         }
     }
 
-    /** What the handler logs, and what it traces, tells which message it was. */
+    /** What the handler logs, and what it traces, tells which message it was. What it leaves in the context is not for the next one. */
     private void traced(Attempt<M> attempt, M message, Tracing.Work handler) throws Exception {
         WorkStore.Origin origin = store.origin(message);
         String id = attempt.claimed.id().toString();
@@ -229,8 +229,7 @@ final class HandlerRunner<M> {
                 new TracedWork(database, handler).run(database.tracing(), received(attempt, id, origin));
             }
         } finally {
-            MDC.remove(MESSAGE);
-            MDC.remove(CORRELATION);
+            MDC.clear();
         }
     }
 

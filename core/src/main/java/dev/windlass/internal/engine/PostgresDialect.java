@@ -24,6 +24,7 @@ import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeFormatterBuilder;
 import java.time.format.SignStyle;
 import java.time.temporal.ChronoField;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -364,6 +365,21 @@ public final class PostgresDialect implements Dialect {
             try (ResultSet row = statement.executeQuery()) {
                 return row.next() && row.getBoolean(1);
             }
+        }
+    }
+
+    @Override
+    public Set<String> routines(Connection connection, String schema) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(
+                "select p.proname from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname = ?")) {
+            statement.setString(1, schema);
+            Set<String> names = new HashSet<>();
+            try (ResultSet rows = statement.executeQuery()) {
+                while (rows.next()) {
+                    names.add(rows.getString(1));
+                }
+            }
+            return names;
         }
     }
 

@@ -10,6 +10,7 @@ import dev.windlass.store.StoreState;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -334,6 +335,19 @@ public final class StoreSet<T> {
 
     public int size() {
         return entries.size();
+    }
+
+    /** What works on each store that is open, by identifier. */
+    public Map<String, T> open() {
+        Map<String, T> open = new HashMap<>();
+        entries.forEach((id, entry) -> {
+            synchronized (entry) {
+                if (entry.opened != null) {
+                    open.put(id, entry.opened.value());
+                }
+            }
+        });
+        return open;
     }
 
     /** How each of them is doing, by identifier. */

@@ -13,10 +13,13 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,9 +33,14 @@ public final class SchemaMigrator implements Migrator {
 
     private static final String VERSION_TABLE = "windlass_version";
 
+    private static final String NAME = "(\"(?:[^\"]|\"\")+\"|\\w+)";
+    private static final Pattern ROUTINE =
+            Pattern.compile("(?m)^create or replace function " + NAME + "\\." + NAME + "\\(");
+
     private final Database database;
     private final List<Component> components;
     private final Template template;
+    private volatile @Nullable List<String> routines;
 
     public SchemaMigrator(Database database, List<Component> components) {
         this.database = database;
@@ -166,8 +174,41 @@ public final class SchemaMigrator implements Migrator {
             for (Component component : components) {
                 check(connection, component);
             }
+            checkRoutines(connection);
             return true;
         });
+    }
+
+    /** Somebody may have dropped one, or restored only some of them. */
+    private void checkRoutines(Connection connection) throws SQLException {
+        List<String> missing = new ArrayList<>(routines());
+        missing.removeAll(database.dialect().routines(connection, database.schema()));
+        if (!missing.isEmpty()) {
+            throw new SchemaException("[%s] expected all routines in schema \"%s\", missing: %s; %s"
+                    .formatted(
+                            database.name(),
+                            database.schema(),
+                            missing.stream().limit(MOST_NAMED).collect(Collectors.joining(", ")),
+                            ROUTINES_REMEDY));
+        }
+    }
+
+    /** The names of all routines, read from the SQL that makes them. */
+    public List<String> routines() {
+        List<String> known = routines;
+        if (known == null) {
+            known = ROUTINE.matcher(fullSql())
+                    .results()
+                    .map(match -> plain(match.group(2)))
+                    .distinct()
+                    .toList();
+            routines = known;
+        }
+        return known;
+    }
+
+    private static String plain(String name) {
+        return name.startsWith("\"") ? name.substring(1, name.length() - 1).replace("\"\"", "\"") : name;
     }
 
     private void checkServer(Connection connection) throws SQLException {
@@ -181,6 +222,13 @@ public final class SchemaMigrator implements Migrator {
                             server.getDatabaseProductVersion()));
         }
     }
+
+    private static final int MOST_NAMED = 5;
+
+    /** What to do about routines that are missing. */
+    public static final String ROUTINES_REMEDY =
+            "create them as the owner of the schema: 'windlass migrate --full' prints the statements, and what begins with 'create or"
+                    + " replace function' can be run again";
 
     private static final String REMEDY =
             "run 'windlass migrate', or set ensureSchema, or apply the SQL files that come with Windlass";
