@@ -1,6 +1,9 @@
 /** Reliable background work on the database an application already has. What is exported is the API; the rest may change. */
-@SuppressWarnings({"requires-automatic", "requires-transitive-automatic"
-}) // the driver and Micrometer have no descriptor yet
+@SuppressWarnings({
+    "requires-automatic",
+    "requires-transitive-automatic", // the driver and Micrometer have no descriptor yet
+    "module" // those that are exported to are built after this one
+})
 module dev.windlass {
     requires transitive java.sql;
     requires org.slf4j;
@@ -30,4 +33,22 @@ module dev.windlass {
     exports dev.windlass.store;
     exports dev.windlass.trace;
     exports dev.windlass.work;
+
+    // Parts of Windlass of the same version, and nobody else.
+    exports dev.windlass.internal.database to
+            dev.windlass.cli,
+            dev.windlass.testkit;
+    exports dev.windlass.internal.engine to
+            dev.windlass.cli,
+            dev.windlass.testkit;
+    exports dev.windlass.internal.fleet to
+            dev.windlass.cli;
+    exports dev.windlass.internal.loop to
+            dev.windlass.cli;
+    exports dev.windlass.internal.schema to
+            dev.windlass.cli,
+            dev.windlass.testkit;
+    exports dev.windlass.internal.support to
+            dev.windlass.cli,
+            dev.windlass.testkit;
 }

@@ -3,11 +3,13 @@ package dev.windlass;
 import dev.windlass.base.Feature;
 import dev.windlass.base.QueueKind;
 import dev.windlass.base.WindlassOptions;
+import dev.windlass.event.WindlassEvent;
 import dev.windlass.internal.database.Database;
 import dev.windlass.internal.database.Transactions;
 import dev.windlass.internal.dispatch.Dispatcher;
 import dev.windlass.internal.event.Events;
 import dev.windlass.internal.event.Listeners;
+import dev.windlass.internal.health.LoopsCheck;
 import dev.windlass.internal.inbox.InboxNode;
 import dev.windlass.internal.lease.LeaseNode;
 import dev.windlass.internal.loop.Loop;
@@ -17,6 +19,7 @@ import dev.windlass.internal.outbox.OutboxNode;
 import dev.windlass.internal.queue.Measuring;
 import dev.windlass.internal.schedule.ScheduleNode;
 import dev.windlass.internal.work.WorkNode;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -24,6 +27,9 @@ import java.util.stream.Stream;
 
 /** What a Windlass consists of: a part for each feature, on one node and one database. Those that were not asked for lie idle. */
 final class FeatureNodes {
+    /** Every call of a loop is given up after a minute, and no step makes more than a few. */
+    private static final Duration HANGS = Duration.ofMinutes(5);
+
     final Database database;
     final Node node;
     private final Listeners listeners;
@@ -37,6 +43,7 @@ final class FeatureNodes {
     private final boolean sharesWorkers;
     private final Measuring measuring;
     private final MinuteByMinute minutes;
+    private final LoopsCheck loopsCheck;
 
     FeatureNodes(WindlassBuilder builder) {
         WindlassOptions options = builder.options;
@@ -89,14 +96,26 @@ final class FeatureNodes {
                 builder.codec);
         measuring = measuring(builder);
         minutes = new MinuteByMinute(builder, this);
+        loopsCheck = new LoopsCheck(this::loops, database, HANGS);
     }
 
-    /** All that runs in the background, of the features that were asked for. */
-    List<Loop> loops() {
-        List<Loop> loops = new ArrayList<>();
+    LoopsCheck loopsCheck() {
+        return loopsCheck;
+    }
+
+    /** All that runs in the background, of the features that were asked for. Not the start, which may build a schema for as long as it takes. */
+    private List<Loop> loops() {
+        List<Loop> loops = new ArrayList<>(node.loops());
+        loops.add(minutes.loop());
         dispatchers().forEach(dispatcher -> loops.addAll(dispatcher.loops()));
         if (has(Feature.SCHEDULE)) {
             loops.addAll(schedule.loops());
+        }
+        if (has(Feature.LEASES)) {
+            loops.addAll(leases.loops());
+        }
+        if (has(Feature.INBOX)) {
+            loops.add(inbox.renewing());
         }
         return loops;
     }
@@ -126,7 +145,8 @@ final class FeatureNodes {
             queues.add(new Measuring.Measured(QueueKind.TIMERS, outboxTable + "_timer"));
             queues.add(new Measuring.Measured(QueueKind.RUNS, outboxTable + "_job_run"));
         }
-        return new Measuring(database.answeringWithin(builder.health.timeout()), queues);
+        return new Measuring(
+                database.answeringWithin(builder.health.timeout()).givingUpLogins(Node.LONGEST_LOGIN), queues);
     }
 
     boolean has(Feature feature) {
@@ -189,6 +209,9 @@ final class FeatureNodes {
 
     /** When everything else has ended. Threads and listeners that others use too are theirs. */
     void closeWorkers() {
+        if (!sharesWorkers) {
+            database.events().tell(new WindlassEvent.Stopped(database.store()));
+        }
         listeners.close();
         if (!sharesWorkers) {
             node.workers().close();

@@ -36,7 +36,10 @@ public final class FleetBuilder {
     private static final Duration MIGRATING = Duration.ofDays(1);
 
     final List<Store> stores;
-    final @Nullable DatabaseDiscovery discovery;
+
+    @Nullable
+    DatabaseDiscovery discovery;
+
     private BiConsumer<Store, WindlassBuilder> description = (store, windlass) -> {};
     FleetOptions options = FleetOptions.defaults();
     UnaryOperator<String> routing = key -> key;
@@ -44,11 +47,24 @@ public final class FleetBuilder {
     final Map<String, HealthCheck> healthChecks = new LinkedHashMap<>();
     HealthOptions health = HealthOptions.defaults();
     private boolean ensureSchema;
-    private boolean closeOnShutdown;
+    boolean closeOnShutdown;
 
     FleetBuilder(List<Store> stores, @Nullable DatabaseDiscovery discovery) {
         this.stores = stores;
         this.discovery = discovery;
+    }
+
+    /**
+     * Finds further stores, now and later. Those that are listed stay, and do not wait for it: they are opened before it is asked for the first
+     * time.
+     */
+    public FleetBuilder discovering(DatabaseDiscovery discovery) {
+        if (this.discovery != null) {
+            throw new IllegalStateException(
+                    "expected one discovery, got a second one; let one find the stores of both");
+        }
+        this.discovery = Require.present("discovery", discovery);
+        return this;
     }
 
     /** Describes the Windlass of each store: its handlers, jobs and options. Called again each time that one is opened. */
@@ -135,7 +151,7 @@ public final class FleetBuilder {
      */
     public List<StoreMigration> migrate(Consumer<StoreMigration> progress) {
         Require.present("progress", progress);
-        Collection<Store> all = discovery == null ? stores : Fleet.discovered(discovery);
+        Collection<Store> all = discovery == null ? stores : FleetLife.all(stores, discovery);
         List<StoreMigration> done = Collections.synchronizedList(new ArrayList<>());
         try (Workers workers = new Workers()) {
             new Parallel(workers, options.parallelism())
@@ -184,15 +200,16 @@ public final class FleetBuilder {
         }
     }
 
+    /** One that has not begun: {@link Fleet#start} does. For containers that make what others need before anything runs. */
+    public Fleet build() {
+        return new Fleet(this);
+    }
+
     /**
      * Opens the stores, and begins to work. Returns when each has been tried; those that cannot be opened are tried again, and
      * {@link Fleet#stores} tells of them.
      */
     public Fleet start() {
-        Fleet fleet = new Fleet(this).start();
-        if (closeOnShutdown) {
-            Runtime.getRuntime().addShutdownHook(fleet.hook);
-        }
-        return fleet;
+        return build().start();
     }
 }

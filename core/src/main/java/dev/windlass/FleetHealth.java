@@ -90,7 +90,7 @@ final class FleetHealth implements Health {
         List<String> unwell = wanted.stream()
                 .filter(id -> {
                     Windlass windlass = working.get(id);
-                    return windlass == null || windlass.isAway() || !windlass.isRunning();
+                    return windlass == null || !windlass.answers();
                 })
                 .toList();
         return finding(

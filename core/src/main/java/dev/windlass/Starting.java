@@ -5,6 +5,7 @@ import dev.windlass.base.WindlassException;
 import dev.windlass.internal.database.Database;
 import dev.windlass.internal.database.PoolTimeout;
 import dev.windlass.internal.loop.Loop;
+import dev.windlass.internal.loop.Node;
 import dev.windlass.schema.Migrator;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -37,7 +38,7 @@ final class Starting {
     Starting(WindlassBuilder builder, FeatureNodes nodes) {
         this.nodes = nodes;
         this.database = nodes.database;
-        this.migrator = builder.migrator(database);
+        this.migrator = builder.migrator(database.givingUpLogins(Node.LONGEST_LOGIN));
         this.ensureSchema = builder.ensureSchema || builder.options.ensureSchema();
         this.backgroundWorkers = builder.options.backgroundWorkers();
         this.nodeName = builder.options.nodeName();

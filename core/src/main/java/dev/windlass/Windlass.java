@@ -6,7 +6,10 @@ import dev.windlass.base.MonotonicClock;
 import dev.windlass.base.TransactionalWork;
 import dev.windlass.base.WindlassException;
 import dev.windlass.health.Health;
+import dev.windlass.health.QueueMeasure;
 import dev.windlass.inbox.Inbox;
+import dev.windlass.internal.dispatch.Dispatcher;
+import dev.windlass.internal.support.InWords;
 import dev.windlass.internal.support.Require;
 import dev.windlass.join.Joins;
 import dev.windlass.lease.Leases;
@@ -14,7 +17,9 @@ import dev.windlass.outbox.Outbox;
 import dev.windlass.schedule.Jobs;
 import dev.windlass.schedule.Timers;
 import dev.windlass.work.WorkQueue;
+import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import javax.sql.DataSource;
@@ -108,6 +113,21 @@ public final class Windlass implements AutoCloseable {
     }
 
     /**
+     * How much there is in each queue, as health checks count it: no further than one more than what they call unhealthy, and not again
+     * within some seconds.
+     *
+     * @throws WindlassException if the database does not answer
+     */
+    public List<QueueMeasure> queues() {
+        Life now = life;
+        try {
+            return now.health.queues();
+        } catch (SQLException e) {
+            throw now.nodes.database.failure("measure the queues", e);
+        }
+    }
+
+    /**
      * Runs work in a transaction, commits it, and looks at once for what it enqueued. If it throws, everything is rolled back.
      *
      * <p>What this thread writes through this Windlass meanwhile is a part of the transaction, with or without naming the
@@ -192,6 +212,16 @@ public final class Windlass implements AutoCloseable {
 
     private boolean end(Life ending) {
         boolean begun = ending.starting.end();
+        int running = ending.nodes.dispatchers().stream()
+                .mapToInt(Dispatcher::running)
+                .sum();
+        if (running > 0) {
+            log.info(
+                    "[{}] stopping; {} handlers may go on for {}",
+                    ending.nodes.database.name(),
+                    running,
+                    InWords.of(shutdownGrace));
+        }
         Closing closing = new Closing(ending.nodes, ending.starting.loop());
         Deadline graceEnds = ending.graceEnds;
         boolean interrupted = closing.run(graceEnds == null ? inGrace() : graceEnds);
@@ -217,6 +247,11 @@ public final class Windlass implements AutoCloseable {
     /** Whether the last that was heard of the database is that it is away. */
     boolean isAway() {
         return life.nodes.database.isAway();
+    }
+
+    /** Whether its schema has been found, and nothing else was heard since then. */
+    boolean answers() {
+        return isRunning() && !isAway();
     }
 
     /** Takes nothing more, and the grace period begins. Waits for nothing; {@link #close} does. */

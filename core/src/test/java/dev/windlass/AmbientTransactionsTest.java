@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.windlass.base.AmbientTransactions;
+import dev.windlass.base.TransactionEnd;
 import dev.windlass.base.TransactionalWork;
 import dev.windlass.base.WindlassException;
 import dev.windlass.inbox.InboxEntry;
 import dev.windlass.outbox.OutboxEntry;
+import dev.windlass.outbox.OutboxMessageIdentifier;
 import dev.windlass.outbox.OutboxOptions;
 import dev.windlass.schedule.TimerEntry;
 import dev.windlass.work.WorkEntry;
@@ -23,11 +25,15 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What is written without naming a connection is a part of the transaction that the framework of the caller has open. */
 final class AmbientTransactionsTest {
@@ -42,8 +48,9 @@ final class AmbientTransactionsTest {
     @SuppressWarnings("ThreadLocalUsage") // one framework for each test
     private static final class Framework implements AmbientTransactions {
         final ThreadLocal<@Nullable Connection> bound = new ThreadLocal<>();
-        final ThreadLocal<Set<Runnable>> after = ThreadLocal.withInitial(LinkedHashSet::new);
+        final ThreadLocal<Set<Consumer<TransactionEnd>>> after = ThreadLocal.withInitial(LinkedHashSet::new);
         final AtomicInteger begun = new AtomicInteger();
+        volatile TransactionEnd commitIs = TransactionEnd.COMMITTED;
 
         @Override
         public Optional<Connection> current() {
@@ -51,31 +58,40 @@ final class AmbientTransactionsTest {
         }
 
         @Override
-        public void afterCommit(Runnable action) {
-            after.get().add(action);
+        public void whenEnded(Consumer<TransactionEnd> listener) {
+            after.get().add(listener);
+        }
+
+        private void tell(TransactionEnd end) {
+            after.get().forEach(listener -> listener.accept(end));
         }
 
         @Override
         public <T extends @Nullable Object, X extends Exception> T run(TransactionalWork<T, X> work) throws X {
             begun.incrementAndGet();
+            Connection outer = bound.get();
+            Set<Consumer<TransactionEnd>> outerListeners = after.get();
             try (Connection connection = database.dataSource().getConnection()) {
                 connection.setAutoCommit(false);
                 bound.set(connection);
-                after.remove();
+                after.set(new LinkedHashSet<>());
                 T result;
                 try {
                     result = work.run(connection);
                 } catch (Throwable e) {
                     connection.rollback();
+                    tell(TransactionEnd.ROLLED_BACK);
                     throw e;
                 } finally {
-                    bound.remove();
+                    bound.set(outer);
                 }
                 connection.commit();
-                after.get().forEach(Runnable::run);
+                tell(commitIs);
                 return result;
             } catch (SQLException e) {
                 throw new IllegalStateException(e);
+            } finally {
+                after.set(outerListeners);
             }
         }
     }
@@ -170,6 +186,36 @@ final class AmbientTransactionsTest {
         assertThat(registered).containsExactly(1);
     }
 
+    /** It may be in progress from its commit on; the lease is so long that nobody else would find it. */
+    @ParameterizedTest
+    @EnumSource(names = {"COMMITTED", "UNKNOWN"})
+    void whatIsWrittenIsHandledWhateverTheFrameworkKnowsOfItsCommit(TransactionEnd told) throws Exception {
+        Queue<String> handled = new ConcurrentLinkedQueue<>();
+        Windlass windlass = database.start(inFramework()
+                .outbox(OutboxOptions.defaults().withLease(Duration.ofMinutes(10)))
+                .outboxHandler("a", message -> handled.add(message.payload())));
+        eventually()
+                .until(() -> framework.run(
+                        connection -> isKept(connection, windlass.outbox().enqueue(ENTRY))));
+        eventually().until(() -> database.count("status <> 2") == 0);
+        handled.clear();
+        framework.commitIs = told;
+
+        boolean kept =
+                framework.run(connection -> isKept(connection, windlass.outbox().enqueue(OutboxEntry.of("a", "1"))));
+
+        assertThat(kept).isTrue();
+        eventually().untilAsserted(() -> assertThat(handled).containsExactly("1"));
+    }
+
+    private static boolean isKept(Connection connection, OutboxMessageIdentifier id) {
+        try {
+            return database.lock(connection, "outbox", "id = ? and status = 1", id.value()) == 1;
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     @Test
     void workInATransactionHasOneOfTheFramework() throws Exception {
         Windlass windlass = writer();
@@ -201,6 +247,39 @@ final class AmbientTransactionsTest {
 
         assertThat(rows()).isEqualTo(1);
         assertThat(framework.begun).hasValue(1);
+    }
+
+    @Test
+    void aTransactionThatWorkBeginsInTheFrameworkIsNoPartOfTheOneAroundIt() {
+        Windlass windlass = writer();
+
+        assertThatThrownBy(() -> windlass.inTransaction(outer -> {
+                    windlass.outbox().enqueue(ENTRY);
+                    framework.run(inner -> writeAll(windlass, inner));
+                    windlass.outbox().enqueue(ENTRY);
+                    throw new Undo();
+                }))
+                .isInstanceOf(Undo.class);
+
+        assertThat(rows()).isEqualTo(7);
+    }
+
+    @Test
+    void theDispatcherIsWokenByTheCommitOfAHandlerInATransaction() {
+        Queue<String> handled = new ConcurrentLinkedQueue<>();
+        Queue<Integer> registered = new ConcurrentLinkedQueue<>();
+        List<Windlass> windlass = new CopyOnWriteArrayList<>();
+        windlass.add(database.start(inFramework()
+                .outboxHandler("a", message -> handled.add(message.payload()))
+                .inboxHandlerInTransaction("a", (connection, message) -> {
+                    windlass.get(0).outbox().enqueue(ENTRY);
+                    registered.add(framework.after.get().size());
+                })));
+
+        windlass.get(0).inbox().enqueue(InboxEntry.of("s", "1", "a", "x"));
+
+        eventually().untilAsserted(() -> assertThat(handled).containsExactly("x"));
+        assertThat(registered).containsExactly(1);
     }
 
     @Test

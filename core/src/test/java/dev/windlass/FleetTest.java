@@ -4,12 +4,15 @@ import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import ch.qos.logback.classic.Level;
 import dev.windlass.base.Feature;
 import dev.windlass.base.PermanentFailure;
 import dev.windlass.base.WindlassException;
 import dev.windlass.base.WindlassOptions;
+import dev.windlass.health.HealthReport;
+import dev.windlass.health.HealthStatus;
 import dev.windlass.inbox.InboxEntry;
 import dev.windlass.join.FollowUp;
 import dev.windlass.join.JoinEntry;
@@ -31,6 +34,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
@@ -39,6 +43,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.postgresql.ds.PGSimpleDataSource;
 
 /** One program over several databases. */
 final class FleetTest {
@@ -82,12 +87,33 @@ final class FleetTest {
     }
 
     @Test
+    void aFleetThatIsBuiltBeginsWhenItIsStartedAndCanBeStartedAgain() {
+        Fleet fleet = handling(Fleet.over(databases.all())).build();
+        try (fleet) {
+            assertThatExceptionOfType(WindlassException.class)
+                    .isThrownBy(() -> fleet.at(id(0)))
+                    .withMessageContaining("call start()");
+            assertThat(fleet.start().start()).isSameAs(fleet);
+            fleet.at(id(0)).outbox().enqueue(OutboxEntry.of("a", "first life"));
+            eventually().until(() -> handled.contains(id(0) + " first life"));
+            fleet.close();
+            assertThatExceptionOfType(WindlassException.class)
+                    .isThrownBy(() -> fleet.at(id(0)))
+                    .withMessageContaining("closed");
+            fleet.start().at(id(1)).outbox().enqueue(OutboxEntry.of("a", "second life"));
+            eventually().until(() -> handled.contains(id(1) + " second life"));
+            assertThat(fleet.health().ready().status()).isEqualTo(HealthStatus.HEALTHY);
+        }
+    }
+
+    @Test
     @Shows({"OBX-073", "OBX-074"})
     void aKeyWithoutAStoreIsRefusedWithItsNameAndHowManyAreKnown() {
         UUID tenant = UUID.randomUUID();
         Store named = Store.of(tenant.toString(), databases.source(id(0)));
         try (Fleet fleet = Fleet.over(List.of(named)).start()) {
             assertThat(fleet.at(tenant)).isSameAs(fleet.at(tenant.toString()));
+            assertThat(fleet.store(tenant.toString())).containsSame(fleet.at(tenant));
             assertThat(fleet.leases().get(tenant)).isSameAs(fleet.at(tenant).leases());
             assertThatExceptionOfType(UnknownStoreException.class)
                     .isThrownBy(() -> fleet.at("nobody"))
@@ -125,6 +151,7 @@ final class FleetTest {
                     .withMessage("could not discover stores: expected a collection of stores, got null");
         }
         try (Fleet fleet = Fleet.discovering(List::of).routing(key -> nothing()).start()) {
+            assertThat(fleet.store("somebody")).isEmpty();
             assertThatExceptionOfType(UnknownStoreException.class)
                     .isThrownBy(() -> fleet.at("somebody"))
                     .withMessage("expected the key of a store, got \"somebody\", for which the routing has none");
@@ -300,6 +327,20 @@ final class FleetTest {
     }
 
     @Test
+    void aStoreWhoseDatabaseIsAwayIsOpenAndSaysSo() {
+        PGSimpleDataSource nowhere = new PGSimpleDataSource();
+        nowhere.setURL("jdbc:postgresql://localhost:1/nowhere");
+        try (Fleet fleet = handling(Fleet.over(List.of(databases.store(0), Store.of("away", nowhere))))
+                .start()) {
+            assertThat(fleet.stores())
+                    .contains(
+                            new StoreState(id(0), StoreState.Status.OPEN, Optional.empty()),
+                            new StoreState(
+                                    "away", StoreState.Status.OPEN, Optional.of("its database does not answer")));
+        }
+    }
+
+    @Test
     void aStoreThatCannotBeOpenedIsTriedAgainAndDisturbsNoOther() {
         AtomicInteger tries = new AtomicInteger();
         Store late = Store.opening(id(1), "late", () -> {
@@ -345,6 +386,48 @@ final class FleetTest {
             assertThat(late.getCount()).isZero();
             eventually().until(() -> handled.contains(id(2) + " early"));
         }
+    }
+
+    @Test
+    void storesOfAListDoNotWaitForADiscovery() {
+        List<Store> found = Collections.synchronizedList(new ArrayList<>());
+        AtomicInteger asked = new AtomicInteger();
+        try (Fleet fleet = handling(Fleet.over(List.of(databases.store(0))).discovering(() -> {
+                    asked.incrementAndGet();
+                    if (found.isEmpty()) {
+                        throw new IllegalStateException("not yet");
+                    }
+                    return List.copyOf(found);
+                }))
+                .start()) {
+            int atStart = asked.get();
+            fleet.at(id(0)).outbox().enqueue(OutboxEntry.of("a", "listed"));
+            eventually().until(() -> handled.contains(id(0) + " listed"));
+            assertThat(asked).hasValue(atStart);
+            assertThatExceptionOfType(WindlassException.class)
+                    .isThrownBy(() -> fleet.at(id(1)))
+                    .withMessageContaining("could not discover stores");
+            assertThat(fleet.health().ready().status()).isEqualTo(HealthStatus.DEGRADED);
+            assertThat(fleet.health().ready().checks())
+                    .extracting(HealthReport.Entry::description)
+                    .contains("it is not known yet which stores there are beside the 1 that are listed");
+
+            found.add(databases.store(1));
+            fleet.at(id(1)).outbox().enqueue(OutboxEntry.of("a", "found"));
+            eventually().until(() -> handled.contains(id(1) + " found"));
+            found.set(0, databases.store(0));
+            assertThatExceptionOfType(WindlassException.class)
+                    .isThrownBy(fleet::refresh)
+                    .withMessageContaining(id(0));
+            assertThat(fleet.stores()).hasSize(2);
+        }
+    }
+
+    @Test
+    void aFleetHasOneDiscovery() {
+        assertThatIllegalStateException()
+                .isThrownBy(() -> Fleet.discovering(List::of).discovering(List::of))
+                .withMessage("expected one discovery, got a second one; let one find the stores of both");
     }
 
     /** One that hangs is opened when it answers; start and refresh do not wait for it. */

@@ -1,6 +1,7 @@
 package dev.windlass.event;
 
 import dev.windlass.base.QueueKind;
+import dev.windlass.health.HealthStatus;
 import dev.windlass.health.QueueMeasure;
 import java.time.Duration;
 import java.time.Instant;
@@ -20,7 +21,10 @@ public sealed interface WindlassEvent {
         QueueKind queue();
     }
 
-    /** About one message. */
+    /**
+     * About one message. One that is processed in the inbox without its queue has no topic and no id of ours: the topic is its source,
+     * and the id is made of its source and its sender's id, the same for each attempt.
+     */
     sealed interface OfMessage extends OfQueue {
         String topic();
 
@@ -165,9 +169,27 @@ public sealed interface WindlassEvent {
      *
      * @param activeLeases named leases that somebody holds
      * @param inHand how many messages this node holds, by queue
+     * @param loops whether all that runs in the background of this node goes on
      */
-    record Measured(String store, List<QueueMeasure> queues, long activeLeases, Map<QueueKind, Integer> inHand)
+    record Measured(
+            String store,
+            List<QueueMeasure> queues,
+            long activeLeases,
+            Map<QueueKind, Integer> inHand,
+            HealthStatus loops)
             implements WindlassEvent {}
+
+    /**
+     * How much there is could not be found out, as while the database is away. Told instead of {@link Measured}, and sooner than a minute
+     * later, since it is tried again sooner.
+     *
+     * @param inHand how many messages this node holds, by queue
+     * @param loops whether all that runs in the background of this node goes on
+     */
+    record MeasureFailed(String store, Map<QueueKind, Integer> inHand, HealthStatus loops) implements WindlassEvent {}
+
+    /** This node has been closed: the last that is heard of it. In a fleet, see {@link StoreRemoved}. */
+    record Stopped(String store) implements WindlassEvent {}
 
     /** A fleet has opened a store. */
     record StoreAdded(String store) implements WindlassEvent {}

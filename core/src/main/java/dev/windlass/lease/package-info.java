@@ -19,7 +19,7 @@
  *
  * <h2>Who may believe what, and when</h2>
  *
- * <p>The database knows. A holder believes for as long as its {@link dev.windlass.internal.lease.TrustWindow} is open: for the duration of
+ * <p>The database knows. A holder believes for as long as its {@code TrustWindow} is open: for the duration of
  * the lease, counted from before the request was sent that was granted. The database counts from a later moment, so a holder
  * stops believing before the lease can go to somebody else, as long as both clocks run at about the same speed and nobody sets
  * the database's clock forward.
@@ -51,10 +51,10 @@
  *
  * <h2>Parts</h2>
  *
- * <p>The {@link dev.windlass.internal.lease.Acquirer} asks for leases; those who wait stand in {@link dev.windlass.internal.lease.WaitingLines} and are
- * woken in the {@link dev.windlass.internal.lease.WaitingRoom}. The {@link dev.windlass.internal.lease.LeaseRunner} renews what is held, all that is
+ * <p>The {@code Acquirer} asks for leases; those who wait stand in {@code WaitingLines} and are
+ * woken in the {@code WaitingRoom}. The {@code LeaseRunner} renews what is held, all that is
  * due in one call on a connection of its own, and tells holders what they have lost. The
- * {@link dev.windlass.internal.lease.Releaser} gives back what is closed. A {@link dev.windlass.internal.lease.LeaderCandidate} stands for leader. None of them is a thread; only the work of a leader has one.
+ * {@code Releaser} gives back what is closed. A {@code LeaderCandidate} stands for leader. None of them is a thread; only the work of a leader has one.
  *
  * <h2>Failure</h2>
  *

@@ -1,8 +1,8 @@
 package dev.windlass.metrics;
 
+import dev.windlass.metrics.Registered.Shows;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.DistributionSummary;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
@@ -11,23 +11,20 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /** The meters that there are, each made when it is first needed. Used by the one thread of a listener. */
 final class Meters {
     /** Most of the time a meter is looked up, so this has to be quick: a registry takes several times as long. */
-    private final Map<Key, Object> known = new HashMap<>();
+    private final Map<Registered.Key, Registered.Use> known = new HashMap<>();
 
     private final MeterRegistry registry;
-
-    private record Key(String name, Tags tags) {}
-
-    /** A gauge, and the number that it shows. */
-    private record Shown(Gauge gauge, AtomicLong value) {}
+    private final Registered registered;
 
     Meters(MeterRegistry registry) {
         this.registry = registry;
+        this.registered = Registered.in(registry);
     }
 
     void count(String name, Tags tags, long more) {
@@ -72,33 +69,64 @@ final class Meters {
         Duration.ofMinutes(5)
     };
 
+    /** What is in the tables: the same for all nodes. */
     void gauge(String name, Tags tags, long value) {
-        Shown shown = (Shown) get(name, tags, () -> {
-            AtomicLong number = new AtomicLong();
-            return new Shown(
-                    Gauge.builder(name, number, AtomicLong::doubleValue)
-                            .tags(tags)
-                            .register(registry),
-                    number);
-        });
-        shown.value.set(value);
+        gauge(name, tags, value, Shows.LAST);
     }
 
-    private Object get(String name, Tags tags, Supplier<Object> making) {
-        return known.computeIfAbsent(new Key(name, tags), key -> making.get());
+    /** Shows zero until something is told. */
+    void isThere(String name, Tags tags) {
+        if (!known.containsKey(new Registered.Key(name, tags))) {
+            gauge(name, tags, 0);
+        }
+    }
+
+    /** What this node has. */
+    void own(String name, Tags tags, long value) {
+        gauge(name, tags, value, Shows.SUM);
+    }
+
+    /** For how long nobody has told anything: from now on, or from when it was told first. */
+    void age(String name, Tags tags, boolean told) {
+        if (told || !known.containsKey(new Registered.Key(name, tags))) {
+            gauge(name, tags, System.nanoTime(), Shows.AGE);
+        }
+    }
+
+    private void gauge(String name, Tags tags, long value, Shows shows) {
+        Registered.Key key = new Registered.Key(name, tags);
+        known.computeIfAbsent(key, any -> registered.gauge(registry, this, key, shows))
+                .show(this, key, value);
+    }
+
+    private Meter get(String name, Tags tags, Supplier<? extends Meter> making) {
+        return known.computeIfAbsent(new Registered.Key(name, tags), key -> registered.use(this, key, making)).meter;
+    }
+
+    void tellOf(String store) {
+        registered.tells(this, store);
     }
 
     /** What a store was that is gone does not stay on a dashboard. */
     void forget(String store) {
-        for (Iterator<Map.Entry<Key, Object>> all = known.entrySet().iterator(); all.hasNext(); ) {
-            Map.Entry<Key, Object> each = all.next();
-            boolean ofStore = each.getKey().tags().stream()
-                    .anyMatch(tag ->
-                            tag.getKey().equals("store") && tag.getValue().equals(store));
-            if (ofStore) {
-                registry.remove(each.getValue() instanceof Shown shown ? shown.gauge : (Meter) each.getValue());
+        letGo(store, use -> false);
+    }
+
+    /** The node is gone, and what it counted is not. */
+    void forgetGauges(String store) {
+        letGo(store, use -> !use.isGauge());
+    }
+
+    private void letGo(String store, Predicate<Registered.Use> stays) {
+        for (Iterator<Map.Entry<Registered.Key, Registered.Use>> all =
+                        known.entrySet().iterator();
+                all.hasNext(); ) {
+            Map.Entry<Registered.Key, Registered.Use> each = all.next();
+            if (each.getKey().isOf(store)) {
+                registered.letGo(registry, this, each.getKey(), each.getValue(), stays.test(each.getValue()));
                 all.remove();
             }
         }
+        registered.isSilentAbout(this, store);
     }
 }

@@ -3,6 +3,7 @@ package dev.windlass.metrics;
 import dev.windlass.base.QueueKind;
 import dev.windlass.event.WindlassEvent;
 import dev.windlass.event.WindlassListener;
+import dev.windlass.health.HealthStatus;
 import dev.windlass.health.QueueMeasure;
 import dev.windlass.internal.support.Require;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -16,11 +17,14 @@ import java.util.Map;
  * Counters, timers and gauges of one Windlass or of a fleet.
  *
  * <p>Every meter has the tag {@code store}; those of a queue have {@code queue}, and where it matters {@code topic}. The number of topics is
- * bounded: those beyond it share the topic {@code other}. Gauges come from one bounded query a minute and store, not from scrapes. See
- * docs/monitoring.md for all names.
+ * bounded, in all and over all stores: those beyond it share the topic {@code other}. Nodes of one registry with the same name share their
+ * meters. Gauges come from one bounded query a minute and store, not from scrapes. See docs/monitoring.md for all names.
  */
 public final class WindlassMetrics implements WindlassListener {
+    private static final String AGE = "windlass.measure.age.seconds";
     private static final int MOST_TOPICS = 200;
+    /** Each costs up to ten meters, of which five have a histogram. */
+    private static final int PLACES_FOR_EACH = 10;
 
     private final Meters meters;
     private final Names topics;
@@ -36,11 +40,12 @@ public final class WindlassMetrics implements WindlassListener {
     }
 
     /**
-     * @param mostTopics how many topics have meters of their own
+     * @param mostTopics how many topics have meters of their own; over all queues of all stores, ten times as many
      */
     public WindlassMetrics(MeterRegistry registry, int mostTopics) {
         this.meters = new Meters(Require.present("registry", registry));
-        this.topics = new Names(Require.positive("number of topics", mostTopics));
+        int most = Require.positive("number of topics", mostTopics);
+        this.topics = new Names(most, (int) Math.min(Integer.MAX_VALUE, (long) most * PLACES_FOR_EACH));
     }
 
     /** One of these may hear several of them, each on a thread of its own. */
@@ -52,6 +57,10 @@ public final class WindlassMetrics implements WindlassListener {
             queue(ofQueue);
         } else if (event instanceof WindlassEvent.Measured measured) {
             measured(measured);
+        } else if (event instanceof WindlassEvent.MeasureFailed failed) {
+            Tags tags = Tags.of("store", failed.store());
+            meters.age(AGE, tags, false);
+            node(tags, failed.inHand(), failed.loops());
         } else {
             store(event);
         }
@@ -59,7 +68,11 @@ public final class WindlassMetrics implements WindlassListener {
 
     /** Once for each message, and so looked up by what the event has: to make tags would take longer than all the rest. */
     private void handled(WindlassEvent.Handled event) {
-        Handlers key = new Handlers(event.store(), event.queue(), topics.bounded(event.topic()), event.ending());
+        Handlers key = new Handlers(
+                event.store(),
+                event.queue(),
+                topics.bounded(event.store(), event.queue(), event.topic()),
+                event.ending());
         Timers timers = handlers.get(key);
         if (timers == null) {
             timers = timers(event);
@@ -114,7 +127,7 @@ public final class WindlassMetrics implements WindlassListener {
             meters.count("windlass.timers.handed.off", tags, it.timers());
             meters.time("windlass.timers.late", tags, it.late());
         } else if (event instanceof WindlassEvent.JobRunCreated) {
-            meters.count("windlass.job.runs.created", tags, 1);
+            meters.count("windlass.job.runs.made", tags, 1);
         } else if (event instanceof WindlassEvent.JobRunEnded it) {
             meters.count("windlass.job.runs.ended", tags.and("outcome", it.done() ? "done" : "failed"), 1);
         } else if (event instanceof WindlassEvent.LeaseAcquired it) {
@@ -134,24 +147,42 @@ public final class WindlassMetrics implements WindlassListener {
             meters.gauge("windlass.outage", tags, 0);
         } else if (event instanceof WindlassEvent.ConnectionsExhausted) {
             meters.count("windlass.connections.exhausted", tags, 1);
+        } else if (event instanceof WindlassEvent.Stopped) {
+            handlers.keySet().removeIf(key -> key.store.equals(event.store()));
+            meters.forgetGauges(event.store());
         } else if (event instanceof WindlassEvent.StoreRemoved it && !it.replacement()) {
             handlers.keySet().removeIf(key -> key.store.equals(it.store()));
+            topics.forget(it.store());
             meters.forget(it.store());
         }
     }
 
     private void measured(WindlassEvent.Measured event) {
         Tags tags = Tags.of("store", event.store());
+        meters.tellOf(event.store());
         for (QueueMeasure queue : event.queues()) {
             measured(tags, queue);
         }
+        meters.age(AGE, tags, true);
+        node(tags, event.inHand(), event.loops());
         meters.gauge("active.leases", tags, event.activeLeases());
-        meters.gauge("windlass.outage", tags, 0); // it has just answered
+        meters.isThere("windlass.outage", tags); // an alert needs to have seen a zero
         meters.count("windlass.leases.lost", tags, 0);
         meters.count("windlass.leases.refused", tags, 0);
-        event.inHand()
-                .forEach(
-                        (queue, count) -> meters.gauge("windlass.in.hand", tags.and("queue", queue.toString()), count));
+    }
+
+    /** What it knows of itself, without the database. */
+    private void node(Tags tags, Map<QueueKind, Integer> inHand, HealthStatus loops) {
+        meters.gauge("windlass.loops", tags, number(loops));
+        inHand.forEach((queue, count) -> meters.own("windlass.in.hand", tags.and("queue", queue.toString()), count));
+    }
+
+    private static int number(HealthStatus status) {
+        return switch (status) {
+            case HEALTHY -> 0;
+            case DEGRADED -> 1;
+            case UNHEALTHY -> 2;
+        };
     }
 
     private void measured(Tags store, QueueMeasure measure) {
@@ -181,6 +212,12 @@ public final class WindlassMetrics implements WindlassListener {
     }
 
     private Tags topic(WindlassEvent.OfQueue event, String topic) {
-        return Tags.of("store", event.store(), "queue", event.queue().toString(), "topic", topics.bounded(topic));
+        return Tags.of(
+                "store",
+                event.store(),
+                "queue",
+                event.queue().toString(),
+                "topic",
+                topics.bounded(event.store(), event.queue(), topic));
     }
 }

@@ -1,7 +1,7 @@
 /**
  * Brings Windlass's part of the database up to date, and tells whether it is.
  *
- * <p>A {@link dev.windlass.internal.schema.Component} (the outbox, say) has one version number and a list of SQL files, each with the
+ * <p>A {@code Component} (the outbox, say) has one version number and a list of SQL files, each with the
  * version in which it was added or last changed. From version {@code v} of the database, the files newer than {@code v} are
  * run in order. Table files never change once released; routine files hold the whole current text of their routines and move
  * up to a new version when they are edited. So the folder can be read as it is, and every database takes the same way.

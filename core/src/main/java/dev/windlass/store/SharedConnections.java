@@ -1,5 +1,6 @@
 package dev.windlass.store;
 
+import dev.windlass.internal.database.Login;
 import dev.windlass.internal.support.InWords;
 import dev.windlass.internal.support.Require;
 import java.lang.reflect.InvocationHandler;
@@ -242,10 +243,10 @@ public final class SharedConnections implements AutoCloseable {
     private Connection login(Origin origin) throws SQLException {
         Login login = Login.by(origin.source::getConnection);
         try {
-            return login.await();
+            return login.await(Origin.LONGEST_LOGIN);
         } catch (Login.Unanswered e) {
             synchronized (this) {
-                origin.hangs(System.nanoTime());
+                origin.logins.oneHangs(System.nanoTime());
             }
             login.whenItEnds(late -> hangsNoMore(origin, late));
             throw e;
@@ -257,7 +258,7 @@ public final class SharedConnections implements AutoCloseable {
             closeQuietly(late);
         }
         synchronized (this) {
-            origin.hangsNoMore(System.nanoTime());
+            origin.logins.oneHasEnded(System.nanoTime());
             forgetIfQuiet(origin);
         }
     }
@@ -275,7 +276,7 @@ public final class SharedConnections implements AutoCloseable {
                     return found;
                 }
             }
-            if (!origin.mayLogIn(System.nanoTime())) {
+            if (!origin.logins.mayLogIn(System.nanoTime())) {
                 throw new SQLTransientConnectionException(
                         "the server does not answer logins; the next is tried later", Login.CANNOT_CONNECT);
             }

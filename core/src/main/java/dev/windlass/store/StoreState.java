@@ -5,7 +5,7 @@ import java.util.Optional;
 /**
  * How a store is doing.
  *
- * @param problem why it is not open, without what a database or a driver may quote
+ * @param problem why it is not open, or that its database does not answer; without what a database or a driver may quote
  */
 public record StoreState(String id, Status status, Optional<String> problem) {
 

@@ -9,6 +9,7 @@ import io.micrometer.observation.transport.Kind;
 import io.micrometer.observation.transport.ReceiverContext;
 import io.micrometer.observation.transport.SenderContext;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
@@ -41,6 +42,34 @@ public final class ObservationTracing implements Tracing {
 
     @Override
     public void handled(Received received, Work handler) throws Exception {
+        observation(received).observeChecked(handler::run);
+    }
+
+    /**
+     * An observation cannot have links. So each of the others has one of its own, in its own trace, which names the message that it was
+     * handled with.
+     */
+    @Override
+    public void handledTogether(Received first, List<Received> others, Work handler) throws Exception {
+        List<Observation> all = others.stream()
+                .map(other -> observation(other).highCardinalityKeyValue("windlass.handled.with", first.id()))
+                .map(Observation::start)
+                .toList();
+        Observation own = registry.getCurrentObservation();
+        if (own != null) {
+            own.highCardinalityKeyValue("messaging.batch.message_count", Integer.toString(others.size() + 1));
+        }
+        try {
+            handler.run();
+        } catch (Throwable e) {
+            all.forEach(observation -> observation.error(e));
+            throw e;
+        } finally {
+            all.forEach(Observation::stop);
+        }
+    }
+
+    private Observation observation(Received received) {
         ReceiverContext<Map<String, String>> context = new ReceiverContext<>(
                 (carrier, name) -> Objects.requireNonNull(carrier).get(name), Kind.CONSUMER);
         context.setCarrier(received.headers());
@@ -50,7 +79,7 @@ public final class ObservationTracing implements Tracing {
                 .highCardinalityKeyValue("windlass.attempt", Integer.toString(received.attempt()));
         received.correlationId()
                 .ifPresent(id -> observation.highCardinalityKeyValue("messaging.message.conversation_id", id));
-        observation.observeChecked(handler::run);
+        return observation;
     }
 
     private Observation observation(

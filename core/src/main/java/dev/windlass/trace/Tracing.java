@@ -1,6 +1,7 @@
 package dev.windlass.trace;
 
 import dev.windlass.base.QueueKind;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -25,6 +26,15 @@ public interface Tracing {
 
     /** Runs a handler in the trace of its message. */
     void handled(Received received, Work handler) throws Exception;
+
+    /**
+     * Runs a handler that was begun for one message, inside of {@link #handled}, and takes others along: each of these has a trace of its own.
+     *
+     * @param first the one whose trace it runs in
+     */
+    default void handledTogether(Received first, List<Received> others, Work handler) throws Exception {
+        handler.run();
+    }
 
     /** A message that is to be handled. */
     record Received(

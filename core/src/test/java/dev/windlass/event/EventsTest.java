@@ -4,6 +4,7 @@ import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.Fleet;
+import dev.windlass.HeldStatements;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassBuilder;
@@ -26,6 +27,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -207,6 +209,83 @@ final class EventsTest {
         eventually().until(() -> database.count("status = 2") == 100);
         assertThat(handled).hasValue(100);
         never.countDown();
+    }
+
+    @Test
+    void aHandlerThatIsGivenUpIsTold() {
+        CountDownLatch end = new CountDownLatch(1);
+        HandlerOptions quick = HandlerOptions.defaults()
+                .withTimeout(Duration.ofMillis(50))
+                .withRetry(RetryPolicy.defaults().withMaxAttempts(1));
+        Windlass windlass = database.start(node().outbox(database.shortLease()).outboxHandler("a", quick, message -> {
+            while (end.getCount() > 0) {
+                Thread.onSpinWait();
+                Thread.interrupted();
+            }
+        }));
+        try {
+            UUID id = windlass.outbox().enqueue(OutboxEntry.of("a", "x")).value();
+
+            WindlassEvent.Handled handled = one(WindlassEvent.Handled.class);
+            assertThat(handled.id()).isEqualTo(id);
+            assertThat(handled.ending()).isEqualTo(WindlassEvent.Ending.FAILED);
+            assertThat(one(WindlassEvent.DeadLettered.class).error()).contains("did not stop");
+        } finally {
+            end.countDown();
+        }
+    }
+
+    @Test
+    void theLastThatIsHeardOfANodeIsThatItHasStopped() {
+        Windlass windlass = database.start(node().outboxHandler("a", message -> {}));
+        windlass.outbox().enqueue(OutboxEntry.of("a", "x"));
+        eventually().until(() -> !heard(WindlassEvent.Settled.class).isEmpty());
+
+        windlass.close();
+
+        assertThat(heard).last().isEqualTo(new WindlassEvent.Stopped(STORE));
+    }
+
+    @Test
+    void theLastThatIsHeardOfAStoreIsThatItIsGone() throws Exception {
+        List<Store> stores = new CopyOnWriteArrayList<>(
+                List.of(Store.of("tenant", database.dataSource()).withSchema(database.schema())));
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+        try (Fleet fleet = Fleet.discovering(() -> stores)
+                .listener(heard::add)
+                .each(windlass -> windlass.outboxHandler("a", message -> {
+                    begun.countDown();
+                    end.await();
+                }))
+                .start()) {
+            fleet.at("tenant").outbox().enqueue(OutboxEntry.of("a", "x"));
+            begun.await();
+            stores.clear();
+            fleet.refresh();
+            assertThat(heard(WindlassEvent.StoreRemoved.class)).isEmpty();
+            end.countDown();
+            eventually().until(() -> !heard(WindlassEvent.StoreRemoved.class).isEmpty());
+        }
+        assertThat(heard(WindlassEvent.Settled.class)).hasSize(1);
+        assertThat(heard).last().isEqualTo(new WindlassEvent.StoreRemoved("tenant", false));
+    }
+
+    /** It would bring back the gauges of a store that is gone, for good. */
+    @Test
+    void aMeasureThatIsUnderWayWhenItsStoreGoesIsNotTold() throws Exception {
+        HeldStatements held = new HeldStatements(database.dataSource(), "outbox_measure");
+        List<Store> stores = new CopyOnWriteArrayList<>(
+                List.of(Store.of("tenant", held.source()).withSchema(database.schema())));
+        try (Fleet fleet = Fleet.discovering(() -> stores).listener(heard::add).start()) {
+            held.begun().await();
+            stores.clear();
+            fleet.refresh();
+            eventually().until(() -> !heard(WindlassEvent.StoreRemoved.class).isEmpty());
+            held.goOn();
+            eventually().until(() -> held.closedSince() >= 2);
+        }
+        assertThat(heard(WindlassEvent.Measured.class)).isEmpty();
     }
 
     @Test

@@ -3,15 +3,29 @@ package dev.windlass.metrics;
 import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
+import dev.windlass.Logs;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
+import dev.windlass.base.Feature;
 import dev.windlass.base.PermanentFailure;
 import dev.windlass.base.QueueKind;
 import dev.windlass.event.WindlassEvent;
+import dev.windlass.health.HealthStatus;
+import dev.windlass.health.QueueMeasure;
 import dev.windlass.outbox.OutboxEntry;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -83,7 +97,222 @@ final class WindlassMetricsTest {
         assertThat(gauge("timers.pending")).isZero();
         assertThat(gauge("timers.overdue")).isZero();
         assertThat(gauge("active.leases")).isZero();
+        assertThat(gauge("windlass.loops")).isZero();
         assertThat(gauge("windlass.in.hand", "queue", "outbox")).isZero();
+    }
+
+    private static WindlassEvent.Measured measured(long ready, int inHand) {
+        return new WindlassEvent.Measured(
+                "shop",
+                List.of(new QueueMeasure(QueueKind.OUTBOX, ready, 0, 0, 0, 0, 0, 0, Optional.empty())),
+                0,
+                Map.of(QueueKind.OUTBOX, inHand),
+                HealthStatus.HEALTHY);
+    }
+
+    @Test
+    void twoNodesOfOneNameShareTheirMetersAndSayIt() {
+        try (Logs logs = Logs.collect(Level.WARN)) {
+            WindlassMetrics first = new WindlassMetrics(registry);
+            WindlassMetrics second = new WindlassMetrics(registry);
+            first.on(measured(10, 3));
+            first.on(new WindlassEvent.Enqueued("shop", QueueKind.OUTBOX, "a", 1));
+            second.on(measured(12, 4));
+            second.on(new WindlassEvent.Enqueued("shop", QueueKind.OUTBOX, "a", 1));
+            assertThat(gauge("windlass.queue.ready")).isEqualTo(12);
+            assertThat(gauge("windlass.in.hand")).isEqualTo(7);
+            first.on(measured(11, 5));
+            assertThat(gauge("windlass.queue.ready")).isEqualTo(11);
+            assertThat(gauge("windlass.in.hand")).isEqualTo(9);
+            assertThat(count("windlass.enqueued", "topic", "a")).isEqualTo(2);
+            assertThat(logs.count(Level.WARN, "two nodes with the name shop")).isEqualTo(1);
+
+            first.on(new WindlassEvent.Stopped("shop"));
+
+            assertThat(gauge("windlass.queue.ready")).isEqualTo(12);
+            assertThat(gauge("windlass.in.hand")).isEqualTo(4);
+            second.on(new WindlassEvent.StoreRemoved("shop", false));
+            assertThat(registry.find("windlass.queue.ready").gauges()).isEmpty();
+            assertThat(count("windlass.enqueued", "topic", "a")).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void aNodeThatIsClosedTakesItsGaugesAlongAndLeavesWhatItCounted() {
+        Windlass windlass = database.start(database.windlass().name("shop").listener(new WindlassMetrics(registry)));
+        windlass.outbox().enqueue(OutboxEntry.of("a", "x"));
+        eventually().until(() -> gauge("windlass.queue.ready", "queue", "outbox") >= 0);
+
+        windlass.close();
+
+        assertThat(registry.find("windlass.queue.ready").gauges()).isEmpty();
+        assertThat(count("windlass.enqueued", "topic", "a")).isEqualTo(1);
+    }
+
+    private static void afterARestartGaugesAreThoseOfTheNewNode(MeterRegistry registry) {
+        WindlassMetrics first = new WindlassMetrics(registry);
+        first.on(measured(5, 1));
+        first.on(new WindlassEvent.Stopped("shop"));
+        assertThat(registry.getMeters()).noneMatch(meter -> meter instanceof Gauge);
+
+        WindlassMetrics second = new WindlassMetrics(registry);
+        second.on(measured(42, 2));
+        second.on(new WindlassEvent.Enqueued("shop", QueueKind.OUTBOX, "a", 1));
+        assertThat(shown(registry, "queue.ready")).isEqualTo(42);
+
+        second.on(new WindlassEvent.StoreRemoved("shop", false));
+        assertThat(registry.getMeters())
+                .noneMatch(meter -> meter.getId().getName().endsWith("windlass.enqueued"));
+
+        second.on(measured(43, 2));
+        assertThat(shown(registry, "queue.ready")).isEqualTo(43);
+        assertThat(shown(registry, "in.hand")).isEqualTo(2);
+    }
+
+    private static double shown(MeterRegistry registry, String name) {
+        return registry.getMeters().stream()
+                .filter(meter -> meter.getId().getName().endsWith(name))
+                .map(Gauge.class::cast)
+                .findFirst()
+                .orElseThrow()
+                .value();
+    }
+
+    @Test
+    void aRegistryWithTagsOfItsOwnForgetsWhatGoesAndShowsWhatComesBack() {
+        registry.config().commonTags("application", "shop");
+        afterARestartGaugesAreThoseOfTheNewNode(registry);
+    }
+
+    @Test
+    void soDoesARegistryThatRenames() {
+        registry.config().meterFilter(new MeterFilter() {
+            @Override
+            public Meter.Id map(Meter.Id id) {
+                return id.withName("app." + id.getName());
+            }
+        });
+        afterARestartGaugesAreThoseOfTheNewNode(registry);
+    }
+
+    @Test
+    void oneMeterThatARegistryMakesOfSeveralStaysAsLongAsOneOfThemIsUsed() {
+        registry.config().meterFilter(MeterFilter.ignoreTags("store"));
+        WindlassMetrics metrics = new WindlassMetrics(registry);
+        WindlassEvent.Measured shop = measured(5, 1);
+        metrics.on(shop);
+        metrics.on(new WindlassEvent.Measured("two", shop.queues(), 0, shop.inHand(), HealthStatus.HEALTHY));
+        metrics.on(new WindlassEvent.StoreRemoved("two", false));
+        assertThat(shown(registry, "queue.ready")).isEqualTo(5);
+    }
+
+    @Test
+    void aRegistryThatNobodyUsesAnyMoreIsFreed() {
+        WeakReference<MeterRegistry> gone = usedAndLeft();
+        eventually().until(() -> {
+            System.gc();
+            return gone.get() == null;
+        });
+    }
+
+    private static WeakReference<MeterRegistry> usedAndLeft() {
+        MeterRegistry registry = new SimpleMeterRegistry();
+        WindlassMetrics metrics = new WindlassMetrics(registry);
+        metrics.on(measured(5, 1));
+        metrics.on(new WindlassEvent.Enqueued("shop", QueueKind.OUTBOX, "a", 1));
+        return new WeakReference<>(registry);
+    }
+
+    @Test
+    void whatListenedToANodeThatIsClosedIsFreed() {
+        WeakReference<Meters> gone = closed(registry);
+        eventually().until(() -> {
+            System.gc();
+            return gone.get() == null;
+        });
+        assertThat(count("windlass.enqueued", "store", "shop")).isEqualTo(1);
+    }
+
+    private static WeakReference<Meters> closed(MeterRegistry registry) {
+        Meters meters = new Meters(registry);
+        Tags tags = Tags.of("store", "shop");
+        meters.count("windlass.enqueued", tags, 1);
+        meters.gauge("windlass.queue.ready", tags, 1);
+        meters.tellOf("shop");
+        meters.forgetGauges("shop");
+        return new WeakReference<>(meters);
+    }
+
+    /** As if its node had never said that it was closed. */
+    @Test
+    void gaugesOfWhatIsGoneAreTakenOverByWhatComesNext() {
+        new Meters(registry).gauge("windlass.queue.ready", Tags.of("store", "shop", "queue", "outbox"), 5);
+        System.gc();
+        assertThat(gauge("windlass.queue.ready")).isEqualTo(5);
+        WindlassMetrics next = new WindlassMetrics(registry);
+        next.on(measured(42, 1));
+        assertThat(gauge("windlass.queue.ready")).isEqualTo(42);
+    }
+
+    @Test
+    void whatANodeKnowsOfItselfIsShownAlsoWhileNothingCanBeMeasured() {
+        WindlassMetrics metrics = new WindlassMetrics(registry);
+        metrics.on(measured(10, 3));
+        metrics.on(new WindlassEvent.MeasureFailed("shop", Map.of(QueueKind.OUTBOX, 2), HealthStatus.UNHEALTHY));
+
+        assertThat(gauge("windlass.loops")).isEqualTo(2);
+        assertThat(gauge("windlass.in.hand")).isEqualTo(2);
+        assertThat(gauge("windlass.queue.ready")).isEqualTo(10);
+    }
+
+    @Test
+    void theAgeOfAMeasureGrowsUntilTheNextOneAndIsThereFromTheBeginning() {
+        WindlassMetrics metrics = new WindlassMetrics(registry);
+        metrics.on(new WindlassEvent.MeasureFailed("shop", Map.of(), HealthStatus.HEALTHY));
+        eventually().until(() -> gauge("windlass.measure.age.seconds", "store", "shop") >= 0.1);
+        metrics.on(new WindlassEvent.MeasureFailed("shop", Map.of(), HealthStatus.HEALTHY));
+        double before = gauge("windlass.measure.age.seconds");
+        assertThat(before).isGreaterThanOrEqualTo(0.1);
+        eventually().until(() -> {
+            metrics.on(measured(1, 1));
+            return gauge("windlass.measure.age.seconds") < before;
+        });
+    }
+
+    @Test
+    void aNodeThatCannotMeasureTellsWhatItKnowsOfItself() throws Exception {
+        database.execute("revoke execute on function %s.outbox_measure from public, windlass_runtime");
+        try {
+            database.start(database.windlass()
+                    .name("shop")
+                    .only(Feature.OUTBOX)
+                    .listener(new WindlassMetrics(registry))
+                    .outboxHandler("a", message -> {}));
+            eventually().until(() -> gauge("windlass.loops", "store", "shop") >= 0);
+            assertThat(gauge("windlass.in.hand", "queue", "outbox")).isZero();
+            assertThat(gauge("windlass.measure.age.seconds")).isNotNegative();
+            assertThat(gauge("windlass.queue.ready")).isEqualTo(-1);
+        } finally {
+            database.execute("grant execute on function %s.outbox_measure to windlass_runtime");
+        }
+    }
+
+    @Test
+    void topicsOfAllStoresTogetherAreBoundedAndWhatAStoreLeavesIsFree() {
+        WindlassMetrics metrics = new WindlassMetrics(registry, 3);
+        for (int store = 0; store < 20; store++) {
+            for (String topic : new String[] {"a", "b", "c"}) {
+                metrics.on(new WindlassEvent.Enqueued("store" + store, QueueKind.OUTBOX, topic, 1));
+            }
+        }
+        assertThat(registry.find("windlass.enqueued").counters()).hasSize(30 + 10);
+        assertThat(count("windlass.enqueued", "store", "store19", "topic", "other"))
+                .isEqualTo(3);
+
+        metrics.on(new WindlassEvent.StoreRemoved("store0", false));
+        metrics.on(new WindlassEvent.Enqueued("store19", QueueKind.OUTBOX, "a", 1));
+
+        assertThat(count("windlass.enqueued", "store", "store19", "topic", "a")).isEqualTo(1);
     }
 
     @Test

@@ -3,25 +3,36 @@ package dev.windlass.trace;
 import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
 import dev.windlass.Child;
+import dev.windlass.Logs;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
 import dev.windlass.base.QueueKind;
 import dev.windlass.inbox.InboxEntry;
+import dev.windlass.inbox.InboxOptions;
+import dev.windlass.internal.loop.Workers;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxOptions;
 import dev.windlass.schedule.TimerEntry;
 import dev.windlass.work.WorkEntry;
 import io.micrometer.tracing.Span;
 import io.micrometer.tracing.Tracer;
+import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.slf4j.MDC;
@@ -125,6 +136,62 @@ final class TracingTest {
     }
 
     @Test
+    void whatALeaderLeavesInTheLoggingContextIsNotForAMessage() throws Exception {
+        Queue<String> seen = new ConcurrentLinkedQueue<>();
+        Workers workers = new Workers();
+        for (int i = 0; i < 50; i++) {
+            CountDownLatch ended = new CountDownLatch(1);
+            workers.runHandlers(() -> {
+                seen.add(String.valueOf(MDC.get("tenant")));
+                MDC.put("tenant", "secret");
+                ended.countDown();
+            });
+            ended.await();
+        }
+        workers.close();
+        assertThat(seen).containsOnly("null");
+    }
+
+    @Test
+    void whatIsHandledTogetherGoesOnInTheTraceOfEach() {
+        List<Integer> sizes = new CopyOnWriteArrayList<>();
+        Windlass windlass = database.start(database.windlass().tracing(new ObservationTracing(traces.registry)));
+        windlass.inTransaction(connection -> {
+            for (int i = 1; i <= 9; i++) {
+                windlass.inbox()
+                        .enqueue(
+                                connection,
+                                InboxEntry.of("source", "m" + i, "b", "x")
+                                        .withHeaders(Map.of(
+                                                "traceparent",
+                                                "00-0000000000000000000000000000000" + i + "-b7ad6b7169203331-01")));
+            }
+            return true;
+        });
+        database.start(database.windlass()
+                .inbox(InboxOptions.defaults().withConcurrency(1))
+                .tracing(new ObservationTracing(traces.registry))
+                .inboxHandlerInTransaction("b", 10, (connection, messages) -> sizes.add(messages.size())));
+
+        eventually().until(() -> spans("b handle").size() == 9);
+        assertThat(spans("b handle")).extracting(SpanData::getTraceId).doesNotHaveDuplicates();
+        assertThat(sizes).hasSizeLessThan(9);
+        assertThat(spans("b handle"))
+                .filteredOn(span -> tag(span, "windlass.handled.with") != null)
+                .hasSize(9 - sizes.size());
+    }
+
+    private static @Nullable String tag(SpanData span, String name) {
+        return span.getAttributes().get(AttributeKey.stringKey(name));
+    }
+
+    private List<SpanData> spans(String name) {
+        return traces.spans().stream()
+                .filter(span -> span.getName().equals(name))
+                .toList();
+    }
+
+    @Test
     void theLoggingContextNamesTheMessageWhileItIsHandledAndNotAfterwards() {
         Queue<String> seen = new ConcurrentLinkedQueue<>();
         Windlass windlass = database.start(database.windlass()
@@ -174,5 +241,44 @@ final class TracingTest {
         eventually().until(() -> database.count("status = 2") == 4);
         assertThat(database.count("retry_count > 0")).isZero();
         assertThat(handled).containsExactlyInAnyOrderElementsOf(topics);
+    }
+
+    /** Throws an error, or returns what no table takes. */
+    @Test
+    void whatATracingMakesOfHeadersCostsNoMessageAndIsSaidOnce() {
+        Map<String, String> ofNull = new HashMap<>();
+        ofNull.put("trace", null);
+        Map<String, Supplier<Map<String, String>>> answers = new HashMap<>();
+        answers.put("error", () -> {
+            throw new NoClassDefFoundError("tracer");
+        });
+        answers.put("overflow", () -> {
+            throw new StackOverflowError();
+        });
+        answers.put("nothing", () -> null);
+        answers.put("null", () -> ofNull);
+        answers.put("nul", () -> Map.of("trace", "a\0b"));
+        answers.put("huge", () -> Map.of("baggage", "x".repeat(40_000)));
+        Tracing wild = new Tracing() {
+            @Override
+            public Map<String, String> written(QueueKind queue, String topic, Map<String, String> headers) {
+                return Objects.requireNonNull(answers.get(topic)).get();
+            }
+
+            @Override
+            public void handled(Received received, Work handler) throws Exception {
+                handler.run();
+            }
+        };
+        try (Logs logs = Logs.collect(Level.WARN)) {
+            Windlass windlass = database.start(
+                    database.windlass().tracing(wild).options(database.options().withBackgroundWorkers(false)));
+            answers.keySet()
+                    .forEach(topic ->
+                            windlass.outbox().enqueue(OutboxEntry.of(topic, "x").withHeaders(Map.of("mine", "1"))));
+
+            assertThat(database.count("headers = '{\"mine\": \"1\"}'")).isEqualTo(answers.size());
+            assertThat(logs.count(Level.ERROR, "tracing failed")).isEqualTo(1);
+        }
     }
 }

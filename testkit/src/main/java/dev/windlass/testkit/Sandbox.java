@@ -4,20 +4,11 @@ import dev.windlass.Windlass;
 import dev.windlass.WindlassBuilder;
 import dev.windlass.base.WindlassOptions;
 import dev.windlass.outbox.Outbox;
-import dev.windlass.outbox.OutboxMessage;
-import dev.windlass.outbox.OutboxMessageIdentifier;
 import dev.windlass.outbox.OutboxOptions;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
-import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.UUID;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -30,7 +21,7 @@ final class Sandbox implements AutoCloseable {
     private final Runnable afterClose;
     private final OutboxOptions outbox;
     private final String schema;
-    private final Drain drain;
+    private final Workbench workbench;
     private final Deque<Windlass> ofClass = new ArrayDeque<>();
     private final Deque<Windlass> ofTest = new ArrayDeque<>();
     private @Nullable Windlass reader;
@@ -41,7 +32,7 @@ final class Sandbox implements AutoCloseable {
         this.afterClose = afterClose;
         this.outbox = outbox;
         this.schema = schemaFor(test);
-        this.drain = new Drain(dataSource, schema);
+        this.workbench = new Workbench(dataSource, schema, outbox.tableName(), this::reader);
         windlass().migrator().migrate();
     }
 
@@ -79,22 +70,8 @@ final class Sandbox implements AutoCloseable {
         return node;
     }
 
-    void drain(Duration timeout) {
-        drain.await(timeout);
-    }
-
-    void advance(Duration time) {
-        Sql.inTransaction(dataSource, "advance the time of schema " + schema, connection -> {
-            Tables.of(connection, schema).moveBack(connection, time);
-            drain.wakeNodes(connection);
-            return true;
-        });
-    }
-
-    List<OutboxMessage> messages(String topic) {
-        List<OutboxMessageIdentifier> ids = Sql.inTransaction(
-                dataSource, "list the messages of topic " + topic, connection -> ids(connection, topic));
-        return ids.stream().map(reader()::find).flatMap(Optional::stream).toList();
+    Workbench workbench() {
+        return workbench;
     }
 
     private synchronized Outbox reader() {
@@ -105,21 +82,6 @@ final class Sandbox implements AutoCloseable {
         return reader.outbox();
     }
 
-    private List<OutboxMessageIdentifier> ids(Connection connection, String topic) throws SQLException {
-        String sql = "select id from \"%s\".\"%s\" where topic = ? order by created_at, id"
-                .formatted(schema, outbox.tableName().replace("\"", "\"\""));
-        try (PreparedStatement statement = connection.prepareStatement(sql)) {
-            statement.setString(1, topic);
-            List<OutboxMessageIdentifier> ids = new ArrayList<>();
-            try (ResultSet row = statement.executeQuery()) {
-                while (row.next()) {
-                    ids.add(new OutboxMessageIdentifier(row.getObject(1, UUID.class)));
-                }
-            }
-            return ids;
-        }
-    }
-
     synchronized void beginTest() {
         inTest = true;
     }
@@ -127,10 +89,7 @@ final class Sandbox implements AutoCloseable {
     synchronized void endTest() {
         inTest = false;
         closeAll(ofTest);
-        Sql.inTransaction(dataSource, "empty the tables of schema " + schema, connection -> {
-            Tables.of(connection, schema).empty(connection);
-            return true;
-        });
+        workbench.emptyAll();
     }
 
     @Override

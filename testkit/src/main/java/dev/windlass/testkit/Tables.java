@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
@@ -18,6 +19,7 @@ import java.util.stream.Collectors;
 final class Tables {
     private static final String QUERY = """
             select format('%I.%I', n.nspname, c.relname) as name,
+                   c.relname as plain_name,
                    array(select quote_ident(a.attname)
                            from pg_attribute a
                            join pg_type t on t.oid = a.atttypid
@@ -37,7 +39,7 @@ final class Tables {
 
     private final List<Table> tables = new ArrayList<>();
 
-    private record Table(String name, List<String> instants) {}
+    private record Table(String name, String plainName, List<String> instants) {}
 
     private Tables() {}
 
@@ -48,7 +50,7 @@ final class Tables {
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
                     String[] instants = (String[]) row.getArray("instants").getArray();
-                    found.tables.add(new Table(row.getString("name"), List.of(instants)));
+                    found.tables.add(new Table(row.getString("name"), row.getString("plain_name"), List.of(instants)));
                 }
             }
         }
@@ -57,6 +59,13 @@ final class Tables {
 
     void empty(Connection connection) throws SQLException {
         Sql.execute(connection, "truncate " + names());
+    }
+
+    /** All but these. */
+    Tables without(Set<String> names) {
+        Tables rest = new Tables();
+        tables.stream().filter(table -> !names.contains(table.plainName)).forEach(rest.tables::add);
+        return rest;
     }
 
     /**

@@ -147,58 +147,29 @@ public final class WindlassExtension implements BeforeAllCallback, BeforeEachCal
         drain(PATIENCE);
     }
 
-    /**
-     * Returns when no message of the outbox or the inbox, and no item of the work queue, is due or in progress: all have been
-     * handled, have failed, or are due later. Timers and jobs that are due become messages first.
-     *
-     * <p>Retries that are due now are waited for, later ones are not; {@link #advance} makes them due. So are messages that
-     * handlers write, but not those of transactions that have not been committed. Messages that have expired, and leases
-     * that ran out, are dealt with at once instead of at the pace of the nodes. It matters not which nodes do the work, and
-     * whether this extension started them.
-     *
-     * @throws AssertionError if messages are left after this time: says how many of which topic or queue, and their last errors
-     */
+    /** See {@link Workbench#drain(Duration)}. It matters not which nodes do the work, and whether this extension started them. */
     public void drain(Duration timeout) {
-        sandbox().drain(Require.positive("time-out", timeout));
+        sandbox().workbench().drain(timeout);
     }
 
-    /**
-     * Behaves as if this much time had passed: what was due within it is due now.
-     *
-     * <p>The database's clock decides what is due, so the clock stays, and all instants stored in the schema are moved back:
-     * due times, pauses before retries, expiries, the ages of messages. A message that was written with a due time therefore
-     * shows an earlier one afterwards. What becomes due becomes due at this moment, all together.
-     *
-     * <p>Leases age too, and no node has renewed them meanwhile: a message in progress loses its lease, as if its node had
-     * stood still. Its handler is asked to stop, and the message comes again. That is how to test a crash; otherwise call
-     * {@link #drain()} before.
-     *
-     * <p>Time does not pass for time-outs of handlers, for {@code Instant.now()} or for tables outside of the schema.
-     */
+    /** Behaves as if this much time had passed, see {@link Workbench#advance}. */
     public void advance(Duration time) {
-        sandbox().advance(Require.positive("time to pass", time));
+        sandbox().workbench().advance(time);
     }
 
-    /**
-     * The stored messages of a topic, in the order they were written, in whatever state.
-     *
-     * <p>Handled ones are among them as long as they are kept: not with a retention of zero.
-     */
+    /** The stored messages of a topic, see {@link Workbench#messages}. */
     public List<OutboxMessage> messages(String topic) {
-        return sandbox().messages(Require.text("topic", topic, 255));
+        return sandbox().workbench().messages(topic);
     }
 
     /** The payloads of {@link #messages}: {@code assertThat(database.payloads("mail.wanted")).containsExactly("ada")}. */
     public List<String> payloads(String topic) {
-        return messages(topic).stream().map(OutboxMessage::payload).toList();
+        return sandbox().workbench().payloads(topic);
     }
 
     /** The same, decoded by {@link PayloadCodec#standard}. */
     public <T> List<T> payloads(Topic<T> topic) {
-        PayloadCodec codec = PayloadCodec.standard();
-        return payloads(Require.present("topic", topic).name()).stream()
-                .map(payload -> codec.decode(payload, topic.type()))
-                .toList();
+        return sandbox().workbench().payloads(topic);
     }
 
     private Sandbox sandbox() {

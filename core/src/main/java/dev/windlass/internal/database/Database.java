@@ -1,7 +1,9 @@
 package dev.windlass.internal.database;
 
 import dev.windlass.base.AmbientTransactions;
+import dev.windlass.base.MonotonicClock;
 import dev.windlass.base.RetryPolicy;
+import dev.windlass.base.TransactionEnd;
 import dev.windlass.base.WindlassException;
 import dev.windlass.internal.event.Events;
 import dev.windlass.internal.support.Require;
@@ -12,6 +14,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
@@ -28,6 +31,8 @@ public final class Database {
     private static final Logger log = LoggerFactory.getLogger(Database.class);
     /** As the standard has it. */
     private static final String CANNOT_CONNECT = "08001";
+
+    private static final String COMPLETION_UNKNOWN = "40003";
 
     private static final String TRANSACTION_REQUIRED = "25P01";
 
@@ -52,6 +57,8 @@ public final class Database {
     private final RetryPolicy retries;
     private final OpenCalls calls;
     private final Later later;
+    private final Logins logins;
+    private final @Nullable Duration longestLogin;
 
     public Database(DataSource dataSource, Dialect dialect, String schema, String name) {
         this(dataSource, dialect, schema, name, Events.NONE, Tracing.NONE, null);
@@ -75,7 +82,7 @@ public final class Database {
         this.store = name;
         this.events = events;
         this.tracing = tracing;
-        this.availability = new Availability(name, events);
+        this.availability = new Availability(name, events, MonotonicClock.system());
         this.transactions = new OpenTransactions(dialect, ambient);
         this.name = name;
         this.answerMillis = 0;
@@ -84,6 +91,8 @@ public final class Database {
         this.retries = RetryPolicy.ofCalls();
         this.later = Later.NEVER;
         this.calls = new OpenCalls();
+        this.logins = new Logins(dataSource::getConnection);
+        this.longestLogin = null;
     }
 
     /** The same database for another user of it. */
@@ -95,7 +104,8 @@ public final class Database {
             boolean transactionRequired,
             RetryPolicy retries,
             OpenCalls calls,
-            Later later) {
+            Later later,
+            @Nullable Duration longestLogin) {
         this.dataSource = same.dataSource;
         this.dialect = same.dialect;
         this.schema = same.schema;
@@ -111,6 +121,8 @@ public final class Database {
         this.retries = retries;
         this.calls = calls;
         this.later = later;
+        this.logins = same.logins;
+        this.longestLogin = longestLogin;
     }
 
     /**
@@ -127,32 +139,46 @@ public final class Database {
                 transactionRequired,
                 retries,
                 new OpenCalls(),
-                later);
+                later,
+                longestLogin);
+    }
+
+    /**
+     * The same for those who must go on, whatever a data source does: one that gives no connection within this time is waited for no longer.
+     * Each login has a thread of its own then.
+     */
+    public Database givingUpLogins(Duration longest) {
+        return new Database(
+                this, name, answerMillis, autoCommitAllowed, transactionRequired, retries, calls, later, longest);
     }
 
     /** The same, whose calls without an answer are given up at the server, too, by these threads. */
     public Database cancelling(Later later) {
-        return new Database(this, name, answerMillis, autoCommitAllowed, transactionRequired, retries, calls, later);
+        return new Database(
+                this, name, answerMillis, autoCommitAllowed, transactionRequired, retries, calls, later, longestLogin);
     }
 
     /** The same under another name, for one of several users of a database. */
     public Database named(String name) {
-        return new Database(this, name, answerMillis, autoCommitAllowed, transactionRequired, retries, calls, later);
+        return new Database(
+                this, name, answerMillis, autoCommitAllowed, transactionRequired, retries, calls, later, longestLogin);
     }
 
     /** The same for callers who may bring connections that commit each statement by itself. */
     public Database allowingAutoCommit(boolean allowed) {
-        return new Database(this, name, answerMillis, allowed, transactionRequired, retries, calls, later);
+        return new Database(
+                this, name, answerMillis, allowed, transactionRequired, retries, calls, later, longestLogin);
     }
 
     /** The same for callers who mean to be in a transaction whenever they {@link #adding add} something. */
     public Database requiringTransactions(boolean required) {
-        return new Database(this, name, answerMillis, autoCommitAllowed, required, retries, calls, later);
+        return new Database(this, name, answerMillis, autoCommitAllowed, required, retries, calls, later, longestLogin);
     }
 
     /** The same with another number of tries, and other pauses between them. */
     public Database retryingBy(RetryPolicy retries) {
-        return new Database(this, name, answerMillis, autoCommitAllowed, transactionRequired, retries, calls, later);
+        return new Database(
+                this, name, answerMillis, autoCommitAllowed, transactionRequired, retries, calls, later, longestLogin);
     }
 
     public String name() {
@@ -162,6 +188,11 @@ public final class Database {
     /** Whether the last that was heard of it is that it is away. */
     public boolean isAway() {
         return availability.isAway();
+    }
+
+    /** For how long it has been seen to answer, of the time since then; nothing while it is away. */
+    public Duration answeredSince(long nanos) {
+        return availability.answeredSince(nanos);
     }
 
     /** What identifies it in events, whoever of its users it is. */
@@ -193,7 +224,7 @@ public final class Database {
     public Connection connect() throws SQLException {
         long before = System.nanoTime();
         try {
-            return dataSource.getConnection();
+            return longestLogin == null ? dataSource.getConnection() : logins.within(longestLogin);
         } catch (SQLException e) {
             SQLException safe = noConnection(e, Duration.ofNanos(System.nanoTime() - before));
             note(safe);
@@ -288,6 +319,17 @@ public final class Database {
      * @throws IllegalStateException if the connection commits each statement by itself
      */
     public <T> T within(Connection connection, String what, Work<T> work) {
+        return hearing(connection, what, callers -> {
+            use();
+            return work.run(callers);
+        });
+    }
+
+    /**
+     * The same for work that knows what its commit means: either it {@link #use uses} the transaction as others do, or it asks {@link
+     * #whenEnded} to hear of its end.
+     */
+    public <T> T hearing(Connection connection, String what, Work<T> work) {
         Require.present("connection", connection);
         try {
             if (!autoCommitAllowed && connection.getAutoCommit()) {
@@ -296,11 +338,20 @@ public final class Database {
                         + " itself; call setAutoCommit(false) before your change, or use the method without a connection"
                         + " (who means it sets WindlassOptions.withAutoCommitAllowed)");
             }
-            transactions.use();
             return work.run(connection);
         } catch (SQLException e) {
             throw failure(what, e);
         }
+    }
+
+    /** The commit of the transaction that this thread is in, if it is in one, is to wake whoever waits for work. */
+    public void use() throws SQLException {
+        transactions.use();
+    }
+
+    /** Has a listener told how the transaction of this connection ends. Returns whether it will be: not if that is the caller's own business. */
+    public boolean whenEnded(Connection connection, Consumer<TransactionEnd> listener) throws SQLException {
+        return transactions.whenEnded(connection, listener);
     }
 
     private <T> T transactInTime(Connection connection, Work<T> work) throws SQLException {
@@ -366,17 +417,14 @@ public final class Database {
     }
 
     /**
-     * The same with other work for the transaction that this thread is in.
+     * The same with other work for the transaction that this thread is in, which runs {@link #within} it.
      *
      * @param committed what is done with the result of {@code own}, once it has been committed
      */
     public <T, R> R retrying(String what, Work<T> own, Function<T, R> committed, Work<R> joined) {
         Connection transaction = ofThread(what);
         if (transaction != null) {
-            return repeating(what, () -> {
-                transactions.use();
-                return joined.run(transaction);
-            });
+            return repeating(what, () -> joined.run(transaction));
         }
         Supplier<R> done = repeating(
                 what,
@@ -465,8 +513,9 @@ public final class Database {
             connection.setAutoCommit(true);
         }
         try {
+            long began = availability.now();
             T result = work.run(connection);
-            availability.found();
+            availability.found(began);
             return result;
         } catch (SQLException e) {
             note(e);
@@ -553,6 +602,13 @@ public final class Database {
     /** The exception for callers of the public API. */
     public WindlassException failure(String what, SQLException e) {
         return new WindlassException("[" + name + "] could not " + what + ": " + describe(e), safe(e));
+    }
+
+    /** Whether the database has said no: what was asked has not been done. */
+    public boolean isRefusal(SQLException e) {
+        return dialect.isAnswer(e)
+                && !dialect.isLackOfMemory(e)
+                && !SqlError.state(e).equals(COMPLETION_UNKNOWN);
     }
 
     /** An error in one line, without a word that may come from a row. */

@@ -1,8 +1,12 @@
 package dev.windlass.internal.database;
 
 import dev.windlass.base.AmbientTransactions;
+import dev.windlass.base.TransactionEnd;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -23,18 +27,38 @@ final class OpenTransactions {
     /** What follows the commit of one of those. */
     private volatile Runnable afterCommit = () -> {};
 
+    /** Always the same one, so that a framework can tell it once. */
+    private final Consumer<TransactionEnd> used = this::ended;
+
     /** Whether connections come with auto-commit on, so that one without is in somebody's transaction. */
     private volatile boolean autoCommits;
 
     @SuppressWarnings("ThreadLocalUsage") // one for each database: a transaction of another does not count
     private final ThreadLocal<@Nullable Open> ofThread = new ThreadLocal<>();
 
-    private static final class Open {
-        final Connection connection;
-        boolean used;
+    /** A transaction that this library begins and ends. */
+    static final class Open {
+        private final Connection connection;
+        private final boolean tells;
+        private final List<Consumer<TransactionEnd>> listeners = new ArrayList<>(0);
+        private boolean used;
 
-        Open(Connection connection) {
+        private Open(Connection connection, boolean tells) {
             this.connection = connection;
+            this.tells = tells;
+        }
+
+        /** Something of ours was called in it whose commit nobody has asked to hear of. */
+        boolean wasUsed() {
+            return used;
+        }
+
+        boolean isListenedTo() {
+            return !listeners.isEmpty();
+        }
+
+        void ended(TransactionEnd end) {
+            listeners.forEach(listener -> listener.accept(end));
         }
     }
 
@@ -63,26 +87,49 @@ final class OpenTransactions {
         return ambient == null ? null : ambient.current().orElse(null);
     }
 
-    /** This thread is in a transaction from now on. */
-    void enter(Connection connection) {
-        ofThread.set(new Open(connection));
+    /**
+     * This thread is in a transaction of ours from now on; where there is a framework, that knows by itself.
+     *
+     * @param tells whether we shall know how it ends
+     */
+    Open enter(Connection connection, boolean tells) {
+        Open open = new Open(connection, tells);
+        ofThread.set(open);
+        return open;
     }
 
-    /** Something of ours is called in the transaction of this thread, if it is in one. */
+    /** This thread is in no transaction of ours any more. */
+    void leave() {
+        ofThread.remove();
+    }
+
+    /** Something of ours is called in the transaction of this thread, if it is in one; its commit is to wake whoever waits for work. */
     void use() throws SQLException {
         Open open = ofThread.get();
         if (open != null) {
             open.used = true;
         } else if (ambient != null && ambient.current().isPresent()) {
-            ambient.afterCommit(afterCommit);
+            ambient.whenEnded(used);
         }
     }
 
-    /** This thread is in no transaction any more. Returns whether something of ours was called in it. */
-    boolean leave() {
+    private void ended(TransactionEnd end) {
+        if (end != TransactionEnd.ROLLED_BACK) {
+            afterCommit.run();
+        }
+    }
+
+    /** Has a listener told how the transaction of this connection ends. Returns whether it will be told. */
+    boolean whenEnded(Connection connection, Consumer<TransactionEnd> listener) throws SQLException {
         Open open = ofThread.get();
-        ofThread.remove();
-        return open != null && open.used;
+        if (open != null) {
+            return open.connection == connection && open.tells && open.listeners.add(listener);
+        }
+        if (ambient == null || ambient.current().orElse(null) != connection) {
+            return false;
+        }
+        ambient.whenEnded(listener);
+        return true;
     }
 
     /**

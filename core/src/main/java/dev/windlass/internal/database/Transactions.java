@@ -1,12 +1,12 @@
 package dev.windlass.internal.database;
 
 import dev.windlass.base.AmbientTransactions;
+import dev.windlass.base.TransactionEnd;
 import dev.windlass.base.TransactionalWork;
 import dev.windlass.base.WindlassException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,18 +50,11 @@ public final class Transactions {
         }
     }
 
+    /** The framework tells what the thread is in, each time: work may begin another of its transactions, or suspend this one. */
     private <T extends @Nullable Object, X extends Exception> T whole(
             AmbientTransactions ambient, TransactionalWork<T, X> work, boolean told) throws X {
-        AtomicBoolean used = new AtomicBoolean(told);
-        T result = ambient.run(connection -> {
-            database.transactions().enter(connection);
-            try {
-                return work.run(connection);
-            } finally {
-                used.compareAndSet(false, database.transactions().leave());
-            }
-        });
-        if (used.get()) {
+        T result = ambient.run(work);
+        if (told) {
             afterCommit.run();
         }
         return result;
@@ -70,22 +63,25 @@ public final class Transactions {
     private <T extends @Nullable Object, X extends Exception> T whole(TransactionalWork<T, X> work, boolean told)
             throws X {
         try (Borrowed borrowed = new Borrowed()) {
+            OpenTransactions.Open open = database.transactions().enter(borrowed.connection, !borrowed.isCallers);
             T result;
-            boolean used;
-            database.transactions().enter(borrowed.connection);
             try {
                 if (borrowed.isCallers) {
                     return part(borrowed.connection, work);
                 }
                 result = work.run(borrowed.connection);
             } catch (Throwable e) {
-                borrowed.undo(e);
+                try {
+                    borrowed.undo(e);
+                } finally {
+                    open.ended(TransactionEnd.ROLLED_BACK);
+                }
                 throw e;
             } finally {
-                used = database.transactions().leave();
+                database.transactions().leave();
             }
-            borrowed.commit();
-            if (told || used) {
+            borrowed.commit(open);
+            if (open.wasUsed() || (told && !open.isListenedTo())) {
                 afterCommit.run();
             }
             return result;
@@ -158,16 +154,29 @@ public final class Transactions {
             }
         }
 
-        /** The user's own statements speak for themselves; a commit may tell of Windlass's rows as well. */
-        void commit() {
+        void commit(OpenTransactions.Open open) {
+            TransactionEnd end = TransactionEnd.UNKNOWN;
             try {
                 connection.commit();
+                end = TransactionEnd.COMMITTED;
+            } catch (SQLException e) {
+                end = database.isRefusal(e) ? TransactionEnd.ROLLED_BACK : end;
+                throw failed(e);
+            } finally {
+                open.ended(end);
+            }
+            try {
                 connection.setAutoCommit(autoCommit);
             } catch (SQLException e) {
-                WindlassException failure = database.failure("commit", e);
-                undo(failure);
-                throw failure;
+                throw failed(e);
             }
+        }
+
+        /** The user's own statements speak for themselves; a commit may tell of Windlass's rows as well. */
+        private WindlassException failed(SQLException e) {
+            WindlassException failure = database.failure("commit", e);
+            undo(failure);
+            return failure;
         }
 
         void undo(Throwable cause) {

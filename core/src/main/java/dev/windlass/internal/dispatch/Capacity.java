@@ -3,6 +3,7 @@ package dev.windlass.internal.dispatch;
 import dev.windlass.internal.queue.Claimed;
 import dev.windlass.internal.queue.WorkStore;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -11,6 +12,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What this node may take: of which topics, how many messages, how much payload. What it has already is {@link InHand}.
@@ -22,6 +24,8 @@ final class Capacity<M> {
     private final ReentrantLock lock;
     private final BatchSize batch;
     private final Room<M> room;
+    private final ArrayDeque<Kept> kept = new ArrayDeque<>();
+    private long keptBytes;
     private int nextLane;
 
     /**
@@ -237,6 +241,83 @@ final class Capacity<M> {
                     && lane.isFree()
                     && lanes.turns.hasPlace(lane, System.nanoTime())
                     && !room.lacksBytes(lane);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A place for a message that is being written. */
+    static final class Kept {
+        private final TopicLane<?> lane;
+        private final int size;
+        private final long until;
+        private boolean over;
+
+        private Kept(TopicLane<?> lane, int size, long until) {
+            this.lane = lane;
+            this.size = size;
+            this.until = until;
+        }
+    }
+
+    /**
+     * Keeps a place for a message of this topic that is about to be written, if it would be started at once, and nothing else of
+     * its topic was ready at the last claim. Null if there is none.
+     *
+     * @param size of its payload
+     * @param now by the monotonic clock
+     * @param until when it is kept no longer if nobody {@link #free frees} it
+     */
+    @Nullable
+    Kept keep(String topic, int size, long now, long until) {
+        lock.lock();
+        try {
+            for (Kept oldest; (oldest = kept.peek()) != null && (oldest.over || now - oldest.until >= 0); ) {
+                kept.remove();
+                end(oldest);
+            }
+            TopicLane<M> lane = lanes.find(topic);
+            if (lane == null
+                    || lanes.areClosed()
+                    || !lane.isFree()
+                    || !lane.progress.isDrained()
+                    || !lanes.turns.canKeep(lane, now)
+                    || !room.hasBytes(lane, keptBytes, size)) {
+                return null;
+            }
+            Kept place = new Kept(lane, size, until);
+            kept.add(place);
+            lane.kept++;
+            keptBytes += size;
+            return place;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** It is not kept any more. */
+    void free(Kept place) {
+        lock.lock();
+        try {
+            end(place);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void end(Kept place) {
+        if (!place.over) {
+            place.over = true;
+            place.lane.kept--;
+            keptBytes -= place.size;
+        }
+    }
+
+    /** Something of this topic may be ready that no claim has seen yet: it comes first. */
+    void isNotDrained(String topic) {
+        lock.lock();
+        try {
+            lanes.lane(topic).progress.notAsked();
         } finally {
             lock.unlock();
         }

@@ -13,6 +13,7 @@ import dev.windlass.internal.loop.Signal;
 import dev.windlass.internal.loop.Signals;
 import dev.windlass.internal.loop.Workers;
 import dev.windlass.internal.queue.Claimed;
+import dev.windlass.internal.queue.KeepingStore;
 import dev.windlass.internal.queue.WorkStore;
 import java.sql.Connection;
 import java.time.Duration;
@@ -21,6 +22,8 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -45,6 +48,7 @@ public final class Dispatcher<M> {
     private final HandlerRunner<M> runner;
     private final Intake<M> intake;
     private final Claimer<M> claimer;
+    private final @Nullable FirstHand<M> firstHand;
     private final Maintenance<M> maintenance;
     private final Announcer announcer;
     private final QueueEvents events;
@@ -111,6 +115,19 @@ public final class Dispatcher<M> {
                 node,
                 options.queue().maxLeaseExpiries());
         claimer = new Claimer<>(answering, store, capacity, heartBeat, lostClaims, intake, completer, options, node);
+        firstHand =
+                store instanceof KeepingStore<M> keeping && !node.turnstile().isShared()
+                        ? new FirstHand<>(
+                                answering,
+                                database,
+                                keeping,
+                                capacity,
+                                heartBeat,
+                                intake,
+                                claimer::wake,
+                                options.queue().lease(),
+                                node)
+                        : null;
         maintenance = new Maintenance<>(
                 answering, store, events, node, options.queue().lease(), claimer::wake);
     }
@@ -130,6 +147,9 @@ public final class Dispatcher<M> {
             heartBeat.start();
             watchdog.start();
             claimer.start();
+            if (firstHand != null) {
+                firstHand.start();
+            }
             signals.subscribe(channel, this::heard);
         }
         node.lookout().add(new Watcher());
@@ -165,6 +185,16 @@ public final class Dispatcher<M> {
         return capacity.hasPlace(topic) && runner.hasPlace();
     }
 
+    /** A place for a message that is about to be written, to be in progress here from its commit on; null if there is none. */
+    public FirstHand<M>.@Nullable Place keep(String topic, UUID message, int size) {
+        return firstHand != null && runner.hasPlace() ? firstHand.keep(topic, message, size) : null;
+    }
+
+    /** The owner that holds a message of an open transaction that this node has kept; null if it has not. */
+    public @Nullable UUID keeperOf(UUID message) {
+        return firstHand == null ? null : firstHand.ownerOf(message);
+    }
+
     /** Topics have been paused or resumed by this process. */
     public void pausesChanged() {
         claimer.pausesChanged();
@@ -183,6 +213,7 @@ public final class Dispatcher<M> {
     /** A message of this topic has been committed by this process. */
     public void committed(String topic) {
         if (lanes.handles(topic)) {
+            capacity.isNotDrained(topic);
             claimer.wake();
         }
     }
@@ -193,8 +224,11 @@ public final class Dispatcher<M> {
      * @param announced whether the commit sends a notification, which this process hears too
      */
     public void written(String topic, boolean announced) {
-        if (lanes.handles(topic) && !(announced && signals.areHeard())) {
-            claimer.expect();
+        if (lanes.handles(topic)) {
+            capacity.isNotDrained(topic);
+            if (!(announced && signals.areHeard())) {
+                claimer.expect();
+            }
         }
     }
 
@@ -216,6 +250,7 @@ public final class Dispatcher<M> {
             claimer.expect();
             claimer.wake();
         } else if (lanes.handles(signal.subject())) {
+            capacity.isNotDrained(signal.subject());
             claimer.wake();
         }
     }
@@ -249,6 +284,9 @@ public final class Dispatcher<M> {
     public int askToStop() {
         List<Attempt<M>> unstarted = inHand.close();
         completer.release(unstarted);
+        if (firstHand != null) {
+            firstHand.close();
+        }
         runner.close();
         claimer.close();
         maintenance.loops().forEach(Loop::askToStop);
@@ -294,6 +332,9 @@ public final class Dispatcher<M> {
         writing.askToStop();
         loopsBesides().end(late, database);
         lostClaims.giveBack();
+        if (firstHand != null) {
+            firstHand.giveBackAll();
+        }
         if (writing.end(late, database)) {
             completer.writeRest(end);
         }
@@ -307,6 +348,9 @@ public final class Dispatcher<M> {
         List<Loop> loops = new ArrayList<>(maintenance.loops());
         loops.addAll(claimer.loops());
         loops.add(lostClaims.loop());
+        if (firstHand != null) {
+            loops.addAll(firstHand.loops());
+        }
         return new Loops(loops);
     }
 

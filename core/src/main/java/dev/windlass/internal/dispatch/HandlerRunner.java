@@ -218,27 +218,27 @@ final class HandlerRunner<M> {
 
     /** What the handler logs, and what it traces, tells which message it was. What it leaves in the context is not for the next one. */
     private void traced(Attempt<M> attempt, M message, Tracing.Work handler) throws Exception {
-        WorkStore.Origin origin = store.origin(message);
-        String id = attempt.claimed.id().toString();
-        MDC.put(MESSAGE, id);
-        origin.correlationId().ifPresent(correlation -> MDC.put(CORRELATION, correlation));
+        MDC.put(MESSAGE, attempt.claimed.id().toString());
+        store.origin(message).correlationId().ifPresent(correlation -> MDC.put(CORRELATION, correlation));
         try {
             if (database.tracing() == Tracing.NONE) {
                 handler.run();
             } else {
-                new TracedWork(database, handler).run(database.tracing(), received(attempt, id, origin));
+                Tracing.Received received = received(attempt, message);
+                new TracedWork(database, handler).run(work -> database.tracing().handled(received, work));
             }
         } finally {
             MDC.clear();
         }
     }
 
-    private Tracing.Received received(Attempt<M> attempt, String id, WorkStore.Origin origin) {
+    private Tracing.Received received(Attempt<M> attempt, M message) {
+        WorkStore.Origin origin = store.origin(message);
         return new Tracing.Received(
                 database.store(),
                 events.queue(),
                 attempt.claimed.topic(),
-                id,
+                attempt.claimed.id().toString(),
                 attempt.claimed.retryCount() + 1,
                 origin.correlationId(),
                 origin.headers());
@@ -254,8 +254,7 @@ final class HandlerRunner<M> {
             return false;
         }
         try {
-            attempt.handling.handleAll(
-                    together.stream().map(each -> each.claimed.readable()).toList(), together);
+            handleAll(together);
             return true;
         } catch (Throwable e) {
             part(attempt);
@@ -265,6 +264,22 @@ final class HandlerRunner<M> {
             handlerLog.failedTogether(attempt, together.size(), database.safe(e));
             return false;
         }
+    }
+
+    private void handleAll(List<Attempt<M>> together) throws Exception {
+        List<M> messages =
+                together.stream().map(each -> each.claimed.readable()).toList();
+        Tracing.Work handler = () -> together.get(0).handling.handleAll(messages, together);
+        if (database.tracing() == Tracing.NONE) {
+            handler.run();
+            return;
+        }
+        List<Tracing.Received> received = together.stream()
+                .map(each -> received(each, each.claimed.readable()))
+                .toList();
+        new TracedWork(database, handler)
+                .run(work -> database.tracing()
+                        .handledTogether(received.get(0), received.subList(1, received.size()), work));
     }
 
     private void part(Attempt<M> attempt) {

@@ -31,6 +31,8 @@ final class Maintenance<M> {
     private static final long CLEAN_ALL_EVERY = Duration.ofHours(1).toNanos();
     private static final Duration SHORTEST_LOOK = Duration.ofSeconds(1);
     private static final long WARN_EVERY = Duration.ofMinutes(10).toNanos();
+    private static final int MOST_WARNINGS = 20;
+    private static final Duration STUCK_AGAIN = Duration.ofMinutes(1);
 
     private final Database database;
     private final WorkStore<M> store;
@@ -63,10 +65,10 @@ final class Maintenance<M> {
                         new Chore(name + "reaping", this::reap, this::reaped),
                         new Chore(name + "expiring", this::expire, this::expired),
                         new Chore(name + "looking for stuck messages", stuck::look, none -> {})),
-                () -> leased ? period() : Loop.PARKED);
+                () -> leased ? period() : stuck.isInDoubt() ? STUCK_AGAIN : Loop.PARKED);
         List<Chore> cleaning = new ArrayList<>();
         cleaning.add(new Chore(name + "cleaning", this::clean, this::cleaned));
-        cleaning.add(new Chore(name + "looking for stuck messages", stuck::look, none -> {}));
+        cleaning.add(new Chore(name + "looking for stuck messages", batch -> lookForStuck(stuck, batch), none -> {}));
         store.upkeep().forEach((what, work) -> cleaning.add(upkeep(name + what, work)));
         leftovers = node.chores(name + "maintenance", cleaning, CLEAN_EVERY, CLEAN_AT_LEAST_EVERY);
     }
@@ -143,23 +145,42 @@ final class Maintenance<M> {
         events.cleaned(count);
     }
 
+    /** What is found in doubt is not to wait for the next cleaning, which may be far away. */
+    private int lookForStuck(StuckWatch stuck, int batch) throws SQLException {
+        int changed = stuck.look(batch);
+        if (stuck.isInDoubt()) {
+            leases.wake();
+        }
+        return changed;
+    }
+
     private Chore upkeep(String name, WorkStore.Upkeep work) {
         return new Chore(name, batch -> database.once(connection -> work.run(connection, batch)), done -> {});
     }
 
     private void warnOf(List<String> topicsWithoutHandler) {
         long now = System.nanoTime();
+        warned.values().removeIf(last -> now - last >= WARN_EVERY);
+        int others = 0;
         for (String topic : topicsWithoutHandler) {
-            Long last = warned.get(topic);
-            if (last == null || now - last >= WARN_EVERY) {
-                warned.put(topic, now);
+            if (warned.putIfAbsent(topic, now) == null) {
                 events.unhandled(topic);
-                log.warn(
-                        "[{}] messages of topic {} are waiting, and this node has no handler for it; they stay ready"
-                                + " for a node that has one",
-                        database.name(),
-                        topic);
+                if (warned.size() <= MOST_WARNINGS) {
+                    log.warn(
+                            "[{}] messages of topic {} are waiting, and this node has no handler for it; they stay ready"
+                                    + " for a node that has one",
+                            database.name(),
+                            topic);
+                } else {
+                    others++;
+                }
             }
+        }
+        if (others > 0) {
+            log.warn(
+                    "[{}] messages of {} further topics are waiting, and this node has no handler for them",
+                    database.name(),
+                    others);
         }
     }
 }

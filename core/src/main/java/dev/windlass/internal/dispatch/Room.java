@@ -81,6 +81,11 @@ final class Room<M> {
         return left <= 0 || (lane.bytes() >= maxBytes / lanes.size() && left < maxBytes / 2);
     }
 
+    /** Whether a message of this size may come without a claim, beside those that do already. A large one goes another way. */
+    boolean hasBytes(TopicLane<M> lane, long coming, int size) {
+        return !lacksBytes(lane) && size <= maxBytes / 16 && coming + size <= Math.min(bytesLeft(), maxBytes / 4);
+    }
+
     long bytesLeft() {
         long left = maxBytes - askedBytes;
         for (TopicLane<M> lane : lanes) {

@@ -27,6 +27,8 @@ final class TopicLane<M> {
     int running;
     /** How many are being claimed. */
     int asked;
+    /** How many places are kept for messages that are being written. */
+    int kept;
 
     boolean paused;
     volatile boolean limited;
@@ -85,14 +87,20 @@ final class TopicLane<M> {
         enqueue(attempt);
     }
 
-    /** Behind those of its priority. */
+    /** Behind those of its priority; without priorities, behind those that were ready before it. */
     private void enqueue(Attempt<M> attempt) {
         ArrayDeque<Attempt<M>> behind = new ArrayDeque<>(0);
-        for (Attempt<M> last; (last = waiting.peekLast()) != null && last.priority() < attempt.priority(); ) {
+        for (Attempt<M> last; (last = waiting.peekLast()) != null && isBehind(last, attempt); ) {
             behind.push(waiting.removeLast());
         }
         waiting.add(attempt);
         waiting.addAll(behind);
+    }
+
+    private boolean isBehind(Attempt<M> last, Attempt<M> attempt) {
+        return ranking.isRanked()
+                ? last.priority() < attempt.priority()
+                : last.claimed.position().compareTo(attempt.claimed.position()) > 0;
     }
 
     /** The next one starts: the oldest, or the oldest that is no suspect. */

@@ -24,9 +24,14 @@ final class TracedWork implements Tracing.Work {
         this.handler = handler;
     }
 
-    void run(Tracing tracing, Tracing.Received received) throws Exception {
+    /** What users' tracing does around a handler. */
+    interface Around {
+        void run(Tracing.Work handler) throws Exception;
+    }
+
+    void run(Around around) throws Exception {
         try {
-            tracing.handled(received, this);
+            around.run(this);
         } catch (Throwable e) {
             tell(e);
         }

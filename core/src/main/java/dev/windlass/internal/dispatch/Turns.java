@@ -54,6 +54,18 @@ final class Turns<M> {
                 && (lane.running == 0 || spare(places - running, idleLanes(now)) > 0);
     }
 
+    /** The same for one that is being written, as if those for whom a place is kept were running. */
+    boolean canKeep(TopicLane<M> lane, long now) {
+        int taken = running;
+        int idle = 0;
+        for (TopicLane<M> each : lanes) {
+            taken += each.kept;
+            idle += each.running + each.kept == 0 && !each.rests(now) ? 1 : 0;
+        }
+        int ofLane = lane.running + lane.kept;
+        return taken < places && ofLane < lane.concurrency() && (ofLane == 0 || spare(places - taken, idle) > 0);
+    }
+
     /** How many places are left to lanes that have one already. */
     private int spare(int free, int idleLanes) {
         return Math.max(0, free - Math.min(idleLanes, places / 2));

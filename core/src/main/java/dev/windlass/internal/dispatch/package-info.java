@@ -14,7 +14,8 @@
  *
  * <ol>
  *   <li>{@link dev.windlass.internal.dispatch.Capacity} says what may be claimed, and the {@link
- *       dev.windlass.internal.dispatch.Claimer} claims it. Under ordering keys, the end of a message takes the next one instead.
+ *       dev.windlass.internal.dispatch.Claimer} claims it. Under ordering keys, the end of a message takes the next one instead; and
+ *       what this node writes itself may be {@link dev.windlass.internal.dispatch.FirstHand} from its commit on.
  *   <li>The {@link dev.windlass.internal.dispatch.Intake} decides at once of what cannot be handled. From here on all of it is {@link
  *       dev.windlass.internal.dispatch.InHand}, as an {@link dev.windlass.internal.dispatch.Attempt} each.
  *   <li>It waits in the {@link dev.windlass.internal.dispatch.TopicLane} of its topic, until {@link
@@ -32,7 +33,7 @@
  *
  * <ul>
  *   <li>A message is handed to a handler only after its claim has been committed, and no transaction is open meanwhile.
- *   <li>Every claim has an owner token of its own, and every later change names it: a late outcome of a lost attempt changes
+ *   <li>Every claim has an owner token of its own, as has all that this node writes and keeps, and every later change names it: a late outcome of a lost attempt changes
  *       nothing.
  *   <li>A message stays in hand, and its lease is renewed, until its outcome has been written or its time is up.
  *   <li>A claim that was committed is never forgotten by a living node: if its answer is lost or cannot be read, what it took is

@@ -1,7 +1,10 @@
 package dev.windlass.internal.event;
 
+import dev.windlass.base.Deadline;
+import dev.windlass.base.MonotonicClock;
 import dev.windlass.event.WindlassEvent;
 import dev.windlass.event.WindlassListener;
+import dev.windlass.internal.support.InWords;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
@@ -23,21 +26,30 @@ final class ListenerLine {
     private static final int MOST = 50_000;
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
     private static final int LOOKS_IN_VAIN = 20;
-    private static final long PATIENCE_NANOS = Duration.ofSeconds(1).toNanos();
+    private static final long HANGS_NANOS = Duration.ofSeconds(30).toNanos();
 
     private final WindlassListener listener;
+    private final MonotonicClock clock;
     private final ConcurrentLinkedQueue<WindlassEvent> waiting = new ConcurrentLinkedQueue<>();
     private final AtomicInteger size = new AtomicInteger();
     private final AtomicLong leftOut = new AtomicLong();
     private final AtomicBoolean started = new AtomicBoolean();
+    private final AtomicBoolean saidToHang = new AtomicBoolean();
     private final Thread thread;
+    /** When the call began that is under way; 0 if none is. */
+    private volatile long began;
+
     private volatile boolean lying;
     private volatile boolean closed;
     private volatile boolean givenUp;
     private boolean blamed;
 
-    ListenerLine(WindlassListener listener) {
+    /**
+     * @param clock measures how long the listener takes
+     */
+    ListenerLine(WindlassListener listener, MonotonicClock clock) {
         this.listener = listener;
+        this.clock = clock;
         this.thread = new Thread(this::run, "windlass-listener");
         thread.setDaemon(true);
     }
@@ -45,6 +57,9 @@ final class ListenerLine {
     void add(WindlassEvent event) {
         if (closed) {
             return;
+        }
+        if (began != 0 && !saidToHang.get()) {
+            warnIfItHangs();
         }
         if (size.get() >= MOST) {
             leaveOut();
@@ -67,6 +82,19 @@ final class ListenerLine {
         } catch (OutOfMemoryError e) {
             closed = true;
             log.error("found no thread for listener {}; it hears nothing", name(), e);
+        }
+    }
+
+    /** There is nobody to watch it but those who tell something: whom nobody tells anything misses nothing. */
+    private void warnIfItHangs() {
+        long since = began;
+        long lasts = clock.nanos() - since;
+        if (since != 0 && lasts >= HANGS_NANOS && saidToHang.compareAndSet(false, true)) {
+            log.warn(
+                    "listener {} has not returned from an event for {}; {} others wait for it",
+                    name(),
+                    InWords.of(Duration.ofNanos(lasts)),
+                    size.get());
         }
     }
 
@@ -115,6 +143,7 @@ final class ListenerLine {
     }
 
     private void tell(WindlassEvent event) {
+        began = clock.nanos() | 1;
         try {
             listener.on(event);
         } catch (Throwable e) {
@@ -127,6 +156,7 @@ final class ListenerLine {
                         e);
             }
         } finally {
+            began = 0;
             Thread.interrupted(); // what it may have left behind would let this thread never rest
         }
     }
@@ -135,17 +165,40 @@ final class ListenerLine {
         return listener.getClass().getName();
     }
 
+    /** Hears what waits for it, and nothing more. */
     void close() {
         closed = true;
         LockSupport.unpark(thread);
+    }
+
+    /** Until then; what still waits is left out, which is said. A listener that closes does not wait for itself. */
+    void awaitEnd(Deadline deadline) {
         if (Thread.currentThread() == thread) {
             return;
         }
+        boolean interrupted = false;
         try {
-            TimeUnit.NANOSECONDS.timedJoin(thread, PATIENCE_NANOS);
+            TimeUnit.NANOSECONDS.timedJoin(thread, deadline.remaining().toNanos());
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            interrupted = true;
         }
         givenUp = true;
+        if (thread.isAlive()) {
+            sayThatItIsLeft();
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void sayThatItIsLeft() {
+        long since = began;
+        if (since != 0 || size.get() > 0) {
+            log.warn(
+                    "listener {} is left behind: it has not returned from an event for {}, and {} others are left out",
+                    name(),
+                    InWords.of(Duration.ofNanos(since == 0 ? 0 : clock.nanos() - since)),
+                    size.get());
+        }
     }
 }

@@ -43,14 +43,14 @@ final class CheckRun {
         }
     }
 
-    /** Waits for it until then. */
-    Entry await(long until) throws InterruptedException {
+    /** Waits for it no longer than this. */
+    Entry await(Duration patience) throws InterruptedException {
         CompletableFuture<Entry> started;
         synchronized (this) {
             started = Objects.requireNonNull(running);
         }
         try {
-            return started.get(Math.max(0, until - System.nanoTime()), TimeUnit.NANOSECONDS);
+            return started.get(patience.toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
             return failed(Duration.ofNanos(System.nanoTime() - began), "it has not answered in time");
         } catch (ExecutionException e) {

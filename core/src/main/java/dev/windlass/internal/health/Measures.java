@@ -5,6 +5,7 @@ import dev.windlass.internal.queue.Measuring;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** How much there is in all queues of a store, asked for once for all who want to know. */
@@ -20,6 +21,7 @@ public final class Measures {
     private final Duration validFor;
     private Duration valid = Duration.ZERO;
     private @Nullable List<QueueMeasure> last;
+    private @Nullable SQLException failure;
     private long lastAt;
 
     /**
@@ -32,17 +34,35 @@ public final class Measures {
         this.validFor = validFor;
     }
 
-    public synchronized List<QueueMeasure> latest() throws SQLException {
-        List<QueueMeasure> known = last;
-        if (known != null && System.nanoTime() - lastAt < valid.toNanos()) {
-            return known;
+    /** The latest answer, or why there was none: who is refused is not asked again sooner. */
+    public List<QueueMeasure> latest() throws SQLException {
+        return latest(System.nanoTime());
+    }
+
+    /** What was found while this one waited for its turn is its answer too. */
+    private synchronized List<QueueMeasure> latest(long asked) throws SQLException {
+        boolean isKnown = last != null || failure != null;
+        if (!isKnown || (lastAt - asked <= 0 && System.nanoTime() - lastAt >= valid.toNanos())) {
+            ask();
         }
+        if (failure != null) {
+            throw failure;
+        }
+        return Objects.requireNonNull(last);
+    }
+
+    private void ask() {
         long start = System.nanoTime();
-        List<QueueMeasure> found = queues.measure(most);
-        last = found;
+        boolean away = false;
+        try {
+            last = queues.measure(most);
+            failure = null;
+        } catch (SQLException e) {
+            failure = e;
+            away = queues.database().dialect().isOutage(e);
+        }
         lastAt = System.nanoTime();
-        valid = max(validFor, pauseAfter(Duration.ofNanos(lastAt - start)));
-        return found;
+        valid = away ? validFor : max(validFor, pauseAfter(Duration.ofNanos(lastAt - start)));
     }
 
     private static Duration pauseAfter(Duration took) {

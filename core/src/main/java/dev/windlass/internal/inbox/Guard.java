@@ -54,6 +54,7 @@ final class Guard {
     private final ContentChanges contentChanges;
     private final Waiters waiters;
     private final ThreadAttempts mine;
+    private final GuardEvents events;
 
     Guard(
             Database database,
@@ -71,6 +72,8 @@ final class Guard {
         this.waiters = waiters;
         this.contentChanges = contentChanges;
         this.mine = new ThreadAttempts(options.guardLease().toNanos() * 2);
+        this.events = new GuardEvents(
+                database, options.guardLease().plus(options.renewAtMost()).toNanos());
     }
 
     Begin begin(InboxKey key, @Nullable ContentHash hash) {
@@ -79,6 +82,7 @@ final class Guard {
             contentChanges.report(key);
         }
         if (begin instanceof Begin.Proceed proceed) {
+            events.begins(proceed.attempt());
             log.debug(
                     "[{}] attempt {} of message {} begins",
                     database.name(),
@@ -133,11 +137,20 @@ final class Guard {
         boolean marked = marking(
                 "mark message " + attempt.key() + " as processed",
                 connection -> store.markDone(connection, attempt, true));
+        if (marked) {
+            events.done(attempt);
+        }
         ended(attempt, marked);
     }
 
+    /** Whether the caller commits is not known here: the work has ended in any case. */
     void markProcessed(Connection connection, InboxAttempt attempt) {
         Require.present("attempt", attempt);
+        mark(connection, attempt);
+        events.done(attempt);
+    }
+
+    private void mark(Connection connection, InboxAttempt attempt) {
         String what = "mark message " + attempt.key() + " as processed";
         boolean marked = unlocked(
                 what, () -> database.within(connection, what, callers -> store.markDone(callers, attempt, false)));
@@ -179,6 +192,7 @@ final class Guard {
                 "mark message " + attempt.key() + " as failed",
                 connection -> store.markDead(connection, attempt, reason));
         if (marked) {
+            events.failed(attempt, reason);
             log.error(
                     "[{}] message {} has been given up in attempt {}",
                     database.name(),
@@ -208,7 +222,11 @@ final class Guard {
                     ? store.find(connection, attempt.key()).map(SeenMessage::status)
                     : now;
         });
+        if (status.filter(WorkStatus.READY::equals).isPresent()) {
+            events.retried(attempt, delay, error);
+        }
         if (status.filter(WorkStatus.FAILED::equals).isPresent()) {
+            events.failed(attempt, error);
             log.error(
                     "[{}] message {} has been given up: attempt {} was its last",
                     database.name(),
@@ -223,6 +241,9 @@ final class Guard {
             mine.forget(attempt.key());
         }
         waiters.call(attempt.key());
+        if (!held) {
+            events.stopped(attempt);
+        }
         requireHeld(held, attempt);
     }
 
@@ -330,8 +351,10 @@ final class Guard {
     private void run(InboxAttempt attempt, InboxWork work) throws Exception {
         try {
             runRenewing(attempt, work);
+            events.done(attempt);
         } catch (Throwable e) {
             record(attempt, e);
+            events.stopped(attempt);
             throw e;
         } finally {
             waiters.call(attempt.key());
@@ -343,7 +366,7 @@ final class Guard {
         try {
             transactions.run(connection -> {
                 work.run(connection);
-                markProcessed(connection, attempt);
+                mark(connection, attempt);
                 return true;
             });
         } finally {

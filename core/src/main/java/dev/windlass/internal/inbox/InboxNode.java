@@ -12,6 +12,7 @@ import dev.windlass.internal.dispatch.DispatcherOptions;
 import dev.windlass.internal.dispatch.Handling;
 import dev.windlass.internal.dispatch.OnDemand;
 import dev.windlass.internal.loop.Announcer;
+import dev.windlass.internal.loop.Loop;
 import dev.windlass.internal.loop.Node;
 import dev.windlass.internal.queue.StoredOperator;
 import dev.windlass.internal.schema.Channel;
@@ -91,6 +92,11 @@ public final class InboxNode {
     /** What has to be done at its end. */
     public Dispatcher<?> dispatcher() {
         return dispatcher;
+    }
+
+    /** What renews the leases of the guard; the rest is the dispatcher's. */
+    public Loop renewing() {
+        return renewals.loop();
     }
 
     /** Renews nothing more for those who process messages by themselves. */

@@ -126,6 +126,10 @@ final class Renewals {
                 .orElse(Loop.PARKED);
     }
 
+    Loop loop() {
+        return loop;
+    }
+
     void stop() {
         terms.clear();
         loop.stop(PATIENCE);

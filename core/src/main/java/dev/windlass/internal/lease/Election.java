@@ -2,6 +2,7 @@ package dev.windlass.internal.lease;
 
 import dev.windlass.base.Deadline;
 import dev.windlass.internal.database.Database;
+import dev.windlass.internal.loop.Loop;
 import dev.windlass.internal.loop.Workers;
 import dev.windlass.lease.Leadership;
 import dev.windlass.lease.LeasedWork;
@@ -34,6 +35,10 @@ final class Election {
         candidates.add(candidate);
         candidate.start();
         return candidate;
+    }
+
+    List<Loop> loops() {
+        return candidates.stream().map(LeaderCandidate::loop).toList();
     }
 
     void askToStop() {

@@ -90,6 +90,10 @@ final class LeaderCandidate implements Leadership {
         return lease;
     }
 
+    Loop loop() {
+        return loop;
+    }
+
     private Duration stand() {
         if (lease() != null) {
             return Loop.PARKED;

@@ -41,6 +41,10 @@ final class LeaseCleaner {
         return cleaned == 0 ? PERIOD.plusSeconds(ThreadLocalRandom.current().nextInt(600)) : PAUSE_BETWEEN_BATCHES;
     }
 
+    Loop loop() {
+        return loop;
+    }
+
     void askToStop() {
         loop.askToStop();
     }

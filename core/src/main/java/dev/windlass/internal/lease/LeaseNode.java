@@ -4,12 +4,14 @@ import dev.windlass.base.Deadline;
 import dev.windlass.base.MonotonicClock;
 import dev.windlass.base.WindlassOptions;
 import dev.windlass.internal.database.Database;
+import dev.windlass.internal.loop.Loop;
 import dev.windlass.internal.loop.Node;
 import dev.windlass.internal.loop.Workers;
 import dev.windlass.internal.schema.Channel;
 import dev.windlass.lease.LeaseOptions;
 import dev.windlass.lease.Leases;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -51,6 +53,15 @@ public final class LeaseNode {
 
     public Leases leases() {
         return leases;
+    }
+
+    /** All that runs in the background, elections included. */
+    public List<Loop> loops() {
+        List<Loop> loops = new ArrayList<>(runner.loops());
+        loops.add(releaser.loop());
+        loops.add(cleaner.loop());
+        loops.addAll(election.loops());
+        return loops;
     }
 
     /** Asks leaders, whose work ends only when it is asked to. Waits for nothing. */

@@ -113,6 +113,10 @@ final class LeaseRunner {
         return lease;
     }
 
+    List<Loop> loops() {
+        return List.of(renewing, watching);
+    }
+
     Set<HeldLease> held() {
         return held;
     }
@@ -287,7 +291,7 @@ final class LeaseRunner {
 
     /** Renews no more, once nothing is held. */
     void finish(Deadline deadline) {
-        Loops loops = new Loops(List.of(renewing, watching));
+        Loops loops = new Loops(loops());
         loops.askToStop();
         loops.awaitEnd(deadline);
     }

@@ -109,6 +109,10 @@ final class Releaser {
         closing = true;
     }
 
+    Loop loop() {
+        return loop;
+    }
+
     void finish(Deadline deadline) {
         loop.askToStop();
         loop.awaitEnd(deadline);

@@ -43,6 +43,9 @@ public final class KeptConnection {
     /** With the longest answer that each can afford to wait for: nobody holds it for longer. */
     private final Map<Object, Duration> users = new ConcurrentHashMap<>();
 
+    /** Those that began, and those that ended. */
+    private volatile long calls;
+
     private volatile @Nullable Connection connection;
     private volatile boolean stopped;
     private volatile boolean allowed = true;
@@ -212,7 +215,24 @@ public final class KeptConnection {
      */
     public <T> T call(Duration answer, Database.Work<T> work) throws SQLException {
         int millis = answerMillis(answer);
-        return hold(answer, open -> database.transactCancelling(millis, open, work));
+        return hold(answer, open -> {
+            count();
+            try {
+                return database.transactCancelling(millis, open, work);
+            } finally {
+                count();
+            }
+        });
+    }
+
+    /** Grows when a call begins, and when it ends: none has been under way since then if it is the same. */
+    long calls() {
+        return calls;
+    }
+
+    @SuppressWarnings("NonAtomicVolatileUpdate") // whoever calls has the lock
+    private void count() {
+        calls++;
     }
 
     /** The same for what proves nothing about the database, as to wait for signals. */

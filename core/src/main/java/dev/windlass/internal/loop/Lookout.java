@@ -303,6 +303,10 @@ public final class Lookout {
         return a.compareTo(b) < 0 ? a : b;
     }
 
+    Loop loop() {
+        return loop;
+    }
+
     public void askToStop() {
         loop.askToStop();
     }

@@ -241,15 +241,18 @@ public final class Loop {
     /**
      * How it is, seen from outside.
      *
-     * @param stepFor for how long its step has been under way; zero if none is
+     * @param began when the step that is under way began, by the monotonic clock
+     * @param stepFor for how long that has been; zero if none is under way
      * @param failures how often in a row its step has failed
      */
-    public record State(String name, Duration stepFor, int failures) {}
+    public record State(String name, long began, Duration stepFor, int failures) {}
 
     public State state() {
         long began = stepBegan;
-        return new State(
-                name, began == 0 ? Duration.ZERO : Duration.ofNanos(System.nanoTime() - began), trouble.failures());
+        long now = System.nanoTime();
+        return began == 0
+                ? new State(name, now, Duration.ZERO, trouble.failures())
+                : new State(name, began, Duration.ofNanos(now - began), trouble.failures());
     }
 
     /** Lets no further step begin. */

@@ -13,6 +13,9 @@ public final class Node {
     /** For one who listens to a database that answers. */
     private static final Duration LAST_SLICE = Duration.ofMillis(500);
 
+    /** Whoever cannot have a connection by then is told so: a pool gives up sooner, as a rule. */
+    public static final Duration LONGEST_LOGIN = Duration.ofMinutes(1);
+
     private final Database background;
     private final Shared shared;
     private final KeptConnection kept;
@@ -38,11 +41,12 @@ public final class Node {
     public Node(Database database, Database background, Shared shared, boolean wakeUp, Duration longestPause) {
         this.background = background;
         this.shared = shared;
-        this.kept = new KeptConnection(background, shared.workers);
+        this.kept = new KeptConnection(background.givingUpLogins(LONGEST_LOGIN), shared.workers);
         this.keeps = shared.attention.isOn(this);
         this.kept.allow(keeps);
-        this.lookout = new Lookout(database, shared.workers, longestPause, keeps);
-        this.signals = new Signals(background, kept, shared.workers, wakeUp, keeps, lookout::hears);
+        Database patient = database.givingUpLogins(LONGEST_LOGIN);
+        this.lookout = new Lookout(patient, shared.workers, longestPause, keeps);
+        this.signals = new Signals(background, patient, kept, shared.workers, wakeUp, keeps, lookout::hears);
     }
 
     public String name() {
@@ -67,6 +71,11 @@ public final class Node {
 
     public Lookout lookout() {
         return lookout;
+    }
+
+    /** All that runs for the node itself. */
+    public List<Loop> loops() {
+        return List.of(lookout.loop(), signals.loop());
     }
 
     /** Things to be done now and then; at once, if this node shares with nobody, else at some time, so that many do not begin together. */
@@ -170,7 +179,7 @@ public final class Node {
         Deadline soon = deadline.remaining().compareTo(LAST_SLICE) < 0
                 ? deadline
                 : Deadline.in(MonotonicClock.system(), LAST_SLICE);
-        signals.awaitEnd(soon);
+        signals.end(soon);
         lookout.end(soon);
         kept.stop();
     }

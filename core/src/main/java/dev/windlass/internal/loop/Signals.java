@@ -23,18 +23,24 @@ import org.slf4j.LoggerFactory;
  * What other processes tell this one through the database, passed on to those whom it concerns: one for all features of a node, on
  * its {@link KeptConnection}.
  *
- * <p>Proves itself with a signal to itself when it connects: behind a pooler that shares connections between transactions, LISTEN
- * succeeds and nothing ever arrives.
+ * <p>Proves itself when it connects: behind a pooler that shares connections between transactions, LISTEN succeeds and nothing ever
+ * arrives. The proof is a signal that another connection sends while nothing is asked on this one. One that this connection sends to
+ * itself proves nothing: the server says it before the end of the very statement that sends it, and so the pooler passes it on. What
+ * arrives together with an answer proves nothing either: that server connection may be a borrowed one.
  */
 public final class Signals {
     private static final Logger log = LoggerFactory.getLogger(Signals.class);
     private static final Duration PATIENCE = Duration.ofSeconds(5);
     private static final Duration ANSWER = Duration.ofSeconds(5);
     private static final long PROOF_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final long PROOF_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long CHECK_NANOS = TimeUnit.SECONDS.toNanos(30);
     private static final Duration RETRY_DEAF = Duration.ofMinutes(5);
 
     private final Database database;
+    /** Sends the proof. It borrows a connection, for one statement. */
+    private final Database others;
+
     private final KeptConnection kept;
     private final boolean enabled;
     private final Consumer<Hearing> hears;
@@ -67,10 +73,13 @@ public final class Signals {
         final Connection connection;
         final Dialect.Subscription subscription;
         final Set<String> channels = new HashSet<>();
-        final String proof = UUID.randomUUID().toString();
-        final long since = System.nanoTime();
         boolean proved;
-        long lastCheck = since;
+
+        @Nullable
+        Sent proof;
+
+        long firstSent;
+        long lastCheck = System.nanoTime();
 
         Subscribed(Connection connection, Dialect.Subscription subscription) {
             this.connection = connection;
@@ -78,15 +87,24 @@ public final class Signals {
         }
     }
 
+    /**
+     * A proof that is under way.
+     *
+     * @param calls how many calls there had been on the connection
+     */
+    private record Sent(String text, long calls, long at) {}
+
     private record Heard(String channel, Signal signal) {}
 
     /**
+     * @param others the same database, on other connections than the one that is kept
      * @param enabled whether to listen at all
      * @param awake whether from the beginning on
      * @param hears told when something else arrives than before
      */
     Signals(
             Database database,
+            Database others,
             KeptConnection kept,
             Workers workers,
             boolean enabled,
@@ -95,6 +113,7 @@ public final class Signals {
         this.hears = hears;
         this.awake = awake;
         this.database = database;
+        this.others = others.answeringWithin(ANSWER);
         this.kept = kept;
         this.enabled = enabled;
         this.loop = new Loop("[" + database.name() + "] listening for wake-ups", workers, this::hear);
@@ -202,25 +221,31 @@ public final class Signals {
                 added.add(channel);
             }
         }
-        if (!now.proved && added.size() == now.channels.size()) {
-            database.dialect().send(connection, added.get(0), new Signal(Signal.Kind.PROOF, now.proof).text());
+        if (isChecked(now) || !added.isEmpty()) {
+            now.proof = null; // what arrives with an answer proves nothing
         }
-        check(now);
         now.subscription.await(
-                (int) KeptConnection.SLICE.toMillis(),
+                now.proved || now.proof != null ? (int) KeptConnection.SLICE.toMillis() : 1,
                 (channel, text) -> heard.add(new Heard(channel, Signal.of(text))));
         return added;
     }
 
     private Duration prove(Subscribed now, List<Heard> heard) throws SQLException {
-        now.proved = heard.stream().anyMatch(each -> each.signal.subject().equals(now.proof));
+        Sent sent = now.proof;
+        if (sent != null && sent.calls != kept.calls()) {
+            sent = null; // it may have come with the answer to somebody else
+        }
+        now.proved = sent != null && isAmong(heard, sent.text);
         if (now.proved) {
             deaf = false;
             log.debug("[{}] listening on {}", database.name(), now.channels);
             changeTo(Hearing.ALL);
             return Duration.ZERO;
         }
-        if (System.nanoTime() - now.since < PROOF_NANOS) {
+        if (sent == null || System.nanoTime() - sent.at >= PROOF_AGAIN_NANOS) {
+            send(now);
+        }
+        if (System.nanoTime() - now.firstSent < PROOF_NANOS) {
             return Duration.ZERO;
         }
         if (!deaf) {
@@ -240,14 +265,36 @@ public final class Signals {
         return RETRY_DEAF;
     }
 
-    /** A connection that died silently looks like one on which nothing happens. */
-    private static void check(Subscribed now) throws SQLException {
-        if (System.nanoTime() - now.lastCheck >= CHECK_NANOS) {
-            now.lastCheck = System.nanoTime();
-            if (!now.connection.isValid(1)) {
-                throw new SQLException("the connection for notifications is gone", "08006");
-            }
+    private static boolean isAmong(List<Heard> heard, String proof) {
+        return heard.stream().anyMatch(each -> each.signal.subject().equals(proof));
+    }
+
+    /** Each has a text of its own: an earlier one may still come with the answer of some other call. */
+    private void send(Subscribed now) throws SQLException {
+        Sent next = new Sent(UUID.randomUUID().toString(), kept.calls(), System.nanoTime());
+        String channel = now.channels.iterator().next();
+        others.once(connection -> {
+            database.dialect().send(connection, channel, new Signal(Signal.Kind.PROOF, next.text).text());
+            return true;
+        });
+        now.firstSent = now.firstSent == 0 ? System.nanoTime() | 1 : now.firstSent;
+        now.proof = next;
+    }
+
+    /** A connection that died silently looks like one on which nothing happens. Returns whether the database was asked. */
+    private static boolean isChecked(Subscribed now) throws SQLException {
+        if (System.nanoTime() - now.lastCheck < CHECK_NANOS) {
+            return false;
         }
+        now.lastCheck = System.nanoTime();
+        if (!now.connection.isValid(1)) {
+            throw new SQLException("the connection for notifications is gone", "08006");
+        }
+        return true;
+    }
+
+    Loop loop() {
+        return loop;
     }
 
     public void askToStop() {
@@ -255,7 +302,8 @@ public final class Signals {
         loop.askToStop();
     }
 
-    public void awaitEnd(Deadline deadline) {
-        loop.awaitEnd(deadline);
+    /** Ends it, also if it waits for a connection to send its proof. */
+    public void end(Deadline deadline) {
+        new Loops(List.of(loop)).end(deadline, others);
     }
 }

@@ -9,6 +9,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.MDC;
 
 /**
  * The threads of one Windlass: a timer, a pool for loops, and threads for handlers.
@@ -62,9 +63,15 @@ public final class Workers implements AutoCloseable {
         loops.execute(task);
     }
 
-    /** For code of users, which may take its time. */
+    /** For code of users, which may take its time. What it leaves in the logging context is not for the next who gets the thread. */
     public void runHandlers(Runnable task) {
-        handlers.execute(task);
+        handlers.execute(() -> {
+            try {
+                task.run();
+            } finally {
+                MDC.clear();
+            }
+        });
     }
 
     public ScheduledFuture<?> after(Duration delay, Runnable task) {

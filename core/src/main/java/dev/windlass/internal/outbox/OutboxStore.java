@@ -9,8 +9,10 @@ import dev.windlass.internal.database.Call;
 import dev.windlass.internal.database.Database;
 import dev.windlass.internal.database.Instants;
 import dev.windlass.internal.database.SqlType;
+import dev.windlass.internal.dispatch.FirstHand;
 import dev.windlass.internal.join.JoinStore;
 import dev.windlass.internal.queue.Claimed;
+import dev.windlass.internal.queue.KeepingStore;
 import dev.windlass.internal.queue.OrderedStore;
 import dev.windlass.internal.queue.QueueStore;
 import dev.windlass.internal.support.Headers;
@@ -39,7 +41,8 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** The outbox's routines, called by name. */
-final class OutboxStore extends QueueStore<OutboxMessage> implements OrderedStore<OutboxMessage> {
+final class OutboxStore extends QueueStore<OutboxMessage>
+        implements OrderedStore<OutboxMessage>, KeepingStore<OutboxMessage> {
     private static final List<String> CLAIMED_COLUMNS = commonColumnsAnd(
             "headers", "correlation_id", "ordering_key", "created_at", "due_at", "expires_at", "last_error", "source");
 
@@ -56,6 +59,21 @@ final class OutboxStore extends QueueStore<OutboxMessage> implements OrderedStor
 
     /** Returns the id that stands: of this message, or of the one that was first under its deduplication key. */
     UUID enqueue(Connection connection, UUID id, OutboxEntry entry, boolean notify) throws SQLException {
+        return enqueue(connection, id, entry, notify, null);
+    }
+
+    /**
+     * The same.
+     *
+     * @param place if given, for a message that this node keeps
+     */
+    UUID enqueue(
+            Connection connection,
+            UUID id,
+            OutboxEntry entry,
+            boolean notify,
+            FirstHand<OutboxMessage>.@Nullable Place place)
+            throws SQLException {
         Deduplication once = entry.deduplication();
         return call(connection, "enqueue")
                 .text(entry.topic())
@@ -71,6 +89,8 @@ final class OutboxStore extends QueueStore<OutboxMessage> implements OrderedStor
                 .optional("p_dedup_key", SqlType.TEXT, once == null ? null : once.key())
                 .optional("p_dedup_window", SqlType.DURATION, once == null ? null : once.window())
                 .optional("p_join_id", SqlType.UUID, join(entry))
+                .optional("p_owner", SqlType.UUID, place == null ? null : place.owner())
+                .optional("p_lease", SqlType.DURATION, place == null ? null : place.lease())
                 .value(row -> row.getObject(1, UUID.class));
     }
 
@@ -221,6 +241,11 @@ final class OutboxStore extends QueueStore<OutboxMessage> implements OrderedStor
                     end.endedBy,
                     end.erasedAt);
         };
+    }
+
+    @Override
+    public List<Claimed<OutboxMessage>> kept(Connection connection, UUID owner, List<UUID> ids) throws SQLException {
+        return call(connection, "kept").uuids(ids).uuid(owner).rows(rows -> claimed(rows, owner, false));
     }
 
     @Override

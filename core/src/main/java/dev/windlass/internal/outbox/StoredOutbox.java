@@ -3,12 +3,15 @@ package dev.windlass.internal.outbox;
 import dev.windlass.base.OwnerToken;
 import dev.windlass.base.PayloadCodec;
 import dev.windlass.base.Topic;
+import dev.windlass.base.TransactionEnd;
 import dev.windlass.base.WorkStatus;
 import dev.windlass.internal.database.Database;
 import dev.windlass.internal.dispatch.Dispatcher;
+import dev.windlass.internal.dispatch.FirstHand;
 import dev.windlass.internal.loop.Announcer;
 import dev.windlass.internal.queue.ForwardedClaims;
 import dev.windlass.internal.queue.OwnWork;
+import dev.windlass.internal.queue.WorkStore;
 import dev.windlass.internal.support.Require;
 import dev.windlass.internal.support.TimeOrderedIds;
 import dev.windlass.join.JoinEntry;
@@ -68,37 +71,140 @@ final class StoredOutbox extends ForwardedClaims<OutboxMessage, OutboxWorkItemId
     @Override
     public OutboxMessageIdentifier enqueue(OutboxEntry entry) {
         Require.present("outbox entry", entry);
-        UUID id = ids.next();
-        return onceOnly(
-                what(entry),
-                id,
-                connection -> store.enqueue(
-                        connection, id, entry, !dispatcher.hasPlace(entry.topic()) && announcer.announce()),
-                connection -> id,
-                stands -> committed(entry, stands),
-                connection -> enqueue(connection, entry));
+        Write write = new Write(ids.next(), entry);
+        try {
+            return onceOnly(
+                    what(entry),
+                    write.id,
+                    write::run,
+                    connection -> write.id,
+                    write::committed,
+                    connection -> enqueue(connection, entry));
+        } catch (Throwable e) {
+            write.failed();
+            throw e;
+        }
+    }
+
+    /** One message in a transaction of its own, which may take more than one try. */
+    private final class Write {
+        final UUID id;
+        private final OutboxEntry entry;
+        private FirstHand<OutboxMessage>.@Nullable Place place;
+        private boolean unsure;
+
+        Write(UUID id, OutboxEntry entry) {
+            this.id = id;
+            this.entry = entry;
+        }
+
+        UUID run(Connection connection) throws SQLException {
+            boolean wasUnsure = unsure;
+            if (place == null && !wasUnsure) {
+                place = keep(id, entry);
+            }
+            unsure = true;
+            try {
+                return write(connection);
+            } catch (SQLException e) {
+                unsure = wasUnsure || !database.isRefusal(e);
+                if (unsure || place == null) {
+                    throw e;
+                }
+                place.refused();
+                place = null;
+                unsure = true;
+                return write(connection);
+            }
+        }
+
+        private UUID write(Connection connection) throws SQLException {
+            boolean announce = place == null && !dispatcher.hasPlace(entry.topic()) && announcer.announce();
+            return store.enqueue(connection, id, entry, announce, place);
+        }
+
+        OutboxMessageIdentifier committed(UUID stands) {
+            enqueueLog.enqueued(entry, stands);
+            if (place == null) {
+                dispatcher.committed(entry.topic());
+            } else {
+                place.ended(TransactionEnd.COMMITTED);
+            }
+            return new OutboxMessageIdentifier(stands);
+        }
+
+        void failed() {
+            if (place != null) {
+                place.ended(unsure ? TransactionEnd.UNKNOWN : TransactionEnd.ROLLED_BACK);
+            }
+        }
+    }
+
+    /** A place for a message that need not wait for anything. */
+    private FirstHand<OutboxMessage>.@Nullable Place keep(UUID id, OutboxEntry entry) {
+        boolean plain = entry.dueTime() == null
+                && entry.delay() == null
+                && entry.expiresAt() == null
+                && entry.orderingKey() == null
+                && entry.deduplication() == null;
+        return plain ? dispatcher.keep(entry.topic(), id, entry.payload().length()) : null;
     }
 
     private static String what(OutboxEntry entry) {
         return "enqueue a message of topic " + entry.topic();
     }
 
-    private OutboxMessageIdentifier committed(OutboxEntry entry, UUID stands) {
-        enqueueLog.enqueued(entry, stands);
-        dispatcher.committed(entry.topic());
-        return new OutboxMessageIdentifier(stands);
-    }
-
     @Override
     public OutboxMessageIdentifier enqueue(Connection connection, OutboxEntry entry) {
         Require.present("outbox entry", entry);
-        return database.within(connection, what(entry), callers -> {
-            boolean announce = announcer.announce();
-            UUID stands = store.enqueue(callers, ids.next(), entry, announce);
+        return database.hearing(connection, what(entry), callers -> {
+            UUID id = ids.next();
+            FirstHand<OutboxMessage>.Place place = keepIn(callers, id, entry);
+            boolean announce = place == null && announcer.announce();
+            UUID stands = write(callers, id, entry, announce, place);
             enqueueLog.enqueued(entry, stands);
-            signal(callers, entry.topic(), announce);
+            if (place == null) {
+                database.use();
+                signal(callers, entry.topic(), announce);
+            }
             return new OutboxMessageIdentifier(stands);
         });
+    }
+
+    /** A place for a message in a transaction whose end is heard here. */
+    private FirstHand<OutboxMessage>.@Nullable Place keepIn(Connection connection, UUID id, OutboxEntry entry)
+            throws SQLException {
+        FirstHand<OutboxMessage>.Place place = keep(id, entry);
+        if (place == null) {
+            return null;
+        }
+        boolean heard = false;
+        try {
+            heard = database.whenEnded(connection, place::ended);
+        } finally {
+            if (!heard) {
+                place.ended(TransactionEnd.ROLLED_BACK);
+            }
+        }
+        return heard ? place : null;
+    }
+
+    /** If the database refuses to have it kept, that transaction is over; the next ones are written as any other. */
+    private UUID write(
+            Connection connection,
+            UUID id,
+            OutboxEntry entry,
+            boolean announce,
+            FirstHand<OutboxMessage>.@Nullable Place place)
+            throws SQLException {
+        try {
+            return store.enqueue(connection, id, entry, announce, place);
+        } catch (SQLException e) {
+            if (place != null && database.isRefusal(e)) {
+                place.refused();
+            }
+            throw e;
+        }
     }
 
     @Override
@@ -342,8 +448,27 @@ final class StoredOutbox extends ForwardedClaims<OutboxMessage, OutboxWorkItemId
         return changed(database.retrying("cancel message " + id.value(), connection -> {
             boolean again = tried[0];
             tried[0] = true;
-            return store.cancel(connection, id.value()) || (again && isCancelled(connection, id.value()));
+            return cancelled(connection, id) || (again && isCancelled(connection, id.value()));
         }));
+    }
+
+    private boolean cancelled(Connection connection, OutboxMessageIdentifier id) throws SQLException {
+        letGo(connection, id);
+        return store.cancel(connection, id.value());
+    }
+
+    private boolean rescheduled(Connection connection, OutboxMessageIdentifier id, Instant dueTime)
+            throws SQLException {
+        letGo(connection, id);
+        return store.reschedule(connection, id.value(), dueTime, null, true);
+    }
+
+    /** What this very transaction has written, this node may have kept; until the commit that is nobody's business. */
+    private void letGo(Connection connection, OutboxMessageIdentifier id) throws SQLException {
+        UUID keeper = dispatcher.keeperOf(id.value());
+        if (keeper != null) {
+            var unused = store.release(connection, List.of(new WorkStore.Held(id.value(), keeper, false)));
+        }
     }
 
     /** By an earlier try, perhaps, whose answer was lost. */
@@ -356,8 +481,7 @@ final class StoredOutbox extends ForwardedClaims<OutboxMessage, OutboxWorkItemId
     @Override
     public boolean cancel(Connection connection, OutboxMessageIdentifier id) {
         Require.present("message identifier", id);
-        return database.within(
-                connection, "cancel message " + id.value(), callers -> store.cancel(callers, id.value()));
+        return database.within(connection, "cancel message " + id.value(), callers -> cancelled(callers, id));
     }
 
     @Override
@@ -365,8 +489,7 @@ final class StoredOutbox extends ForwardedClaims<OutboxMessage, OutboxWorkItemId
         Require.present("message identifier", id);
         Require.instant("due time", dueTime);
         return changed(database.retrying(
-                "reschedule message " + id.value(),
-                connection -> store.reschedule(connection, id.value(), dueTime, null, true)));
+                "reschedule message " + id.value(), connection -> rescheduled(connection, id, dueTime)));
     }
 
     @Override
@@ -374,9 +497,7 @@ final class StoredOutbox extends ForwardedClaims<OutboxMessage, OutboxWorkItemId
         Require.present("message identifier", id);
         Require.instant("due time", dueTime);
         return database.within(
-                connection,
-                "reschedule message " + id.value(),
-                callers -> store.reschedule(callers, id.value(), dueTime, null, true));
+                connection, "reschedule message " + id.value(), callers -> rescheduled(callers, id, dueTime));
     }
 
     /** Its successor under a key, or it itself, may be due now. */

@@ -9,6 +9,7 @@ import dev.windlass.internal.database.Database;
 import dev.windlass.internal.database.Instants;
 import dev.windlass.internal.database.Proof;
 import dev.windlass.internal.support.Headers;
+import dev.windlass.internal.support.Require;
 import dev.windlass.operator.FailedAttempt;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -47,6 +48,7 @@ public abstract class QueueStore<M> implements WorkStore<M> {
     private final boolean tellsWaits;
 
     private final List<String> columns;
+    private volatile boolean saidThatTracingFailed;
 
     /**
      * @param retention how long what is done is kept; zero means that an ack deletes it
@@ -285,13 +287,28 @@ public abstract class QueueStore<M> implements WorkStore<M> {
         return row.getString("id");
     }
 
-    /** Tracing is users' code: what it throws costs no message. */
+    /** Tracing is users' code: what it throws, and what it returns, costs no message. */
     private Map<String, String> traced(QueueKind kind, String topic, Map<String, String> headers) {
         try {
-            return database.tracing().written(kind, topic, headers);
-        } catch (RuntimeException e) {
-            log.debug("[{}] tracing failed; the message is written without its context", database.name(), e);
-            return headers;
+            Map<String, String> traced = database.tracing().written(kind, topic, headers);
+            return traced == headers ? headers : Require.headers(traced);
+        } catch (StackOverflowError e) {
+            sayThatTracingFailed(e);
+        } catch (VirtualMachineError e) {
+            throw e;
+        } catch (Throwable e) {
+            sayThatTracingFailed(e);
+        }
+        return headers;
+    }
+
+    private void sayThatTracingFailed(Throwable e) {
+        if (!saidThatTracingFailed) {
+            saidThatTracingFailed = true;
+            log.error(
+                    "[{}] tracing failed; messages are written all the same, without its context, and this is logged only once",
+                    database.name(),
+                    database.safe(e));
         }
     }
 

@@ -22,7 +22,11 @@ import org.slf4j.LoggerFactory;
 public final class StuckWatch {
     private static final Logger log = LoggerFactory.getLogger(StuckWatch.class);
     private static final long EVERY = Duration.ofMinutes(1).toNanos();
-    private static final int MOST = 20;
+    /** Beyond those that have been told already. */
+    private static final int MORE = 1000;
+
+    private static final int MOST = 100_000;
+    private static final int MOST_NAMED = 20;
 
     private final Database database;
     private final QueueKind queue;
@@ -50,16 +54,22 @@ public final class StuckWatch {
         List<Stuck> stuck(int limit) throws SQLException;
     }
 
+    /** Whether something has been found that is told if it is found again: then somebody should look again soon. */
+    public synchronized boolean isInDoubt() {
+        return !told.containsAll(seen);
+    }
+
     /** Looks, if it has not for a minute. Changes nothing. */
     public synchronized int look(int unused) throws SQLException {
         if (System.nanoTime() - last >= every) {
             last = System.nanoTime();
-            tell(look.stuck(MOST));
+            int limit = Math.min(told.size() + MORE, MOST);
+            tell(look.stuck(limit), limit);
         }
         return 0;
     }
 
-    private void tell(List<Stuck> found) {
+    private void tell(List<Stuck> found, int limit) {
         Set<String> now = found.stream().map(Stuck::message).collect(Collectors.toSet());
         told.retainAll(now);
         List<Stuck> fresh = found.stream()
@@ -72,11 +82,19 @@ public final class StuckWatch {
         log.warn(
                 "[{}] {} messages are in progress far beyond their lease, and nobody takes them back: {}; \"windlass doctor\" tells why",
                 database.name(),
-                found.size() == MOST ? MOST + " or more" : found.size(),
-                fresh.stream()
-                        .map(each -> each.message() + " since " + each.leaseUntil())
-                        .collect(Collectors.joining(", ")));
+                found.size() == limit ? limit + " or more" : found.size(),
+                named(fresh));
         fresh.forEach(each -> database.events()
                 .tell(new WindlassEvent.StuckFound(database.store(), queue, each.message(), each.leaseUntil())));
+    }
+
+    /** Their ids may be those of senders, and are to forge no line. */
+    private static String named(List<Stuck> fresh) {
+        String first = fresh.stream()
+                .limit(MOST_NAMED)
+                .map(each -> each.message().replaceAll("[\\p{Cntrl}\\x{2028}\\x{2029}\\x{85}]", "?") + " since "
+                        + each.leaseUntil())
+                .collect(Collectors.joining(", "));
+        return fresh.size() > MOST_NAMED ? first + ", and " + (fresh.size() - MOST_NAMED) + " more" : first;
     }
 }

@@ -10,10 +10,14 @@ import dev.windlass.internal.queue.WorkStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 final class CapacityTest {
+    private static final long NOW = System.nanoTime();
+
     @Test
     void claimsAtFirstNoMoreThanCanStartAtOnce() {
         TestNode node = node(5, Map.of("a", 3));
@@ -208,5 +212,96 @@ final class CapacityTest {
         assertThat(node.capacity.takes(1)).containsExactly("a");
         node.inHand.close();
         assertThat(node.capacity.takes(1)).isEmpty();
+    }
+
+    private static Capacity.@Nullable Kept keep(TestNode node, String topic, long now) {
+        return node.capacity.keep(topic, 1, now, now + 1_000_000_000);
+    }
+
+    private static TestNode drained(int concurrency, Map<String, Integer> topics) {
+        TestNode node = node(concurrency, topics);
+        node.capacity.claimed(node.ask(), List.of());
+        return node;
+    }
+
+    @Test
+    void keepsAPlaceForWhatIsWrittenOnlyWhenNothingElseIsReady() {
+        TestNode node = node(2, Map.of("a", 2));
+        assertThat(keep(node, "a", NOW)).as("not known before a claim").isNull();
+
+        node.capacity.claimed(node.ask(), List.of());
+        assertThat(keep(node, "a", NOW)).isNotNull();
+        assertThat(keep(node, "unknown", NOW)).isNull();
+
+        node.take(node.claimed("a", 1));
+        assertThat(keep(node, "a", NOW)).as("one waits").isNull();
+    }
+
+    @Test
+    void keepsNoMorePlacesThanThereAre() {
+        TestNode node = drained(3, Map.of("a", 2, "b", 3));
+        Capacity.Kept first = Objects.requireNonNull(keep(node, "a", NOW));
+        assertThat(keep(node, "a", NOW)).isNotNull();
+        assertThat(keep(node, "a", NOW)).as("two of a at once").isNull();
+        assertThat(keep(node, "b", NOW)).isNotNull();
+        assertThat(keep(node, "b", NOW)).as("three at once").isNull();
+
+        node.capacity.free(first);
+        node.capacity.free(first);
+        assertThat(keep(node, "b", NOW)).isNotNull();
+        assertThat(keep(node, "a", NOW)).isNull();
+    }
+
+    @Test
+    void leavesAPlaceToOtherTopicsThatHaveNone() {
+        TestNode node = drained(4, Map.of("a", 4, "b", 4));
+        for (int i = 0; i < 3; i++) {
+            assertThat(keep(node, "a", NOW)).isNotNull();
+        }
+        assertThat(keep(node, "a", NOW)).isNull();
+        assertThat(keep(node, "b", NOW)).isNotNull();
+    }
+
+    @Test
+    void keepsNoPlaceForATransactionThatDoesNotEnd() {
+        TestNode node = drained(1, Map.of("a", 1));
+        Capacity.Kept forgotten = Objects.requireNonNull(keep(node, "a", NOW));
+        assertThat(keep(node, "a", NOW + 999_000_000)).isNull();
+        assertThat(keep(node, "a", NOW + 1_000_000_000)).isNotNull();
+
+        node.capacity.free(forgotten);
+        assertThat(keep(node, "a", NOW + 1_000_000_000))
+                .as("the other's is still kept")
+                .isNull();
+    }
+
+    @Test
+    void keepsNothingWhenItStartsNothingAnyMore() {
+        TestNode node = drained(1, Map.of("a", 1));
+        node.inHand.close();
+        assertThat(keep(node, "a", NOW)).isNull();
+    }
+
+    @Test
+    void keepsNoPlaceWhereSomethingWasWrittenForAClaim() {
+        TestNode node = drained(2, Map.of("a", 2));
+        node.capacity.isNotDrained("a");
+        assertThat(keep(node, "a", NOW)).isNull();
+        node.capacity.claimed(node.ask(), List.of());
+        assertThat(keep(node, "a", NOW)).isNotNull();
+    }
+
+    @Test
+    void keepsNoMorePayloadThanAPartOfTheBudget() {
+        TestNode node = node(9, Map.of("a", 9), LEASE, 160);
+        node.capacity.claimed(node.ask(), List.of());
+        assertThat(node.capacity.keep("a", 11, NOW, NOW + 1)).as("a large one").isNull();
+        for (int i = 0; i < 4; i++) {
+            assertThat(node.capacity.keep("a", 10, NOW, NOW + 1)).isNotNull();
+        }
+        assertThat(node.capacity.keep("a", 10, NOW, NOW + 1)).isNull();
+        assertThat(node.capacity.keep("a", 10, NOW + 1, NOW + 2))
+                .as("the others are over")
+                .isNotNull();
     }
 }

@@ -5,6 +5,7 @@ import static dev.windlass.internal.dispatch.TestNode.resting;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -103,5 +104,22 @@ final class InHandTest {
         assertThat(taken.back()).containsExactlyInAnyOrderElementsOf(late);
         node.inHand.settle(late);
         assertThat(node.demanded()).as("the suspect waits no more").containsExactly("b");
+    }
+
+    @Test
+    void whatWasReadyBeforeStartsFirstThoughItCameLater() {
+        TestNode node = node(1, Map.of("a", 1));
+        List<Attempt<String>> claimed = node.take(node.claimed("a", 3)); // ready in seconds 0, 1 and 2
+        Attempt<String> kept = node.inHand.attempt(TestNode.message("a", 1, 0, 0, 1), Long.MAX_VALUE);
+        node.take(List.of(kept));
+
+        assertThat(node.start()).isSameAs(claimed.get(0));
+        node.complete(claimed.get(0));
+        List<Attempt<String>> next = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            next.add(node.start());
+            node.complete(next.get(i));
+        }
+        assertThat(next.get(2)).isSameAs(claimed.get(2));
     }
 }

@@ -7,12 +7,16 @@ import ch.qos.logback.classic.Level;
 import dev.windlass.Logs;
 import dev.windlass.event.WindlassEvent;
 import dev.windlass.event.WindlassListener;
+import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -122,6 +126,82 @@ final class ListenerLineTest {
         listeners.tell(event(1));
         assertThat(never.getCount()).isEqualTo(1);
         never.countDown();
+    }
+
+    @Test
+    void oneThatHangsIsNamedOnceAfterHalfAMinute() {
+        AtomicLong now = new AtomicLong(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        try (Logs logs = Logs.collect(Level.WARN)) {
+            Listeners listeners = Listeners.to(
+                    List.of(event -> {
+                        heard.add(event);
+                        goOn.await();
+                    }),
+                    now::get);
+            listeners.tell(event(0));
+            eventually().until(() -> heard.size() == 1);
+            now.addAndGet(Duration.ofSeconds(29).toNanos());
+            listeners.tell(event(1));
+            assertThat(logs.at(Level.WARN)).isEmpty();
+
+            now.addAndGet(Duration.ofSeconds(2).toNanos());
+            listeners.tell(event(2));
+            listeners.tell(event(3));
+
+            assertThat(logs.at(Level.WARN))
+                    .singleElement()
+                    .asString()
+                    .contains(getClass().getName(), "has not returned from an event for 31 s", "1 others wait");
+            goOn.countDown();
+            listeners.close();
+            assertThat(heard).containsExactlyElementsOf(events(0, 4));
+        }
+    }
+
+    @Test
+    void whoeverIsLeftBehindAtTheEndIsNamedWithWhatItHasNotHeard() throws Exception {
+        CountDownLatch goOn = new CountDownLatch(1);
+        Queue<WindlassEvent> others = new ConcurrentLinkedQueue<>();
+        try (Logs logs = Logs.collect(Level.WARN)) {
+            Listeners listeners = to(
+                    event -> {
+                        heard.add(event);
+                        goOn.await();
+                    },
+                    others::add);
+            events(0, 10).forEach(listeners::tell);
+            eventually().until(() -> heard.size() == 1 && others.size() == 10);
+
+            listeners.close();
+
+            assertThat(logs.at(Level.WARN))
+                    .singleElement()
+                    .asString()
+                    .contains(getClass().getName(), "9 others are left out");
+            goOn.countDown();
+        }
+    }
+
+    /** A second each would be more than this test has. */
+    @Test
+    void thoseThatHangAreLeftBehindTogether() {
+        CountDownLatch never = new CountDownLatch(1);
+        AtomicInteger hanging = new AtomicInteger();
+        try (Logs logs = Logs.collect(Level.WARN)) {
+            Listeners listeners = Listeners.to(Collections.nCopies(100, event -> {
+                hanging.incrementAndGet();
+                never.await();
+            }));
+            listeners.tell(event(0));
+            eventually().until(() -> hanging.get() == 100);
+
+            listeners.close();
+
+            assertThat(logs.count(Level.WARN, "is left behind")).isEqualTo(100);
+        } finally {
+            never.countDown();
+        }
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Level;
 import dev.windlass.Logs;
+import dev.windlass.SilentLogins;
 import dev.windlass.TestDatabase;
 import dev.windlass.base.Deadline;
 import dev.windlass.internal.database.Database;
@@ -64,6 +65,25 @@ final class KeptConnectionTest {
     private void listen(String channel) {
         node.signals().subscribe(channel, signal -> heard.add(channel + ": " + signal.text()));
         eventually().until(() -> heard.contains(channel + ": missed"));
+    }
+
+    @Test
+    void aLoginThatNobodyAnswersIsGivenUpAndAskedForAgain() throws Exception {
+        SilentLogins logins = new SilentLogins(database.unpooled());
+        Database silent = new Database(logins.source(), new PostgresDialect(), database.schema(), "silent");
+        KeptConnection kept = new KeptConnection(silent.givingUpLogins(Duration.ofMillis(50)), workers);
+        kept.use(this, PATIENCE);
+        logins.fallSilent();
+        assertThatThrownBy(() -> kept.await(PATIENCE)).hasMessageContaining("has not answered a login");
+
+        logins.answerNewOnes().countDown();
+
+        eventually().ignoreException(SQLException.class).until(() -> {
+            kept.await(PATIENCE);
+            return kept.isThere();
+        });
+        eventually().until(() -> logins.late().get(0).isClosed());
+        kept.stop();
     }
 
     @Test

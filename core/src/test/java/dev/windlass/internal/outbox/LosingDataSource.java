@@ -3,11 +3,13 @@ package dev.windlass.internal.outbox;
 import dev.windlass.EngineDatabase;
 import java.io.PrintWriter;
 import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.logging.Logger;
 import javax.sql.DataSource;
@@ -17,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 public final class LosingDataSource implements DataSource {
     private final EngineDatabase real;
     private final AtomicInteger toLose = new AtomicInteger();
+    private final AtomicBoolean losesCommit = new AtomicBoolean();
 
     public LosingDataSource(EngineDatabase real) {
         this.real = real;
@@ -24,6 +27,11 @@ public final class LosingDataSource implements DataSource {
 
     public void loseAnswers(int count) {
         toLose.set(count);
+    }
+
+    /** The answer to the next commit is lost, too. */
+    public void loseCommit() {
+        losesCommit.set(true);
     }
 
     /** How many of them are still to be lost. */
@@ -43,9 +51,19 @@ public final class LosingDataSource implements DataSource {
 
     private @Nullable Object lose(@Nullable Object result) throws SQLException {
         if (result instanceof ResultSet && toLose.getAndUpdate(n -> Math.max(0, n - 1)) > 0) {
-            throw new SQLException("an I/O error occurred while sending to the backend", "08006");
+            throw lost();
         }
         return result;
+    }
+
+    private void lose(Method method) throws SQLException {
+        if (method.getName().equals("commit") && losesCommit.compareAndSet(true, false)) {
+            throw lost();
+        }
+    }
+
+    private static SQLException lost() {
+        return new SQLException("an I/O error occurred while sending to the backend", "08006");
     }
 
     private interface Change {
@@ -53,11 +71,13 @@ public final class LosingDataSource implements DataSource {
         Object apply(@Nullable Object result) throws SQLException;
     }
 
-    private static <T> T wrap(Class<T> type, T target, Change change) {
+    private <T> T wrap(Class<T> type, T target, Change change) {
         return type.cast(Proxy.newProxyInstance(
                 type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
                     try {
-                        return change.apply(method.invoke(target, arguments));
+                        Object result = method.invoke(target, arguments);
+                        lose(method);
+                        return change.apply(result);
                     } catch (InvocationTargetException e) {
                         throw e.getCause();
                     }

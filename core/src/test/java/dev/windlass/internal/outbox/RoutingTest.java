@@ -12,6 +12,7 @@ import dev.windlass.Windlass;
 import dev.windlass.WindlassBuilder;
 import dev.windlass.base.Cancellation;
 import dev.windlass.base.WorkStatus;
+import dev.windlass.event.WindlassEvent;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.outbox.OutboxMessageIdentifier;
@@ -176,6 +177,27 @@ final class RoutingTest {
             assertThat(lines.get(1))
                     .startsWith("[windlass] enqueued 2 messages of topics a (2): ")
                     .endsWith(" with correlation id order 1");
+        }
+    }
+
+    @Test
+    void manyTopicsWithoutAHandlerAreAFewLinesAndAnEventEach() {
+        Queue<WindlassEvent> unhandled = new ConcurrentLinkedQueue<>();
+        database.passive()
+                .outbox()
+                .enqueueAll(IntStream.range(0, 100)
+                        .mapToObj(i -> OutboxEntry.of("unknown " + i, "x"))
+                        .toList());
+        try (Logs logs = Logs.collect(Level.WARN)) {
+            database.start(database.windlass().outboxHandler("a", message -> {}).listener(event -> {
+                if (event instanceof WindlassEvent.TopicUnhandled) {
+                    unhandled.add(event);
+                }
+            }));
+            eventually().until(() -> logs.count(Level.WARN, "messages of 80 further topics are waiting") == 1);
+            assertThat(logs.count(Level.WARN, "this node has no handler for it;"))
+                    .isEqualTo(20);
+            eventually().until(() -> unhandled.size() == 100);
         }
     }
 }

@@ -57,14 +57,29 @@ final class PostgresDiagnosticsPlansTest {
         }
     }
 
+    /** A topic costs what its messages do, not some looks into the index; and of the rows of topics there are a thousand. */
+    @ParameterizedTest
+    @EnumSource
+    void theCostDoesNotDependOnHowManyTopicsThereAre(TestQueue queue) throws SQLException {
+        database.execute("insert into %s." + queue.table + " (id, created_at, next_attempt_at, ended_at, status, topic,"
+                + " payload, " + queue.columns + ") select gen_random_uuid(), now(), now() - n * interval '1 s',"
+                + " case when s > 1 then now() end, s, 'topic ' || n, 'x', " + queue.values
+                + " from generate_series(1, " + MANY + ") n, unnest(array[0, 3]) s");
+        for (String call : List.of("measure(50001)", "lapsed(2, 100)", "totals(100)")) {
+            String sql = "select * from \"" + database.schema() + "\"." + queue.table + "_" + call;
+            Buffers.of(connection, sql);
+            assertThat(Buffers.of(connection, sql)).as(call).isLessThan(3 * MANY); // the work queue has ten priorities
+        }
+    }
+
     private static String done(TestQueue queue) {
         return queue == TestQueue.TIMERS ? "" : ", 2";
     }
 
-    /** Ten topics have up to a hundred rows each, which are a buffer each at worst; the work queue has ten priorities of each topic. */
+    /** A look at leases has up to a hundred of each of twelve spans. Ten topics have up to a hundred rows each, a buffer each at worst; the work queue has ten priorities of each topic. */
     private static long limit(TestQueue queue, String call) {
         if (call.startsWith("stuck") || call.startsWith("leases")) {
-            return 300;
+            return 1_500;
         }
         return queue == TestQueue.WORK ? 12_000 : 4_000;
     }
@@ -110,6 +125,59 @@ final class PostgresDiagnosticsPlansTest {
 
             assertThat(bounded).isLessThan(all / 3);
             assertThat(TestQueue.OUTBOX.measure(database, 100)).isEqualTo("1 0 0 0 0 1 0");
+        }
+    }
+
+    /** The same of four hundred topics, of which none is worked on more than others: the look ends, and says so. */
+    @Test
+    void anOpenSnapshotOverManyTopicsDoesNotMakeMeasuringReadAllThatWasHandledSince() throws SQLException {
+        database.execute(
+                "insert into %s.outbox (id, created_at, next_attempt_at, status, topic, payload)"
+                        + " select gen_random_uuid(), now(), now(), 0, 'topic ' || n % 400, 'x' from generate_series(1, 100000) n");
+        try (Connection other = database.owner().getConnection();
+                Statement snapshot = other.createStatement()) {
+            other.setAutoCommit(false);
+            other.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+            snapshot.execute("select 1");
+            database.execute("update %s.outbox set status = 2, ended_at = now()");
+            for (String call : List.of("measure(100)", "totals(100)", "lapsed(2, 100)")) {
+                String sql = "select * from \"" + database.schema() + "\".outbox_" + call;
+                Buffers.of(connection, sql);
+                assertThat(Buffers.of(connection, sql))
+                        .as(call)
+                        .isLessThan(call.startsWith("measure") ? 60_000 : 160_000);
+            }
+            assertThat(database.rows("select ready, more_topics from %s.outbox_measure(100)"))
+                    .containsExactly("0 t");
+        }
+    }
+
+    /**
+     * A hundred thousand messages, all of them claimed and handled since somebody opened a snapshot: most of them within three days, so that
+     * it does not matter how long this test takes, and those that are left within the last hour.
+     */
+    @Test
+    void anOpenSnapshotDoesNotMakeDiagnosticsReadAllThatWasClaimedSince() throws SQLException {
+        try (Connection other = database.owner().getConnection();
+                Statement snapshot = other.createStatement()) {
+            other.setAutoCommit(false);
+            other.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+            snapshot.execute("select 1");
+            database.execute("insert into %s.outbox (id, created_at, next_attempt_at, status, topic, payload)"
+                    + " select gen_random_uuid(), now(), now() - random() * interval '3 days', 0, 'a', 'x'"
+                    + " from generate_series(1, 100000) n");
+            database.execute("update %s.outbox set status = 1, claimed_at = next_attempt_at,"
+                    + " locked_until = next_attempt_at + interval '30 s'");
+            database.execute("update %s.outbox set status = 2, locked_until = null, ended_at = now()");
+            TestQueue.OUTBOX.leased(database, 1, "-20 min", "-10 min");
+            TestQueue.OUTBOX.leased(database, 1, "-1 s", "10 h");
+            for (String call : List.of("measure(100)", "stuck(100)", "lapsed(2, 100)", "totals(100)", "leases(100)")) {
+                String sql = "select * from \"" + database.schema() + "\".outbox_" + call;
+                Buffers.of(connection, sql);
+                assertThat(Buffers.of(connection, sql)).as(call).isLessThan(55_000);
+            }
+            assertThat(database.rows("select count(*) from %s.outbox_stuck(10)"))
+                    .containsExactly("1");
         }
     }
 }

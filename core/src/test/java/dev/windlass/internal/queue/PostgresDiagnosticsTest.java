@@ -134,21 +134,99 @@ final class PostgresDiagnosticsTest {
                 .containsExactly("1 1");
     }
 
+    @ParameterizedTest
+    @EnumSource
+    void totalsTellWhatIsDueAndSinceWhen(TestQueue queue) throws SQLException {
+        queue.ready(database, 2, "a", "-1 h");
+        queue.ready(database, 1, "a", "-10 s");
+        queue.ready(database, 4, "a", "1 h");
+        queue.ready(database, 1, "b", "1 h");
+        assertThat(database.rows("select topic, ready, due, oldest_due_ms between 3600000 and 3700000 from %s."
+                        + queue.table + "_totals()"))
+                .containsExactly("a 7 3 t", "b 1 0 null");
+    }
+
     private static List<String> totals(TestQueue queue) {
-        return database.rows("select * from %s." + queue.table + "_totals()");
+        return database.rows("select topic, ready, waiting, in_progress, done, failed, average_retries from %s."
+                + queue.table + "_totals()");
+    }
+
+    /** Topics of all sizes, between and beside those that were lately worked on; the rows themselves tell what is right. */
+    @ParameterizedTest
+    @EnumSource
+    void topicsOfAllSizesAreCountedRight(TestQueue queue) throws SQLException {
+        for (int topic = 0; topic < 120; topic++) {
+            String name = "topic " + (topic * 7919 % 1000);
+            queue.ready(database, topic % 13 == 0 ? 230 : topic % 4, name, -topic + " min");
+            queue.ready(database, topic % 17 == 0 ? 150 : topic % 3, name, topic + 1 + " h");
+            queue.ended(database, topic % 10 == 0 ? topic % 7 : 0, name, 3, 0);
+        }
+        if (queue == TestQueue.WORK) {
+            for (int topic = 0; topic < 50; topic++) {
+                queue.insert(
+                        database,
+                        topic % 9 == 0 ? 140 : topic % 3,
+                        "topic " + topic * 20,
+                        0,
+                        -topic + " min",
+                        ", keyed, turn_key, priority",
+                        ", true, 'k', generate_series % 10");
+            }
+        }
+        assertThat(database.rows(
+                        "select ready, delayed, overdue, round(oldest_ready_ms / 60000.0), more_topics from %s."
+                                + queue.table + "_measure(100000)"))
+                .isEqualTo(database.rows("select count(*) filter (where next_attempt_at <= now()),"
+                        + " count(*) filter (where next_attempt_at > now()),"
+                        + " count(*) filter (where next_attempt_at <= now() - interval '5 minutes'),"
+                        + " round(extract(epoch from now() - min(next_attempt_at)) / 60), false from %s."
+                        + queue.table + " where status = 0"));
+        assertThat(database.rows(
+                        "select topic, ready, failed, due, round(oldest_due_ms / 60000.0), more_topics from %s."
+                                + queue.table + "_totals(100000)"))
+                .isEqualTo(
+                        database.rows("select topic, count(*) filter (where status = 0), count(*) filter (where status"
+                                + " = 3), count(*) filter (where status = 0 and next_attempt_at <= now()), round(extract(epoch"
+                                + " from now() - min(next_attempt_at) filter (where status = 0 and next_attempt_at <= now()))"
+                                + " / 60), false from %s." + queue.table
+                                + " where status in (0, 3) group by 1 order by 1"));
+    }
+
+    @Test
+    void thatTopicsWereLeftOutIsTold() throws SQLException {
+        database.execute("insert into %s.outbox (id, created_at, next_attempt_at, topic, payload)"
+                + " select gen_random_uuid(), now(), now(), 'topic ' || n, 'x' from generate_series(1, 1500) n");
+        assertThat(database.rows(
+                        "select count(*) between 1000 and 1100, bool_and(more_topics) from %s.outbox_totals()"))
+                .containsExactly("t t");
+        assertThat(database.rows("select ready, more_topics from %s.outbox_measure(2000)"))
+                .containsExactly("1500 f");
+        database.execute("insert into %s.outbox (id, created_at, next_attempt_at, topic, payload)"
+                + " select gen_random_uuid(), now(), now(), 'topic ' || n, 'x' from generate_series(1501, 25000) n");
+        assertThat(database.rows("select ready, more_topics from %s.outbox_measure(100)"))
+                .containsExactly("100 t");
+    }
+
+    @Test
+    void whatLostItsLeaseOftenIsFoundInTopicsOfOneMessage() throws SQLException {
+        database.execute("insert into %s.outbox (id, created_at, next_attempt_at, topic, lease_expiries, payload)"
+                + " select gen_random_uuid(), now(), now() - n * interval '1 s', 'topic ' || n, n % 2 * 2, 'x'"
+                + " from generate_series(1, 900) n");
+        assertThat(database.rows("select count(*) from %s.outbox_lapsed(2)")).containsExactly("450");
     }
 
     @ParameterizedTest
     @EnumSource
     void leasesThatHaveNotRunOutAreCountedWithTheirEnds(TestQueue queue) throws SQLException {
         assertThat(database.rows("select * from %s." + queue.table + "_leases()"))
-                .containsExactly("0 null null");
+                .containsExactly("0 null null null");
         queue.leased(database, 2, "-10 s", "20 s");
         queue.leased(database, 1, "-10 s", "1 h");
         queue.leased(database, 1, "-40 s", "-10 s");
         assertThat(database.rows("select active, earliest_expiry < now() + interval '30 s',"
-                        + " latest_expiry > now() + interval '50 min' from %s." + queue.table + "_leases()"))
-                .containsExactly("3 t t");
+                        + " latest_expiry > now() + interval '50 min', average_age_ms between 10000 and 20000 from %s."
+                        + queue.table + "_leases()"))
+                .containsExactly("3 t t t");
         assertThat(database.rows("select active, latest_expiry > now() + interval '50 min' from %s." + queue.table
                         + "_leases(2)"))
                 .containsExactly("2 t");

@@ -68,8 +68,10 @@ final class StuckWatchTest {
         try (Logs logs = Logs.collect(Level.WARN)) {
             watch.look(1);
             assertThat(heard).isEmpty();
+            assertThat(watch.isInDoubt()).isTrue();
             for (int i = 0; i < 3; i++) {
                 watch.look(1);
+                assertThat(watch.isInDoubt()).isFalse();
             }
             assertThat(heard)
                     .containsExactly(
@@ -79,6 +81,42 @@ final class StuckWatchTest {
                     .asString()
                     .contains(stuck.toString())
                     .doesNotContain("secret");
+        }
+    }
+
+    /** The oldest come first; whoever asked for so many only would never get past them. */
+    @Test
+    void allAreToldHoweverManyAndTheLogNamesTheFirst() throws SQLException {
+        database.execute("""
+                insert into %s.outbox (id, created_at, next_attempt_at, claimed_at, locked_until, owner_token, status, topic, payload)
+                select gen_random_uuid(), now(), now(), now() - interval '10 min', now() - interval '9 min', gen_random_uuid(), 1, 'a', 'secret'
+                  from generate_series(1, 2500)""");
+        StuckWatch watch = watch();
+        try (Logs logs = Logs.collect(Level.WARN)) {
+            for (int i = 0; i < 8; i++) {
+                watch.look(1);
+            }
+            assertThat(heard).hasSize(2500).doesNotHaveDuplicates();
+            assertThat(logs.at(Level.WARN)).hasSize(3).allMatch(line -> line.length() < 3000);
+            assertThat(logs.at(Level.WARN).get(0)).contains("and 980 more");
+        }
+    }
+
+    @Test
+    void theIdOfASenderForgesNoLine() throws SQLException {
+        StuckWatch watch = new StuckWatch(
+                routines,
+                QueueKind.INBOX,
+                limit -> List.of(new WorkStore.Stuck("shop 1\n2026-01-01 ERROR forged\u2028", Instant.EPOCH)),
+                0);
+        try (Logs logs = Logs.collect(Level.WARN)) {
+            watch.look(1);
+            watch.look(1);
+            assertThat(logs.at(Level.WARN))
+                    .singleElement()
+                    .asString()
+                    .contains("shop 1?2026-01-01 ERROR forged? since")
+                    .doesNotContain("\n", "\u2028");
         }
     }
 

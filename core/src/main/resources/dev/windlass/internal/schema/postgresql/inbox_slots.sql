@@ -42,12 +42,7 @@
 -- {slot:stuck} What is processed without the queue has nobody who would return it: it is stuck when it has been open for an hour.
     return query
     select l.*
-      from ((select q.*
-               from {schema}.{inbox_listed} q
-              where q.status = 1 and q.locked_until <= v_until
-                and {schema}.windlass_is_stuck(v_now, q.claimed_at, q.locked_until, p_older)
-              order by q.locked_until
-              limit v_limit)
+      from ((select q.* from {schema}.{inbox_listed} q where q.id = any (v_ids))
             union all
             (select g.*
                from {schema}.{inbox_guarded} g
@@ -55,7 +50,7 @@
                 and (p_older is not null or g.state_at <= v_now - interval '1 hour')
                 and (p_older is null or g.locked_until <= v_now or g.claimed_at <= v_now - p_older)
               order by g.state_at
-              limit v_limit)) l
+              limit case when p_older is null then p_limit end)) l
      order by l.claimed_at, l.source, l.message_id
      limit p_limit;
     return;

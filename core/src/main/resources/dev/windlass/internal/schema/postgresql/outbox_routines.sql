@@ -5,6 +5,10 @@
 -- Messages of one ordering key are handled one after another, in the order of their sequence, over all topics. The key's row
 -- is held until the commit: whoever writes to the same key waits until then, so that a message committed later never has the
 -- smaller number.
+--
+-- A node that would handle it at once gives an owner's token and a lease: then the message is in progress from its commit on, as if the
+-- node had claimed it, which saves a version of its row and a commit. Not if it has to wait for something, or if an operator has
+-- decided something about its topic: then it is written as any other. {outbox_kept} tells which it was.
 create or replace function {schema}.{outbox_enqueue}(
     p_topic          text,
     p_payload        text,
@@ -18,7 +22,9 @@ create or replace function {schema}.{outbox_enqueue}(
     p_ordering_key   text default null,
     p_dedup_key      text default null,
     p_dedup_window   interval default null,
-    p_join_id        uuid default null
+    p_join_id        uuid default null,
+    p_owner          uuid default null,
+    p_lease          interval default null
 ) returns uuid
     language plpgsql
 as $sql$
@@ -28,6 +34,7 @@ declare
     v_original uuid;
     v_sequence bigint;
     v_head     boolean;
+    v_owner    uuid;
 begin
     if p_due_at is not null and p_delay is not null or p_expires_at is not null then
         perform {schema}.windlass_check_times(p_due_at, p_delay, p_expires_at);
@@ -60,20 +67,49 @@ begin
             returning k.last_sequence into v_sequence;
         end if;
     end if;
+    if p_owner is not null then
+        if (p_lease > interval '0') is not true then
+            perform {schema}.windlass_check_lease(p_lease);
+        end if;
+        if p_ordering_key is null and coalesce(p_due_at::text, p_delay::text, p_expires_at::text) is null
+           and not exists (select from {schema}.windlass_topic t where t.queue = {outbox_name} and t.topic = p_topic) then
+            v_owner := p_owner;
+        end if;
+    end if;
     v_now := clock_timestamp();
     insert into {schema}.{outbox}
         (id, created_at, next_attempt_at, due_at, expires_at, status, topic, correlation_id, headers, payload,
-         ordering_key, ordering_sequence, awaited, joined)
+         ordering_key, ordering_sequence, awaited, joined, owner_token, claimed_at, locked_until)
     values (v_id, v_now, greatest(v_now, coalesce(p_due_at, v_now + p_delay)), coalesce(p_due_at, v_now + p_delay),
-            p_expires_at, case when v_head is false then 4 else 0 end, p_topic, nullif(p_correlation_id, ''), p_headers, p_payload,
-            p_ordering_key, v_sequence, coalesce(p_ordering_key, p_join_id::text) is not null, p_join_id is not null);
+            p_expires_at, case when v_head is false then 4 when v_owner is not null then 1 else 0 end, p_topic,
+            nullif(p_correlation_id, ''), p_headers, p_payload,
+            p_ordering_key, v_sequence, coalesce(p_ordering_key, p_join_id::text) is not null, p_join_id is not null,
+            v_owner, case when v_owner is not null then v_now end, case when v_owner is not null then v_now + p_lease end);
     if p_join_id is not null then
         perform {schema}.{outbox_enter_joins}(array[v_id], array[p_join_id], null);
     end if;
-    if p_notify then
+    if p_notify and v_owner is null then
         perform pg_notify({channel}, 'ready ' || p_topic);
     end if;
     return v_id;
+end
+$sql$;
+
+-- Those of these messages that this owner holds and may start, as its claim would have returned them: not if an operator has decided
+-- something about their topic since they were written, or if a trigger of the user's has put them off.
+create or replace function {schema}.{outbox_kept}(p_ids uuid[], p_owner uuid) returns setof {schema}.{outbox}
+    language plpgsql
+{plan:index}
+as $sql$
+begin
+    return query
+    select m.*
+      from {schema}.{outbox} m
+     where m.id = any (p_ids)
+       and m.owner_token = p_owner
+       and m.status + 0 = 1
+       and m.next_attempt_at <= m.claimed_at
+       and not exists (select from {schema}.windlass_topic t where t.queue = {outbox_name} and t.topic = m.topic);
 end
 $sql$;
 

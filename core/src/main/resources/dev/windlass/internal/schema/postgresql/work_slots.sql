@@ -126,5 +126,32 @@
                                        and m.next_attempt_at > p_since and m.next_attempt_at <= p_until
                                      order by m.next_attempt_at
                                      limit 1) f));
--- {slot:topics} Those of items with keys, too.
-    v_topics := array(select unnest(v_topics) union select {schema}.{work_ready_topics}());
+-- {slot:pending_met} Items with keys have an index of their own.
+    v_met := v_met + pg_stat_get_xact_tuples_returned($name${schema}.{work_turns_due}$name$::regclass);
+-- {slot:pending_part} They are taken with the others.
+    return query
+    with plain as materialized (
+        select m.topic, m.next_attempt_at
+          from {schema}.{work} m
+         where m.status = 0 and not m.keyed and m.topic >= p_from and m.topic < p_until
+         order by m.topic, m.priority, m.next_attempt_at, m.id
+         limit p_size),
+    keyed as materialized (
+        select m.topic, m.next_attempt_at
+          from {schema}.{work} m
+         where m.status = 0 and m.keyed and m.priority >= 0 and m.topic >= p_from and m.topic < p_until
+         order by m.topic, m.next_attempt_at
+         limit p_size),
+    part as materialized (
+        select p.* from plain p union all select k.* from keyed k)
+    select case when p_each then m.topic::text end,
+           count(*) filter (where m.next_attempt_at <= p_now),
+           count(*) filter (where m.next_attempt_at <= p_now - interval '5 minutes'),
+           count(*) filter (where m.next_attempt_at > p_now),
+           min(m.next_attempt_at) filter (where m.next_attempt_at <= p_now),
+           c.topic::text
+      from (select least((select case when count(*) = p_size then max(p.topic) end from plain p),
+                         (select case when count(*) = p_size then max(k.topic) end from keyed k)) as topic) c
+      left join part m on m.topic < c.topic or c.topic is null
+     group by 1, 6;
+    return;

@@ -1,4 +1,4 @@
-package dev.windlass.store;
+package dev.windlass.internal.database;
 
 import dev.windlass.internal.support.InWords;
 import java.sql.Connection;
@@ -18,17 +18,15 @@ import org.jspecify.annotations.Nullable;
  * A connection that is being made, on a thread of its own: a server that accepts a connection and says no more would hold whoever asks
  * for one for ever, where its data source has no time limit, and an interrupt would not help.
  */
-final class Login {
-    static final Duration LONGEST = Duration.ofSeconds(10);
-
+public final class Login {
     /** As the standard has it. */
-    static final String CANNOT_CONNECT = "08001";
+    public static final String CANNOT_CONNECT = "08001";
 
     private final CompletableFuture<Connection> connection = new CompletableFuture<>();
 
     private Login() {}
 
-    static Login by(Callable<Connection> opening) {
+    public static Login by(Callable<Connection> opening) {
         Login login = new Login();
         Thread thread = new Thread(() -> login.run(opening), "windlass-login");
         thread.setDaemon(true);
@@ -49,11 +47,11 @@ final class Login {
      *
      * @throws Unanswered if it takes too long; then it goes on, and {@link #whenItEnds} tells of its end
      */
-    Connection await() throws SQLException {
+    public Connection await(Duration longest) throws SQLException {
         try {
-            return connection.get(LONGEST.toNanos(), TimeUnit.NANOSECONDS);
+            return connection.get(longest.toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
-            throw new Unanswered("the server has not answered a login for " + InWords.of(LONGEST), e);
+            throw new Unanswered("the server has not answered a login for " + InWords.of(longest), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new Unanswered("interrupted while waiting for a connection", e);
@@ -77,12 +75,12 @@ final class Login {
      *
      * @param ended gets the connection, if there is one after all
      */
-    void whenItEnds(Consumer<@Nullable Connection> ended) {
+    public void whenItEnds(Consumer<@Nullable Connection> ended) {
         var unused = connection.whenComplete((late, failure) -> ended.accept(late));
     }
 
     /** It has been given up. */
-    static final class Unanswered extends SQLTransientConnectionException {
+    public static final class Unanswered extends SQLTransientConnectionException {
         private static final long serialVersionUID = 1L;
 
         Unanswered(String text, Throwable cause) {

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.internal.database;
+
+import org.jspecify.annotations.NullMarked;

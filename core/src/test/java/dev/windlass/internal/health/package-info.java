@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.internal.health;
+
+import org.jspecify.annotations.NullMarked;
