@@ -29,7 +29,7 @@ final class DiagnoseLeasesCommand extends Diagnosis {
 
     @Override
     void print(List<Row> rows, Paper page) {
-        Table active = new Table("QUEUE", "ACTIVE", "EARLIEST EXPIRY", "LATEST EXPIRY");
+        Table active = new Table("QUEUE", "ACTIVE", "EARLIEST EXPIRY", "LATEST EXPIRY", "HELD FOR (MS)");
         Table awaited = new Table("AWAITED", "HELD", "PERMITS", "SINCE", "EXPIRES", "AWAITED UNTIL", "OWNER");
         for (Row row : rows) {
             if (isAwaited(row)) {
@@ -46,7 +46,8 @@ final class DiagnoseLeasesCommand extends Diagnosis {
                         row.text("queue"),
                         row.count("active", most.most),
                         row.text("earliestExpiry"),
-                        row.text("latestExpiry"));
+                        row.text("latestExpiry"),
+                        row.text("averageAgeMs"));
             }
         }
         active.print(page);

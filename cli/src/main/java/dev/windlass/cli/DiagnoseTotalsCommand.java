@@ -2,6 +2,7 @@ package dev.windlass.cli;
 
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
@@ -38,6 +39,9 @@ final class DiagnoseTotalsCommand extends Diagnosis {
                 ("Of a topic up to %1$,d ready and %1$,d failed ones are counted, and of each queue the %1$,d that were done last, and"
                                 + " as many in progress and waiting. Retries are the average of these, without the ready ones.")
                         .formatted(most.most));
+        if (rows.stream().anyMatch(row -> row.get("moreTopics").equals(Optional.of(true)))) {
+            page.sentence("There are more topics than were looked at, and not all are shown.");
+        }
     }
 
     @Override

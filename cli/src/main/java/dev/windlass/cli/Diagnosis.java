@@ -6,6 +6,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -59,14 +60,19 @@ abstract class Diagnosis implements Callable<Integer> {
             if (installed.all().isEmpty()) {
                 schema.on(target.dataSource()).migrator().check(); // says what is missing
             }
-            return read(new Look(connection, schema, installed));
+            return read(new Look(connection, schema, installed, this::remark));
         } catch (SQLException e) {
             throw CommandFailure.of("look at schema \"" + schema.schema + "\" on " + target, e);
         }
     }
 
+    /** Beside what is printed, so that programs can read that. */
+    private void remark(String notice) {
+        spec.commandLine().getErr().println("windlass: " + Printable.line(notice));
+    }
+
     /** A look at one database. */
-    record Look(Connection connection, SchemaOptions schema, InstalledComponents installed) {
+    record Look(Connection connection, SchemaOptions schema, InstalledComponents installed, Consumer<String> notices) {
 
         /**
          * Calls a routine of each queue.
@@ -85,7 +91,7 @@ abstract class Diagnosis implements Callable<Integer> {
          * @param of what the rows are about, for their first column
          */
         List<Row> ofTable(String of, String routine, Object... arguments) throws SQLException {
-            return Row.list(connection, "queue", of, schema.qualifiedName(routine), arguments);
+            return Row.list(connection, "queue", of, notices, schema.qualifiedName(routine), arguments);
         }
 
         boolean has(String component, String table) {

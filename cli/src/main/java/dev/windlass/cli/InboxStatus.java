@@ -51,7 +51,7 @@ record InboxStatus(
         String sql = SQL.formatted(
                 schema.qualifiedName(schema.inboxTable),
                 schema.qualifiedName(schema.inboxTable + "_seen"),
-                TopicStatus.MAX_OTHERS,
+                TopicStatus.MOST,
                 schema.qualifiedName(schema.inboxTable + "_ready_topics"),
                 schema.qualifiedName(schema.inboxTable + "_decided_topics"));
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
@@ -75,7 +75,7 @@ record InboxStatus(
     }
 
     private static Count count(ResultSet row, int column) throws SQLException {
-        return Count.upTo(TopicStatus.MAX_OTHERS, row.getLong(column));
+        return Count.upTo(TopicStatus.MOST, row.getLong(column));
     }
 
     @Override

@@ -24,13 +24,13 @@ record JobStatus(
               from (select j.paused_at, j.problem from %1$s j limit %2$d) c""";
 
     static JobStatus read(Connection connection, SchemaOptions schema) throws SQLException {
-        String sql = SQL.formatted(schema.qualified("_job"), TopicStatus.MAX_READY);
+        String sql = SQL.formatted(schema.qualified("_job"), TopicStatus.MOST);
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             statement.setQueryTimeout(MAX_SECONDS);
             try (ResultSet row = statement.executeQuery()) {
                 row.next();
                 return new JobStatus(
-                        Count.upTo(TopicStatus.MAX_READY, row.getLong(1)), row.getLong(2), row.getLong(3), next(row));
+                        Count.upTo(TopicStatus.MOST, row.getLong(1)), row.getLong(2), row.getLong(3), next(row));
             }
         }
     }

@@ -8,6 +8,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
+import java.sql.SQLWarning;
 import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
@@ -20,6 +21,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -28,7 +30,19 @@ record Row(Map<String, Optional<Object>> columns) {
     private static final int MAX_SECONDS = 30;
     private static final Pattern PART = Pattern.compile("_(\\w)");
 
-    static List<Row> list(Connection connection, String of, String name, String routine, Object... arguments)
+    /**
+     * Calls a routine.
+     *
+     * @param of what the rows are about, and the name of it
+     * @param notices takes what the database remarks
+     */
+    static List<Row> list(
+            Connection connection,
+            String of,
+            String name,
+            Consumer<String> notices,
+            String routine,
+            Object... arguments)
             throws SQLException {
         String marks = String.join(", ", Collections.nCopies(arguments.length, "?"));
         List<Row> rows = new ArrayList<>();
@@ -42,6 +56,9 @@ record Row(Map<String, Optional<Object>> columns) {
                 while (row.next()) {
                     rows.add(read(row, of, name));
                 }
+            }
+            for (SQLWarning notice = statement.getWarnings(); notice != null; notice = notice.getNextWarning()) {
+                notices.accept(name + ": " + notice.getMessage());
             }
         }
         return rows;

@@ -57,8 +57,11 @@ record Status(
         }
         if (Stream.concat(topics.stream(), queues.stream()).anyMatch(TopicStatus::isCut)) {
             page.sentence(
-                    "A + means at least: counting stops at %,d ready ones of a topic or of a priority, and at %,d in each other state."
-                            .formatted(TopicStatus.MAX_READY, TopicStatus.MAX_OTHERS));
+                    "A + means at least: counting stops at %,d ready or failed ones of a topic, and at as many in each other state."
+                            .formatted(TopicStatus.MOST));
+        }
+        if (areMoreTopics()) {
+            page.sentence("There are more topics than were looked at, and not all are shown.");
         }
         if (!inbox.isEmpty()) {
             page.sentence(inbox.toString());
@@ -69,6 +72,10 @@ record Status(
         if (!jobs.isEmpty()) {
             page.sentence(jobs.toString());
         }
+    }
+
+    private boolean areMoreTopics() {
+        return Stream.concat(topics.stream(), queues.stream()).anyMatch(TopicStatus::areMoreTopics);
     }
 
     private Table topicTable() {
@@ -114,6 +121,7 @@ record Status(
         ObjectNode json = JsonNodeFactory.instance.objectNode().put("at", at.toString());
         put(json.putArray("topics"), "topic", topics, Set.of());
         put(json.putArray("queues"), "queue", queues, Set.of("waiting", "blockedKeys"));
+        json.put("moreTopics", areMoreTopics());
         put(json.putObject("inbox"), inboxCounts());
         put(json.putObject("timers"), timerCounts()).put("nextDueInSeconds", seconds(timers.next()));
         put(json.putObject("jobs"), new LinkedHashMap<>(Map.of("jobs", jobs.jobs())))

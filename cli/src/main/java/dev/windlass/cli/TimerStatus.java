@@ -57,7 +57,7 @@ record TimerStatus(
             settings.execute("set local enable_sort = off");
             settings.execute("set local enable_bitmapscan = off");
         }
-        TimerStatus status = query(connection, SQL.formatted(schema.qualified("_timer"), TopicStatus.MAX_READY));
+        TimerStatus status = query(connection, SQL.formatted(schema.qualified("_timer"), TopicStatus.MOST));
         connection.rollback();
         connection.setAutoCommit(true);
         return status;
@@ -74,7 +74,7 @@ record TimerStatus(
     }
 
     private static Count count(ResultSet row, int column) throws SQLException {
-        return Count.upTo(TopicStatus.MAX_READY, row.getLong(column));
+        return Count.upTo(TopicStatus.MOST, row.getLong(column));
     }
 
     private static @Nullable Duration next(ResultSet row) throws SQLException {

@@ -3,8 +3,11 @@ package dev.windlass.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -17,6 +20,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
@@ -159,15 +163,49 @@ final class DeploymentFilesTest {
         assertThat(file("Dockerfile.dockerignore").lines()).contains("*");
     }
 
+    /** Also those of the examples, whose own tests need plugins that not everybody has at hand. */
+    private static List<Path> everyDockerfile() throws IOException {
+        List<Path> files = new ArrayList<>();
+        Files.walkFileTree(ROOT, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
+                String name = String.valueOf(folder.getFileName());
+                return name.equals("target") || name.equals(".git")
+                        ? FileVisitResult.SKIP_SUBTREE
+                        : FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                if (file.endsWith("Dockerfile")) {
+                    files.add(ROOT.relativize(file));
+                }
+                return FileVisitResult.CONTINUE;
+            }
+        });
+        return files;
+    }
+
     @Test
-    void everyModuleOfTheBuildIsCopied() throws IOException {
+    void everyDockerfileIsFound() throws IOException {
+        assertThat(everyDockerfile())
+                .contains(Path.of("deploy", "Dockerfile"), Path.of("examples", "spring-orders", "Dockerfile"));
+    }
+
+    /** Maven refuses a build in which the folder of a module is missing. */
+    @ParameterizedTest
+    @MethodSource("everyDockerfile")
+    void everyModuleOfTheBuildIsCopiedToItsPlace(Path name) throws IOException {
         List<String> modules = Pattern.compile("<module>(.*?)</module>")
                 .matcher(Files.readString(ROOT.resolve("pom.xml")))
                 .results()
-                .map(found -> found.group(1) + "/pom.xml")
+                .map(found -> found.group(1))
                 .toList();
-        assertThat(dockerfile().all("COPY").stream().flatMap(copy -> copy.sources().stream()))
-                .containsAll(modules);
+        assertThat(Dockerfile.parse(Files.readString(ROOT.resolve(name))).all("COPY").stream()
+                        .map(Dockerfile.Instruction::rest))
+                .containsAll(modules.stream()
+                        .map(module -> module + "/pom.xml " + module + "/")
+                        .toList());
     }
 
     @Test

@@ -38,14 +38,23 @@ final class DiagnoseCommandTest {
     }
 
     private static Ran diagnose(String... arguments) {
-        List<String> all = new ArrayList<>(List.of("diagnose"));
-        all.addAll(List.of(arguments));
-        all.addAll(List.of("--url", SERVER.jdbcUrl(), "--user", "diagnose_reader", "--password", "diagnose_reader"));
-        all.addAll(List.of("--schema", "diagnose_test"));
-        Ran ran = Ran.windlass(all.toArray(String[]::new));
+        Ran ran = ran(arguments);
         assertThat(ran.err()).isEmpty();
         assertThat(ran.exitCode()).isZero();
         return ran;
+    }
+
+    private static Ran ran(String... arguments) {
+        List<String> all = new ArrayList<>(List.of("diagnose"));
+        all.addAll(List.of(arguments));
+        return windlass(all.toArray(String[]::new));
+    }
+
+    private static Ran windlass(String... arguments) {
+        List<String> all = new ArrayList<>(List.of(arguments));
+        all.addAll(List.of("--url", SERVER.jdbcUrl(), "--user", "diagnose_reader", "--password", "diagnose_reader"));
+        all.addAll(List.of("--schema", "diagnose_test"));
+        return Ran.windlass(all.toArray(String[]::new));
     }
 
     private static void message(int count, int status, String more, String values) throws SQLException {
@@ -119,6 +128,32 @@ final class DiagnoseCommandTest {
     }
 
     @Test
+    void whereTopicsWereLeftOutThatIsSaid() throws SQLException {
+        Sql.execute(DATABASE, """
+                insert into diagnose_test.outbox (id, created_at, next_attempt_at, topic, lease_expiries, payload)
+                select gen_random_uuid(), now(), now(), 'topic ' || n, 2, 'x' from generate_series(1, 1500) n""");
+        assertThat(diagnose("totals").out()).contains("There are more topics than were looked at");
+        assertThat(Json.read(diagnose("totals", "--json")
+                                .out()
+                                .lines()
+                                .findFirst()
+                                .orElseThrow())
+                        .get("moreTopics")
+                        .booleanValue())
+                .isTrue();
+        Ran lapsed = ran("lapsed", "--json");
+        assertThat(lapsed.exitCode()).isZero();
+        assertThat(lapsed.err())
+                .isEqualToIgnoringNewLines("windlass: outbox: there are more topics than were looked at");
+        Ran status = windlass("status");
+        assertThat(status.out()).contains("There are more topics than were looked at");
+        assertThat(Json.read(windlass("status", "--json").out())
+                        .get("moreTopics")
+                        .booleanValue())
+                .isTrue();
+    }
+
+    @Test
     void whoMayOnlyReadCanAlsoAskForTheStatusAndTheLists() throws SQLException {
         message(1, 3, ", ended_at", ", now()");
         for (String command : List.of(
@@ -133,11 +168,7 @@ final class DiagnoseCommandTest {
                 "leases list",
                 "outbox paused",
                 "outbox actions")) {
-            List<String> words = new ArrayList<>(List.of(command.split(" ")));
-            words.addAll(
-                    List.of("--url", SERVER.jdbcUrl(), "--user", "diagnose_reader", "--password", "diagnose_reader"));
-            words.addAll(List.of("--schema", "diagnose_test"));
-            Ran ran = Ran.windlass(words.toArray(String[]::new));
+            Ran ran = windlass(command.split(" "));
             assertThat(ran.err()).as(command).isEmpty();
             assertThat(ran.exitCode()).as(command).isZero();
         }

@@ -1,14 +1,15 @@
 package dev.windlass.cli.doctor;
 
 import dev.windlass.internal.database.Dialect;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Whether notifications arrive, by a notification to itself, as nodes find out. They do not behind a pooler that gives each transaction
- * another connection: it has no connection on which to tell.
+ * Whether notifications arrive, by one that another connection sends, as nodes find out. They do not behind a pooler that gives each
+ * transaction another connection: it has no connection on which to tell. What a connection sends to itself would arrive even there.
  */
 final class ListenCheck implements Check {
     private static final int SLICE_MILLIS = 100;
@@ -24,7 +25,9 @@ final class ListenCheck implements Check {
         String channel = "windlass.doctor." + UUID.randomUUID();
         Dialect.Subscription subscription = Patient.dialect().listen(patient.connection());
         subscription.add(channel);
-        Patient.dialect().send(patient.connection(), channel, "proof");
+        try (Connection other = patient.dataSource().getConnection()) {
+            Patient.dialect().send(other, channel, "proof");
+        }
         AtomicBoolean heard = new AtomicBoolean();
         long start = System.nanoTime();
         while (!heard.get() && System.nanoTime() - start < PATIENCE) {

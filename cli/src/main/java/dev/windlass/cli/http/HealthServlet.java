@@ -5,22 +5,38 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.windlass.health.HealthReport;
 import dev.windlass.health.HealthStatus;
+import jakarta.servlet.AsyncContext;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** Answers 200, or 503 if it is unhealthy, with what each check found. */
+/**
+ * Answers 200, or 503 if it is unhealthy, with what each check found.
+ *
+ * <p>While the database hangs, an answer takes some seconds. Those who wait for it hold no thread: one asks, and answers all that have come
+ * meanwhile. So whoever asks whether the process is alive is answered, however many wait for something else.
+ */
 final class HealthServlet extends HttpServlet {
     private static final long serialVersionUID = 1L;
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final transient Supplier<HealthReport> question;
+    private final transient Executor threads;
+    private final transient Queue<AsyncContext> waiting = new ConcurrentLinkedQueue<>();
+    private final AtomicBoolean asks = new AtomicBoolean();
 
-    HealthServlet(Supplier<HealthReport> question) {
+    HealthServlet(Supplier<HealthReport> question, Executor threads) {
         this.question = question;
+        this.threads = threads;
     }
 
     /** It would echo what a proxy has added. */
@@ -30,8 +46,64 @@ final class HealthServlet extends HttpServlet {
     }
 
     @Override
-    protected void doGet(HttpServletRequest request, HttpServletResponse response) throws IOException {
-        HealthReport report = question.get();
+    protected void doGet(HttpServletRequest request, HttpServletResponse response) {
+        AsyncContext asker = request.startAsync();
+        asker.setTimeout(0); // a question has its own
+        waiting.add(asker);
+        askUnlessAsked();
+    }
+
+    private void askUnlessAsked() {
+        if (asks.compareAndSet(false, true)) {
+            try {
+                threads.execute(this::ask);
+            } catch (RejectedExecutionException e) {
+                asks.set(false);
+                answerAll(this::refuse);
+            }
+        }
+    }
+
+    /** Who comes after the last has been answered, and before that is noted, finds nobody who asks: so it looks once more. */
+    private void ask() {
+        try {
+            HealthReport report = question.get();
+            answerAll(asker -> answer(asker, report));
+        } catch (RuntimeException | Error e) {
+            log("the question could not be answered", e);
+            answerAll(this::refuse);
+        } finally {
+            asks.set(false);
+        }
+        if (!waiting.isEmpty()) {
+            askUnlessAsked();
+        }
+    }
+
+    private void answerAll(Consumer<AsyncContext> answer) {
+        for (AsyncContext asker; (asker = waiting.poll()) != null; ) {
+            answer.accept(asker);
+        }
+    }
+
+    /** Nothing is known: who waits is told so, instead of waiting for ever. */
+    private void refuse(AsyncContext asker) {
+        ((HttpServletResponse) asker.getResponse()).setStatus(HttpServletResponse.SC_SERVICE_UNAVAILABLE);
+        asker.complete();
+    }
+
+    /** One that has hung up keeps no other from its answer. */
+    private void answer(AsyncContext asker, HealthReport report) {
+        try {
+            write((HttpServletResponse) asker.getResponse(), report);
+        } catch (IOException e) {
+            log("an answer could not be sent", e);
+        } finally {
+            asker.complete();
+        }
+    }
+
+    private static void write(HttpServletResponse response, HealthReport report) throws IOException {
         response.setStatus(
                 report.status() == HealthStatus.UNHEALTHY
                         ? HttpServletResponse.SC_SERVICE_UNAVAILABLE

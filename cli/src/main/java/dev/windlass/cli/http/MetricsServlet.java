@@ -1,19 +1,33 @@
 package dev.windlass.cli.http;
 
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.AsyncEvent;
+import jakarta.servlet.AsyncListener;
+import jakarta.servlet.ServletOutputStream;
+import jakarta.servlet.WriteListener;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.util.Optional;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.concurrent.Semaphore;
 
-/** What Prometheus scrapes, in the format it asks for. */
+/**
+ * What Prometheus scrapes, in the format it asks for.
+ *
+ * <p>Whoever asks and does not read holds no thread, or a few of them would keep all others from their answers; and as what waits to be read
+ * takes memory, only some may wait at a time, and none for long.
+ */
 final class MetricsServlet extends HttpServlet {
     private static final long serialVersionUID = 1L;
-    private static final String OPEN_METRICS = "application/openmetrics-text";
-    private static final String PLAIN = "text/plain; version=0.0.4; charset=utf-8";
+    private static final int MOST_AT_ONCE = 8;
+    private static final Duration LONGEST = Duration.ofSeconds(10);
 
     private final transient PrometheusMeterRegistry registry;
+    private final transient Semaphore places = new Semaphore(MOST_AT_ONCE);
 
     MetricsServlet(PrometheusMeterRegistry registry) {
         this.registry = registry;
@@ -27,11 +41,71 @@ final class MetricsServlet extends HttpServlet {
 
     @Override
     protected void doGet(HttpServletRequest request, HttpServletResponse response) throws IOException {
-        boolean open = Optional.ofNullable(request.getHeader("Accept"))
-                .filter(accepted -> accepted.contains(OPEN_METRICS))
-                .isPresent();
-        String type = open ? OPEN_METRICS + "; version=1.0.0; charset=utf-8" : PLAIN;
+        if (!places.tryAcquire()) {
+            response.setHeader("Retry-After", "1");
+            response.sendError(HttpServletResponse.SC_SERVICE_UNAVAILABLE);
+            return;
+        }
+        AsyncContext asker = request.startAsync();
+        asker.setTimeout(LONGEST.toMillis());
+        asker.addListener(new Place(places));
+        String type = ScrapeFormat.of(Collections.list(request.getHeaders("Accept")));
+        byte[] scrape = registry.scrape(type).getBytes(StandardCharsets.UTF_8);
         response.setContentType(type);
-        response.getWriter().write(registry.scrape(type));
+        response.setContentLength(scrape.length);
+        ServletOutputStream out = response.getOutputStream();
+        out.setWriteListener(new Writing(asker, out, scrape));
+    }
+
+    /** Hands the scrape over once, and ends when it has been sent. */
+    private static final class Writing implements WriteListener {
+        private final AsyncContext asker;
+        private final ServletOutputStream out;
+        private final byte[] scrape;
+        private boolean isHandedOver;
+
+        Writing(AsyncContext asker, ServletOutputStream out, byte[] scrape) {
+            this.asker = asker;
+            this.out = out;
+            this.scrape = scrape;
+        }
+
+        @Override
+        public void onWritePossible() throws IOException {
+            while (out.isReady()) {
+                if (isHandedOver) {
+                    asker.complete();
+                    return;
+                }
+                isHandedOver = true;
+                out.write(scrape);
+            }
+        }
+
+        /** It has hung up, or did not read. */
+        @Override
+        public void onError(Throwable failure) {
+            asker.complete();
+        }
+    }
+
+    /** Is given back at the end, however it comes. */
+    private record Place(Semaphore places) implements AsyncListener {
+
+        @Override
+        public void onComplete(AsyncEvent event) {
+            places.release();
+        }
+
+        @Override
+        public void onTimeout(AsyncEvent event) {
+            event.getAsyncContext().complete();
+        }
+
+        @Override
+        public void onError(AsyncEvent event) {}
+
+        @Override
+        public void onStartAsync(AsyncEvent event) {}
     }
 }

@@ -5,6 +5,7 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import jakarta.servlet.http.HttpServlet;
 import java.io.IOException;
 import java.net.BindException;
+import java.time.Duration;
 import org.eclipse.jetty.ee11.servlet.ServletContextHandler;
 import org.eclipse.jetty.ee11.servlet.ServletHolder;
 import org.eclipse.jetty.server.HttpConfiguration;
@@ -15,8 +16,10 @@ import org.eclipse.jetty.util.thread.QueuedThreadPool;
 
 /** Answers /health, /health/live, /health/ready and /metrics. */
 public final class NodeServer implements AutoCloseable {
-    /** While the database hangs, each question about it holds one for some seconds, and liveness has to be answered all the same. */
-    private static final int MOST_THREADS = 64;
+    private static final int MOST_THREADS = 16;
+
+    /** Who sends nothing and reads nothing for so long is gone. */
+    private static final Duration IDLE = Duration.ofSeconds(10);
 
     private final Server server;
     private final ServerConnector connector;
@@ -31,17 +34,20 @@ public final class NodeServer implements AutoCloseable {
         connector = new ServerConnector(server, 1, 1, new HttpConnectionFactory(http));
         connector.setHost(host);
         connector.setPort(port);
+        connector.setIdleTimeout(IDLE.toMillis());
         server.addConnector(connector);
         ServletContextHandler context = new ServletContextHandler("/");
-        add(context, new HealthServlet(health::all), "/health");
-        add(context, new HealthServlet(health::live), "/health/live");
-        add(context, new HealthServlet(health::ready), "/health/ready");
+        add(context, new HealthServlet(health::all, threads), "/health");
+        add(context, new HealthServlet(health::live, threads), "/health/live");
+        add(context, new HealthServlet(health::ready, threads), "/health/ready");
         add(context, new MetricsServlet(registry), "/metrics");
         server.setHandler(context);
     }
 
     private static void add(ServletContextHandler context, HttpServlet servlet, String path) {
-        context.addServlet(new ServletHolder(servlet), path);
+        ServletHolder holder = new ServletHolder(servlet);
+        holder.setAsyncSupported(true);
+        context.addServlet(holder, path);
     }
 
     /**

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.cli.http;
+
+import org.jspecify.annotations.NullMarked;
