@@ -58,6 +58,8 @@ final class SnippetsTest {
         assertThat(Snippet.in(Files.readString(ROOT.resolve("docs/leases.md")))).hasSizeGreaterThan(5);
         assertThat(Snippet.in(Files.readString(ROOT.resolve("docs/relay.md")))).hasSizeGreaterThan(5);
         assertThat(Snippet.in(Files.readString(ROOT.resolve("docs/sql.md")))).hasSizeGreaterThan(10);
+        assertThat(Snippet.in(Files.readString(ROOT.resolve("docs/spring-boot.md"))))
+                .hasSizeGreaterThan(15);
         assertThat(Snippet.in(Files.readString(ROOT.resolve("docs/timers.md")))).hasSizeGreaterThan(5);
         assertThat(Snippet.in(Files.readString(ROOT.resolve("docs/testing.md"))))
                 .isNotEmpty();

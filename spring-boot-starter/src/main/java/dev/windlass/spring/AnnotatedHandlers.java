@@ -9,8 +9,10 @@ import dev.windlass.inbox.InboxMessage;
 import dev.windlass.outbox.OutboxHandler;
 import dev.windlass.outbox.OutboxMessage;
 import dev.windlass.schedule.Job;
+import dev.windlass.schedule.Misfire;
 import dev.windlass.spring.HandlerMethod.InvalidHandlerException;
 import dev.windlass.spring.WindlassProperties.HandlerProperties;
+import dev.windlass.store.Store;
 import dev.windlass.work.WorkContext;
 import dev.windlass.work.WorkHandler;
 import dev.windlass.work.WorkItem;
@@ -19,9 +21,9 @@ import java.lang.reflect.Method;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.ZoneId;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.convert.DurationStyle;
@@ -32,6 +34,8 @@ final class AnnotatedHandlers {
     private final PropertiesToOptions options;
     private final PayloadCodec codec;
     private final Texts texts;
+    private final @Nullable Store store;
+    private final Map<String, String> handling = new HashMap<>();
 
     /** Texts of annotations, with what stands for placeholders in them. */
     @FunctionalInterface
@@ -40,34 +44,85 @@ final class AnnotatedHandlers {
         String resolve(String text);
     }
 
-    AnnotatedHandlers(WindlassBuilder builder, PropertiesToOptions options, PayloadCodec codec, Texts texts) {
+    /**
+     * @param store whose messages they handle, if there are several databases; methods may ask for it
+     */
+    AnnotatedHandlers(
+            WindlassBuilder builder,
+            PropertiesToOptions options,
+            PayloadCodec codec,
+            Texts texts,
+            @Nullable Store store) {
         this.builder = builder;
         this.options = options;
         this.codec = codec;
         this.texts = texts;
+        this.store = store;
     }
 
     /** A method with one of our annotations. */
-    void method(Annotation annotation, Method method, Supplier<Object> bean) {
+    void method(Annotation annotation, Method method, String name, Supplier<Object> bean) {
+        options.requireFeature(annotation, HandlerMethod.name(method));
+        reading(annotation.annotationType(), HandlerMethod.name(method), () -> {
+            refuseSecond(annotation, HandlerMethod.name(method) + " of bean \"" + name + "\"");
+            add(annotation, method, bean);
+        });
+    }
+
+    private void refuseSecond(Annotation annotation, String who) {
+        String what = handled(annotation);
+        String first = handling.putIfAbsent(what, who);
+        if (first != null) {
+            throw new InvalidHandlerException(
+                    first + " and " + who + " both handle " + what + "; expected one handler, so take one away");
+        }
+    }
+
+    private String handled(Annotation annotation) {
+        if (annotation instanceof OnOutbox on) {
+            return "topic " + text(on.value()) + " of the outbox";
+        }
+        if (annotation instanceof OnInbox on) {
+            return "topic " + text(on.value()) + " of the inbox";
+        }
+        if (annotation instanceof OnWork on) {
+            return "type " + text(on.type()) + " of queue " + text(on.queue());
+        }
+        // Each run of a job is a message of the outbox, whose topic is the name of the job.
+        return "topic " + text(((CronJob) annotation).name()) + " of the outbox";
+    }
+
+    private void add(Annotation annotation, Method method, Supplier<Object> bean) {
         if (annotation instanceof OnOutbox on) {
             outbox(
                     on,
-                    new HandlerMethod(method, bean, List.of(OutboxMessage.class, Cancellation.class))
+                    taking(method, bean, OutboxMessage.class, Cancellation.class)
                             .returningNothing());
         } else if (annotation instanceof OnInbox on) {
             inbox(
                     on,
-                    new HandlerMethod(method, bean, List.of(InboxMessage.class, Cancellation.class))
-                            .returningNothing());
+                    taking(method, bean, InboxMessage.class, Cancellation.class).returningNothing());
         } else if (annotation instanceof OnWork on) {
-            work(on, new HandlerMethod(method, bean, List.of(WorkItem.class, WorkContext.class)));
+            work(on, taking(method, bean, WorkItem.class, WorkContext.class));
         } else if (annotation instanceof CronJob job) {
-            job(job, new HandlerMethod(method, bean, List.of(OutboxMessage.class)).returningNothing());
+            job(job, taking(method, bean, OutboxMessage.class).returningNothing());
         }
     }
 
+    private HandlerMethod taking(Method method, Supplier<Object> bean, Class<?>... known) {
+        return new HandlerMethod(method, bean, List.of(known), store);
+    }
+
     /** A bean that is a handler by itself. */
-    void bean(Annotation annotation, Class<?> type, Supplier<Object> bean) {
+    void bean(Annotation annotation, Class<?> type, String name, Supplier<Object> bean) {
+        options.requireFeature(annotation, type.getName());
+        reading(annotation.annotationType(), type.getName(), () -> {
+            refuseSecond(annotation, "bean \"" + name + "\"");
+            add(annotation, type, bean);
+        });
+    }
+
+    private void add(Annotation annotation, Class<?> type, Supplier<Object> bean) {
         if (annotation instanceof OnOutbox on) {
             require(type, OutboxHandler.class, annotation);
             builder.outboxHandler(text(on.value()), outboxOptions(on.handling()), (OutboxHandler)
@@ -102,10 +157,7 @@ final class AnnotatedHandlers {
     private void outbox(OnOutbox on, HandlerMethod method) {
         checkCodec(method);
         builder.outboxHandler(text(on.value()), outboxOptions(on.handling()), (OutboxHandler)
-                (message, cancellation) -> method.call(
-                        message.payload(),
-                        codec,
-                        Map.of(OutboxMessage.class, message, Cancellation.class, cancellation)));
+                (message, cancellation) -> method.call(message.payload(), codec, message, cancellation));
     }
 
     private void inbox(OnInbox on, HandlerMethod method) {
@@ -113,8 +165,8 @@ final class AnnotatedHandlers {
         String topic = text(on.value());
         HandlerOptions its = inboxOptions(on.handling());
         if (!on.inTransaction()) {
-            builder.inboxHandler(topic, its, (InboxHandler) (message, cancellation) -> method.call(
-                    message.payload(), codec, Map.of(InboxMessage.class, message, Cancellation.class, cancellation)));
+            builder.inboxHandler(topic, its, (InboxHandler)
+                    (message, cancellation) -> method.call(message.payload(), codec, message, cancellation));
             return;
         }
         if (method.takes(Cancellation.class)) {
@@ -122,16 +174,13 @@ final class AnnotatedHandlers {
                     "takes a Cancellation, which a handler in a transaction has not; take it away, or inTransaction");
         }
         builder.inboxHandlerInTransaction(
-                topic,
-                its,
-                (connection, message) -> method.call(message.payload(), codec, Map.of(InboxMessage.class, message)));
+                topic, its, (connection, message) -> method.call(message.payload(), codec, message));
     }
 
     private void work(OnWork on, HandlerMethod method) {
         checkCodec(method);
         builder.workHandler(text(on.queue()), text(on.type()), workOptions(on.handling()), (item, context) -> {
-            Object result =
-                    method.call(item.payload(), codec, Map.of(WorkItem.class, item, WorkContext.class, context));
+            Object result = method.call(item.payload(), codec, item, context);
             if (result != null) {
                 context.result(result instanceof String told ? told : codec.encode(result));
             }
@@ -143,9 +192,8 @@ final class AnnotatedHandlers {
             throw method.refused(
                     "takes a payload, which the runs of a job have not; it may take the OutboxMessage, or nothing");
         }
-        Job job = Objects.requireNonNull(readable(method, () -> job(annotation)));
-        builder.job(job, outboxOptions(annotation.handling()), message -> {
-            var unused = method.call(message.payload(), codec, Map.of(OutboxMessage.class, message));
+        builder.job(job(annotation), outboxOptions(annotation.handling()), message -> {
+            var unused = method.call(message.payload(), codec, message);
         });
     }
 
@@ -160,17 +208,27 @@ final class AnnotatedHandlers {
         Job job = cron.isEmpty()
                 ? Job.every(name, duration(every))
                 : Job.cron(name, cron, ZoneId.of(text(annotation.zone())));
-        return job.withOverlap(annotation.overlap());
+        Duration jitter = given(annotation.jitter());
+        return (jitter == null ? job : job.withJitter(jitter))
+                .withOverlap(annotation.overlap())
+                .withMisfire(misfire(annotation.missed()));
     }
 
-    /** What is wrong with an annotation is told with the method that has it. */
-    private static <T> T readable(HandlerMethod method, Supplier<T> reading) {
+    private static Misfire misfire(int missed) {
+        return switch (missed) {
+            case 0 -> Misfire.skip();
+            case 1 -> Misfire.once();
+            default -> Misfire.all(missed);
+        };
+    }
+
+    /** What is wrong with an annotation is told with who has it. */
+    static void reading(Class<? extends Annotation> annotation, String who, Runnable reading) {
         try {
-            return reading.get();
+            reading.run();
         } catch (IllegalArgumentException | DateTimeException e) {
-            InvalidHandlerException refused = method.refused("has an annotation that cannot be: " + e.getMessage());
-            refused.initCause(e);
-            throw refused;
+            throw new InvalidHandlerException(
+                    who + " has a @" + annotation.getSimpleName() + " that cannot be: " + e.getMessage(), e);
         }
     }
 

@@ -6,6 +6,7 @@ import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
+import org.springframework.aot.hint.annotation.Reflective;
 
 /**
  * A job, and the method that does its work: once for each tick, however many nodes there are.
@@ -19,6 +20,7 @@ import java.lang.annotation.Target;
  * is taken away stays until it is deleted, by {@link dev.windlass.schedule.Jobs#delete} or {@code windlass jobs delete}.
  */
 @Documented
+@Reflective(HandlerReflection.class)
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.METHOD)
 public @interface CronJob {
@@ -36,6 +38,12 @@ public @interface CronJob {
 
     /** What becomes of ticks while a run is unfinished. */
     Overlap overlap() default Overlap.ALLOW;
+
+    /** How many ticks that were missed, while no node was there, are run: the latest one, unless this says more, or 0 for none. */
+    int missed() default 1;
+
+    /** Up to how much later than its tick a run begins, by chance, such as {@code "30s"}. */
+    String jitter() default "";
 
     Handling handling() default @Handling;
 }

@@ -28,7 +28,7 @@ record Given<O>(String prefix, O options) {
         private final String property;
         private final String value;
 
-        InvalidPropertyException(String property, Object value, String reason, Throwable cause) {
+        InvalidPropertyException(String property, Object value, String reason, @Nullable Throwable cause) {
             super("property " + property + ": " + reason, cause);
             this.property = property;
             this.value = value.toString();

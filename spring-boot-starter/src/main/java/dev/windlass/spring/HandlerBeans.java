@@ -1,18 +1,27 @@
 package dev.windlass.spring;
 
+import dev.windlass.Fleet;
+import dev.windlass.Windlass;
 import dev.windlass.spring.HandlerMethod.InvalidHandlerException;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
-import java.util.HashSet;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -22,28 +31,71 @@ import org.springframework.core.annotation.AnnotationUtils;
  * Finds the beans with our annotations by what is known of their classes, without making them: they may need what handles their messages.
  *
  * <p>A bean whose class is known only when it has been made, since the method that makes it says less, would be left out without a word. So
- * all that have been made are looked at again at the end, and the start fails if one was missed.
+ * all that have been made are looked at again at the end, and the start fails if one was missed. A bean that is made later, such as a lazy one,
+ * cannot be made then.
  */
-final class HandlerBeans implements SmartInitializingSingleton {
+final class HandlerBeans implements SmartInitializingSingleton, BeanPostProcessor {
     private static final List<Class<? extends Annotation>> OURS =
             List.of(OnOutbox.class, OnInbox.class, OnWork.class, CronJob.class);
 
+    private static final Set<String> OF_REQUESTS = Set.of("request", "session", "websocket");
+
     private final ConfigurableListableBeanFactory beans;
-    private final Set<String> found = new HashSet<>();
-    private boolean searched;
+    private @Nullable List<Found> found;
+
+    /** By the names of their beans, as soon as all beans are there. */
+    private volatile @Nullable Map<String, List<Found>> known;
+
+    private final Set<Object> lookedAt = ConcurrentHashMap.newKeySet();
+
+    /**
+     * @param method null if the bean is a handler by itself
+     */
+    private record Found(
+            String bean, Annotation annotation, @Nullable Method method, Consumer<AnnotatedHandlers> adding) {
+        void addTo(AnnotatedHandlers handlers) {
+            adding.accept(handlers);
+        }
+
+        /** Also one that a subclass has written again, if it has not changed its annotation. */
+        boolean is(Annotation its, Method other) {
+            return method != null
+                    && annotation.equals(its)
+                    && method.getName().equals(other.getName())
+                    && Arrays.equals(method.getParameterTypes(), other.getParameterTypes());
+        }
+
+        boolean isBean(Class<? extends Annotation> type) {
+            return method == null && annotation.annotationType() == type;
+        }
+    }
 
     HandlerBeans(ConfigurableListableBeanFactory beans) {
         this.beans = beans;
     }
 
+    /** For each Windlass of the application. */
     void addTo(AnnotatedHandlers handlers) {
+        found().forEach(each -> each.addTo(handlers));
+    }
+
+    /** They are looked for once. */
+    private synchronized List<Found> found() {
+        if (found == null) {
+            found = find();
+        }
+        return found;
+    }
+
+    private List<Found> find() {
+        List<Found> all = new ArrayList<>();
         for (String name : beans.getBeanDefinitionNames()) {
             Class<?> type = ScopedProxyUtils.isScopedTarget(name) ? null : typeOf(name);
             if (type != null) {
-                add(name, type, handlers);
+                find(name, type, all);
             }
         }
-        searched = true;
+        return all;
     }
 
     private @Nullable Class<?> typeOf(String name) {
@@ -51,18 +103,42 @@ final class HandlerBeans implements SmartInitializingSingleton {
         return type == null || !AnnotationUtils.isCandidateClass(type, OURS) ? null : type;
     }
 
-    private void add(String name, Class<?> type, AnnotatedHandlers handlers) {
+    private void find(String name, Class<?> type, List<Found> all) {
         Supplier<Object> bean = () -> beans.getBean(name);
         for (Class<? extends Annotation> annotation : OURS) {
             Annotation ofBean = beans.findAnnotationOnBean(name, annotation, false);
             if (ofBean != null) {
-                found.add(name);
-                handlers.bean(ofBean, type, bean);
+                checkScope(type.getName(), name);
+                checkHandling(type);
+                all.add(new Found(name, ofBean, null, handlers -> handlers.bean(ofBean, type, name, bean)));
             }
             methods(type, annotation).forEach((method, its) -> {
-                found.add(name);
-                handlers.method(its, method, bean);
+                HandlerMethod.check(method, type);
+                checkScope(HandlerMethod.name(method), name);
+                all.add(new Found(name, its, method, handlers -> handlers.method(its, method, name, bean)));
             });
+        }
+    }
+
+    /** A bean that is a handler is called by the method that all of them have. */
+    private static void checkHandling(Class<?> type) {
+        for (Method method : type.getMethods()) {
+            if (method.getName().equals("handle")) {
+                HandlerMethod.check(method, type);
+            }
+        }
+    }
+
+    /** Handlers run on threads of their own, where there is no request. */
+    private void checkScope(String who, String name) {
+        String behind = ScopedProxyUtils.getTargetBeanName(name);
+        boolean proxied = beans.containsBeanDefinition(behind);
+        BeanDefinition bean = beans.getMergedBeanDefinition(proxied ? behind : name);
+        String scope = String.valueOf(bean.getScope());
+        boolean fits = bean.isSingleton() || bean.isPrototype() || (proxied && !OF_REQUESTS.contains(scope));
+        if (!fits) {
+            throw new InvalidHandlerException(who + " handles messages, and its bean \"" + name + "\" has the scope "
+                    + scope + "; expected a singleton, or a prototype, of which each message has a new one");
         }
     }
 
@@ -76,28 +152,86 @@ final class HandlerBeans implements SmartInitializingSingleton {
                                 : AnnotatedElementUtils.findMergedAnnotation(method, annotation));
     }
 
+    /** Also where beans are lazy, and the Windlass is not there yet. */
     @Override
     public void afterSingletonsInstantiated() {
+        refuseThoseOfAnotherContext();
+        Map<String, List<Found>> all = found().stream().collect(Collectors.groupingBy(Found::bean));
+        known = all;
         for (String name : beans.getSingletonNames()) {
-            Object bean = searched && beans.containsBeanDefinition(name) ? beans.getSingleton(name) : null;
-            if (bean != null && !found.contains(name)) {
-                checkNothingMissed(name, AopUtils.getTargetClass(bean));
+            List<Found> its = all.getOrDefault(name, List.of());
+            Object bean = beans.containsBeanDefinition(name) ? made(name, its) : null;
+            if (bean != null) {
+                checkSeen(name, bean, its);
+                checkCallable(bean, its);
             }
         }
     }
 
-    private static void checkNothingMissed(String name, Class<?> type) {
+    /** What a factory makes, such as a scoped proxy, instead of the factory. */
+    private @Nullable Object made(String name, List<Found> its) {
+        Object bean = beans.getSingleton(name);
+        if (bean instanceof FactoryBean<?>) {
+            return its.isEmpty() ? null : beans.getBean(name);
+        }
+        return bean;
+    }
+
+    /** A context whose parent has the Windlass: that one looks for handlers among its own beans. */
+    private void refuseThoseOfAnotherContext() {
+        if (found().isEmpty()
+                || beans.getBeanNamesForType(Windlass.class, true, false).length > 0
+                || beans.getBeanNamesForType(Fleet.class, true, false).length > 0) {
+            return;
+        }
+        throw new InvalidHandlerException("bean \"" + found().get(0).bean()
+                + "\" handles messages, but the Windlass of its context is a bean of the"
+                + " parent context, which knows no beans of its children; put the bean into the parent context");
+    }
+
+    @Override
+    public Object postProcessAfterInitialization(Object bean, String name) {
+        Map<String, List<Found>> all = known;
+        List<Object> it = List.of(name, bean.getClass());
+        if (all != null && beans.containsBeanDefinition(name) && !lookedAt.contains(it)) {
+            String proxy = ScopedProxyUtils.isScopedTarget(name) ? ScopedProxyUtils.getOriginalBeanName(name) : name;
+            checkSeen(name, bean, all.getOrDefault(proxy, List.of()));
+            lookedAt.add(it);
+        }
+        return bean;
+    }
+
+    private static void checkSeen(String name, Object bean, List<Found> known) {
+        Class<?> type = AopUtils.getTargetClass(bean);
         if (!AnnotationUtils.isCandidateClass(type, OURS)) {
             return;
         }
         for (Class<? extends Annotation> annotation : OURS) {
-            for (Method method : methods(type, annotation).keySet()) {
-                throw new InvalidHandlerException(
-                        method.getDeclaringClass().getName() + "." + method.getName() + " has @"
-                                + annotation.getSimpleName() + ", but the class of bean \"" + name
-                                + "\" was not known when handlers were looked for; let the method that makes the bean return "
-                                + type.getSimpleName() + " itself");
+            if (AnnotatedElementUtils.hasAnnotation(type, annotation)
+                    && known.stream().noneMatch(each -> each.isBean(annotation))) {
+                throw missed(type.getName(), annotation, name, type);
+            }
+            methods(type, annotation).forEach((method, its) -> {
+                if (known.stream().noneMatch(each -> each.is(its, method))) {
+                    throw missed(HandlerMethod.name(method), annotation, name, type);
+                }
+            });
+        }
+    }
+
+    private static void checkCallable(Object bean, List<Found> known) {
+        for (Found each : known) {
+            if (each.method != null) {
+                var unused = HandlerMethod.invocable(each.method, bean);
             }
         }
+    }
+
+    private static InvalidHandlerException missed(
+            String who, Class<? extends Annotation> annotation, String bean, Class<?> type) {
+        return new InvalidHandlerException(
+                who + " has @" + annotation.getSimpleName() + ", but the class of bean \"" + bean
+                        + "\" was not known when handlers were looked for; let the method that makes the bean return "
+                        + type.getSimpleName() + " itself");
     }
 }

@@ -1,17 +1,26 @@
 package dev.windlass.spring;
 
+import dev.windlass.base.Cancellation;
 import dev.windlass.base.PayloadCodec;
+import dev.windlass.inbox.InboxMessage;
+import dev.windlass.outbox.OutboxMessage;
+import dev.windlass.store.Store;
+import dev.windlass.work.WorkContext;
+import dev.windlass.work.WorkItem;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.lang.reflect.Parameter;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.scheduling.annotation.Async;
 import org.springframework.util.ReflectionUtils;
 
 /**
@@ -20,23 +29,95 @@ import org.springframework.util.ReflectionUtils;
  * <p>The bean is asked for when the method is called.
  */
 final class HandlerMethod {
+    /** No payload is one of these, so a method that takes one has mistaken the kind of its messages, or the number of databases. */
+    private static final Set<Class<?>> COMES_WITH_MESSAGES = Set.of(
+            OutboxMessage.class,
+            InboxMessage.class,
+            WorkItem.class,
+            WorkContext.class,
+            Cancellation.class,
+            Store.class);
+
     private final Method method;
     private final Supplier<Object> bean;
     private final List<Class<?>> parameters;
+    private final List<Class<?>> known = new ArrayList<>();
+    private final @Nullable Store store;
     private final @Nullable Class<?> payload;
 
     /**
-     * @param known the types of arguments that a message comes with
+     * @param comesWith the types of arguments that a message comes with
+     * @param store what it comes with besides, if there are several databases
      * @throws InvalidHandlerException if the method takes anything else
      */
-    HandlerMethod(Method method, Supplier<Object> bean, List<Class<?>> known) {
+    HandlerMethod(Method method, Supplier<Object> bean, List<Class<?>> comesWith, @Nullable Store store) {
         this.method = method;
         this.bean = bean;
         this.parameters = List.of(method.getParameterTypes());
-        this.payload = payload(known);
+        this.store = store;
+        known.addAll(comesWith);
+        if (store != null) {
+            known.add(Store.class);
+        }
+        this.payload = payload();
     }
 
-    private @Nullable Class<?> payload(List<Class<?>> known) {
+    /**
+     * Whether it can handle messages, whatever its arguments are.
+     *
+     * @param type of its bean
+     * @throws InvalidHandlerException if not
+     */
+    static void check(Method method, Class<?> type) {
+        if (Modifier.isPrivate(method.getModifiers())) {
+            throw new InvalidHandlerException(
+                    method, "is private; expected a method that a proxy of its bean can call, so take private away");
+        }
+        if (isAsync(method, type)) {
+            throw new InvalidHandlerException(
+                    method,
+                    "is @Async, so it would return before its work is done, and its message would be over then; take"
+                            + " @Async away, as handlers have threads of their own");
+        }
+        if (AnnotatedElementUtils.hasAnnotation(method, UnderLease.class)) {
+            throw new InvalidHandlerException(
+                    method,
+                    "has @UnderLease, so its message would be over without being handled while another node holds the lease;"
+                            + " take @UnderLease away, as one node at a time has a message");
+        }
+    }
+
+    static boolean isAsync(Method method, Class<?> type) {
+        return AnnotatedElementUtils.hasAnnotation(method, Async.class)
+                || AnnotatedElementUtils.hasAnnotation(type, Async.class);
+    }
+
+    /**
+     * What is called at a bean, which may be behind a proxy.
+     *
+     * @throws InvalidHandlerException if the proxy cannot pass the call on
+     */
+    static Method invocable(Method method, Object bean) {
+        if (AopUtils.isCglibProxy(bean) && Modifier.isFinal(method.getModifiers())) {
+            throw new InvalidHandlerException(
+                    method, "is final, so the proxy of its bean cannot pass the call on to the bean; take final away");
+        }
+        try {
+            return AopUtils.selectInvocableMethod(method, bean.getClass());
+        } catch (IllegalStateException e) {
+            throw new InvalidHandlerException(
+                    method,
+                    "is in none of the interfaces of its bean, and the proxy of the bean has nothing else; add it to"
+                            + " one of them, or let the proxy be a subclass: by spring.aop.proxy-target-class=true, and by"
+                            + " proxyTargetClass=true at @EnableAsync and the like");
+        }
+    }
+
+    static boolean isGiven(Class<?> type) {
+        return COMES_WITH_MESSAGES.contains(type);
+    }
+
+    private @Nullable Class<?> payload() {
         List<Parameter> others = new ArrayList<>();
         List<Class<?>> met = new ArrayList<>();
         for (Parameter each : method.getParameters()) {
@@ -56,6 +137,10 @@ final class HandlerMethod {
             return null;
         }
         Parameter its = others.get(0);
+        if (isGiven(its.getType())) {
+            throw refused("takes " + its.getType().getSimpleName() + ", which it is not given; it may take "
+                    + names(known) + ", and the payload");
+        }
         if (!(its.getParameterizedType() instanceof Class<?>) || its.getType().isPrimitive()) {
             throw refused(
                     "takes a payload of type " + its.getParameterizedType().getTypeName()
@@ -70,6 +155,11 @@ final class HandlerMethod {
 
     private static String names(List<Class<?>> types) {
         return types.stream().map(Class::getSimpleName).collect(Collectors.joining(", "));
+    }
+
+    /** As errors have it. */
+    static String name(Method method) {
+        return method.getDeclaringClass().getName() + "." + method.getName();
     }
 
     InvalidHandlerException refused(String why) {
@@ -99,24 +189,30 @@ final class HandlerMethod {
     }
 
     /**
-     * @param arguments what the message comes with, by type
+     * @param arguments what the message comes with, in the order of their types
      */
     @Nullable
-    Object call(String text, PayloadCodec codec, Map<Class<?>, Object> arguments) throws Exception {
+    Object call(String text, PayloadCodec codec, Object... arguments) throws Exception {
         Object[] values = new Object[parameters.size()];
         for (int i = 0; i < values.length; i++) {
-            Class<?> type = parameters.get(i);
-            Object known = arguments.get(type);
-            values[i] = known != null ? known : type == String.class ? text : codec.decode(text, type);
+            values[i] = argument(parameters.get(i), text, codec, arguments);
         }
         Object target = bean.get();
-        Method invocable = AopUtils.selectInvocableMethod(method, target.getClass());
+        Method invocable = invocable(method, target);
         ReflectionUtils.makeAccessible(invocable);
         try {
             return invocable.invoke(target, values);
         } catch (InvocationTargetException e) {
             throw thrown(Objects.requireNonNull(e.getCause()));
         }
+    }
+
+    private @Nullable Object argument(Class<?> type, String text, PayloadCodec codec, Object... arguments) {
+        int index = known.indexOf(type);
+        if (index < 0) {
+            return type == String.class ? text : codec.decode(text, type);
+        }
+        return index < arguments.length ? arguments[index] : store;
     }
 
     private static Exception thrown(Throwable cause) {
@@ -131,11 +227,15 @@ final class HandlerMethod {
         private static final long serialVersionUID = 1L;
 
         InvalidHandlerException(Method method, String why) {
-            super(method.getDeclaringClass().getName() + "." + method.getName() + " " + why);
+            this(name(method) + " " + why);
         }
 
         InvalidHandlerException(String what) {
             super(what);
+        }
+
+        InvalidHandlerException(String what, Exception cause) {
+            super(what, cause);
         }
     }
 }

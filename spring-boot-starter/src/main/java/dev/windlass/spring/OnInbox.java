@@ -5,6 +5,7 @@ import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
+import org.springframework.aot.hint.annotation.Reflective;
 
 /**
  * Handles the queued messages of a topic of the inbox.
@@ -14,6 +15,7 @@ import java.lang.annotation.Target;
  * {@link dev.windlass.inbox.InboxHandler}: its class, or the method that makes it.
  */
 @Documented
+@Reflective(HandlerReflection.class)
 @Retention(RetentionPolicy.RUNTIME)
 @Target({ElementType.METHOD, ElementType.TYPE})
 public @interface OnInbox {

@@ -5,6 +5,7 @@ import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
+import org.springframework.aot.hint.annotation.Reflective;
 
 /**
  * Handles the messages of a topic of the outbox.
@@ -21,6 +22,7 @@ import java.lang.annotation.Target;
  * <p>Texts may have placeholders, such as <code>"${mail.timeout:30s}"</code>.
  */
 @Documented
+@Reflective(HandlerReflection.class)
 @Retention(RetentionPolicy.RUNTIME)
 @Target({ElementType.METHOD, ElementType.TYPE})
 public @interface OnOutbox {

@@ -8,7 +8,7 @@ import java.lang.annotation.Target;
 
 /**
  * Events of this class that are published by Spring's {@code ApplicationEventPublisher} are written to the outbox, too: in the transaction of
- * who publishes them, so that they are sent exactly if that is committed.
+ * who publishes them, so that they are sent exactly if that is committed. The class does not extend {@code ApplicationEvent}.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)

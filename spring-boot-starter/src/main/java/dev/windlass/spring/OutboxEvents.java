@@ -3,12 +3,13 @@ package dev.windlass.spring;
 import dev.windlass.outbox.Outbox;
 import java.util.Objects;
 import java.util.function.Supplier;
+import org.springframework.context.ApplicationEvent;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.PayloadApplicationEvent;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 
 /** Writes events with {@link OutboxEvent} to the outbox. */
-final class OutboxEvents implements ApplicationListener<PayloadApplicationEvent<?>> {
+final class OutboxEvents implements ApplicationListener<ApplicationEvent> {
     private final Supplier<Outbox> outbox;
     private final AnnotatedHandlers.Texts texts;
 
@@ -18,13 +19,19 @@ final class OutboxEvents implements ApplicationListener<PayloadApplicationEvent<
     }
 
     @Override
-    public void onApplicationEvent(PayloadApplicationEvent<?> event) {
-        Object payload = event.getPayload();
+    public void onApplicationEvent(ApplicationEvent event) {
+        Object payload = event instanceof PayloadApplicationEvent<?> plain ? plain.getPayload() : event;
         OutboxEvent annotation = AnnotatedElementUtils.findMergedAnnotation(payload.getClass(), OutboxEvent.class);
-        if (annotation != null) {
-            Outbox its = outbox.get();
-            its.enqueue(its.entry(Objects.requireNonNull(texts.resolve(annotation.value())), payload));
+        if (annotation == null) {
+            return;
         }
+        if (payload == event) {
+            throw new IllegalStateException("expected a plain class or record with @OutboxEvent, got "
+                    + payload.getClass().getName()
+                    + ", which extends ApplicationEvent, whose source cannot be written; publish it without that");
+        }
+        Outbox its = outbox.get();
+        its.enqueue(its.entry(Objects.requireNonNull(texts.resolve(annotation.value())), payload));
     }
 
     /** On the thread, and in the transaction, of who publishes it. */

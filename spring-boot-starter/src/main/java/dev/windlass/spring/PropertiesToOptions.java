@@ -11,12 +11,18 @@ import dev.windlass.inbox.InboxOptions;
 import dev.windlass.lease.LeaseOptions;
 import dev.windlass.outbox.OutboxOptions;
 import dev.windlass.schedule.ScheduleOptions;
+import dev.windlass.spring.Given.InvalidPropertyException;
+import dev.windlass.spring.WindlassProperties.FleetProperties;
 import dev.windlass.spring.WindlassProperties.HandlerProperties;
 import dev.windlass.spring.WindlassProperties.HealthProperties;
+import dev.windlass.store.FleetOptions;
 import dev.windlass.work.WorkOptions;
+import java.lang.annotation.Annotation;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Locale;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** What properties mean. */
@@ -38,6 +44,44 @@ final class PropertiesToOptions {
             ArrayDeque<Feature> rest = new ArrayDeque<>(features);
             builder.only(rest.pop(), rest.toArray(new Feature[0]));
         }
+    }
+
+    /** What is annotated needs the feature that it belongs to. */
+    void requireFeature(Annotation annotation, String who) {
+        String its = who + ", which has @" + annotation.annotationType().getSimpleName();
+        if (annotation instanceof OnOutbox) {
+            require(Feature.OUTBOX, its);
+        } else if (annotation instanceof OnInbox) {
+            require(Feature.INBOX, its);
+        } else if (annotation instanceof OnWork) {
+            require(Feature.WORK, its);
+        } else if (annotation instanceof CronJob) {
+            require(Feature.SCHEDULE, its);
+        }
+    }
+
+    /**
+     * Refuses what uses a feature that is left out.
+     *
+     * @throws InvalidPropertyException if it is
+     */
+    void require(Feature feature, String who) {
+        Set<Feature> features = given.features();
+        if (features != null && !features.isEmpty() && !features.contains(feature)) {
+            throw new InvalidPropertyException(
+                    "windlass.features",
+                    names(features),
+                    "expected " + name(feature) + " among the features, for " + who + ", got " + names(features),
+                    null);
+        }
+    }
+
+    private static String names(Set<Feature> features) {
+        return features.stream().map(PropertiesToOptions::name).collect(Collectors.joining(", "));
+    }
+
+    private static String name(Feature feature) {
+        return feature.name().toLowerCase(Locale.ROOT);
     }
 
     private WindlassOptions options() {
@@ -166,7 +210,18 @@ final class PropertiesToOptions {
                 .options();
     }
 
-    private HealthOptions health() {
+    static FleetOptions fleet(FleetProperties its) {
+        return new Given<>("windlass.fleet", FleetOptions.defaults())
+                .with("concurrency", its.concurrency(), FleetOptions::withConcurrency)
+                .with("in-hand", its.inHand(), FleetOptions::withInHand)
+                .with("claims-at-once", its.claimsAtOnce(), FleetOptions::withClaimsAtOnce)
+                .with("kept-connections", its.keptConnections(), FleetOptions::withKeptConnections)
+                .with("refresh-every", its.refreshEvery(), FleetOptions::withRefreshEvery)
+                .with("parallelism", its.parallelism(), FleetOptions::withParallelism)
+                .options();
+    }
+
+    HealthOptions health() {
         HealthProperties its = given.health();
         HealthOptions defaults = HealthOptions.defaults();
         return new Given<>("windlass.health", defaults)

@@ -1,14 +1,17 @@
 package dev.windlass.spring;
 
 import dev.windlass.base.AmbientTransactions;
+import dev.windlass.base.TransactionEnd;
 import dev.windlass.base.TransactionalWork;
+import dev.windlass.store.Store;
+import java.lang.reflect.Method;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.LinkedHashSet;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Supplier;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -22,49 +25,72 @@ import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * The transactions that Spring's managers have on one data source.
  *
  * <p>A thread is in one if a manager has bound a connection of the data source to it. The managers for JDBC and for JPA do that when a
  * transaction begins, also for programs that never ask for the connection. A transaction of another data source binds none, and is not
- * joined.
+ * joined. Nor is a connection that {@code DataSourceUtils} has bound in such a transaction: nobody commits it.
  *
- * <p><b>After the end.</b> Spring calls listeners after a commit or a rollback while the connection is still bound; what they write there would
- * be a part of nothing, and get lost. So transactions are watched: from the moment one is about to end it is none any more, and what is written then has a
- * transaction of its own.
+ * <p><b>The end.</b> Until it has been committed a transaction is one: what JPA writes while it flushes belongs to it. Afterwards Spring calls
+ * listeners while the connection is still bound; what they write there would be a part of nothing, and get lost. So the first to be told of
+ * a commit is whoever is here, and what is written from then on has a transaction of its own.
  */
 final class SpringTransactions implements AmbientTransactions, TransactionExecutionListener {
     private static final Logger log = LoggerFactory.getLogger(SpringTransactions.class);
 
-    private final DataSource dataSource;
-    private final Supplier<PlatformTransactionManager> manager;
-    private final AtomicBoolean warned = new AtomicBoolean();
+    /** It is for managers alone, and only they know it. */
+    private static final Method IS_TRANSACTION_ACTIVE = isTransactionActive();
 
-    @SuppressWarnings("ThreadLocalUsage") // one for each data source
-    private final ThreadLocal<@Nullable List<ConnectionHolder>> ending = new ThreadLocal<>();
+    private final DataSource dataSource;
+    private final PlatformTransactionManager manager;
+    private final AtomicBoolean warned = new AtomicBoolean();
 
     /**
      * @param dataSource as the managers know it
-     * @param manager which one begins transactions; asked for when one is to be begun
+     * @param manager begins transactions for Windlass
      */
-    SpringTransactions(DataSource dataSource, Supplier<PlatformTransactionManager> manager) {
+    SpringTransactions(DataSource dataSource, PlatformTransactionManager manager) {
         this.dataSource = dataSource;
         this.manager = manager;
     }
 
+    static Method isTransactionActive() {
+        Method method = ReflectionUtils.findMethod(ConnectionHolder.class, "isTransactionActive");
+        if (method == null) {
+            throw new IllegalStateException(
+                    "expected Spring's ConnectionHolder to have isTransactionActive(), found none");
+        }
+        ReflectionUtils.makeAccessible(method);
+        return method;
+    }
+
+    /** The data source of a store as managers may know it; none, if the store opens its own. */
+    static @Nullable DataSource source(Store store) {
+        try {
+            return store.isOpenedHere() ? null : TransactionManagers.unwrapped(store.open());
+        } catch (Exception e) {
+            throw new IllegalStateException("the data source of store " + store.id() + " is not there", e);
+        }
+    }
+
     @Override
     public Optional<Connection> current() throws SQLException {
-        if (!TransactionSynchronizationManager.isActualTransactionActive()) {
+        if (!TransactionSynchronizationManager.isActualTransactionActive()
+                || !TransactionSynchronizationManager.isSynchronizationActive()) { // as after a rollback
             return Optional.empty();
         }
         ConnectionHolder holder = bound();
-        if (holder == null) {
+        boolean ofJdbc = holder != null && isOfJdbc(holder);
+        if (holder == null || !(ofJdbc || isOfJpa(holder))) {
             warnOfOther();
             return Optional.empty();
         }
-        List<ConnectionHolder> ended = ending.get();
-        if (ended != null && ended.contains(holder)) {
+        Followed followed = followed();
+        boolean isCommitted = followed != null && followed.isCommitted;
+        if (isCommitted || (!ofJdbc && JpaTransactions.hasEnded(dataSource))) {
             return Optional.empty();
         }
         Connection connection = holder.getConnection();
@@ -77,6 +103,15 @@ final class SpringTransactions implements AmbientTransactions, TransactionExecut
                 : null;
     }
 
+    private static boolean isOfJdbc(ConnectionHolder holder) {
+        return Boolean.TRUE.equals(ReflectionUtils.invokeMethod(IS_TRANSACTION_ACTIVE, holder));
+    }
+
+    /** The managers for JPA and Hibernate leave alone what {@code DataSourceUtils} sets when it binds a connection itself. */
+    private static boolean isOfJpa(ConnectionHolder holder) {
+        return !holder.isSynchronizedWithTransaction();
+    }
+
     private void warnOfOther() {
         if (warned.compareAndSet(false, true)) {
             log.warn(
@@ -87,35 +122,98 @@ final class SpringTransactions implements AmbientTransactions, TransactionExecut
     }
 
     @Override
-    public void afterCommit(Runnable action) {
-        AfterCommit after = new AfterCommit(action);
-        if (TransactionSynchronizationManager.isSynchronizationActive()
-                && !TransactionSynchronizationManager.getSynchronizations().contains(after)) {
-            TransactionSynchronizationManager.registerSynchronization(after);
-        }
+    public void whenEnded(Consumer<TransactionEnd> listener) {
+        follow().listeners.add(listener);
     }
 
-    private record AfterCommit(Runnable action) implements TransactionSynchronization {
+    private @Nullable Followed followed() {
+        return (Followed) TransactionSynchronizationManager.getResource(this);
+    }
+
+    private Followed follow() {
+        Followed followed = followed();
+        if (followed == null) {
+            followed = new Followed();
+            TransactionSynchronizationManager.registerSynchronization(followed);
+            TransactionSynchronizationManager.bindResource(this, followed);
+        }
+        return followed;
+    }
+
+    /** A transaction whose end somebody wants to know. Told before all others, who may take their time and may write something themselves. */
+    private final class Followed implements TransactionSynchronization {
+        private final Set<Consumer<TransactionEnd>> listeners = new LinkedHashSet<>();
+        private boolean isCommitted;
+
+        @Override
+        public int getOrder() {
+            return HIGHEST_PRECEDENCE;
+        }
+
+        @Override
+        public void suspend() {
+            TransactionSynchronizationManager.unbindResource(SpringTransactions.this);
+        }
+
+        @Override
+        public void resume() {
+            TransactionSynchronizationManager.bindResource(SpringTransactions.this, this);
+        }
+
         @Override
         public void afterCommit() {
-            action.run();
+            isCommitted = true;
+            tell(TransactionEnd.COMMITTED);
+        }
+
+        @Override
+        public void afterCompletion(int status) {
+            TransactionSynchronizationManager.unbindResourceIfPossible(SpringTransactions.this);
+            if (!isCommitted) {
+                tell(
+                        switch (status) {
+                            case STATUS_COMMITTED -> late();
+                            case STATUS_ROLLED_BACK -> TransactionEnd.ROLLED_BACK;
+                            default -> TransactionEnd.UNKNOWN;
+                        });
+            }
+        }
+
+        /** Nobody was told of the commit: all that is followed here was written after it, by a listener, and nobody else commits that. */
+        private TransactionEnd late() {
+            try {
+                ConnectionHolder holder = bound();
+                if (holder == null) {
+                    return TransactionEnd.UNKNOWN;
+                }
+                holder.getConnection().commit();
+                return TransactionEnd.COMMITTED;
+            } catch (SQLException e) {
+                log.error(
+                        "what was written through Windlass after the commit of a transaction could not be committed ({})",
+                        e.getSQLState());
+                return TransactionEnd.UNKNOWN;
+            }
+        }
+
+        private void tell(TransactionEnd end) {
+            listeners.forEach(listener -> listener.accept(end));
         }
     }
 
     @Override
     public <T extends @Nullable Object, X extends Exception> T run(TransactionalWork<T, X> work) throws X {
-        PlatformTransactionManager transactions = manager.get();
         // Not one that may be there: it has ended, and its listeners are being called.
-        TransactionStatus status = transactions.getTransaction(
+        TransactionStatus status = manager.getTransaction(
                 new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_REQUIRES_NEW));
         T result;
         try {
             result = work.run(begun());
         } catch (Throwable e) {
-            rollBack(transactions, status, e);
+            rollBack(status, e);
             throw e;
         }
-        transactions.commit(status);
+        manager.commit(status);
         return result;
     }
 
@@ -130,60 +228,21 @@ final class SpringTransactions implements AmbientTransactions, TransactionExecut
         }
     }
 
-    private static void rollBack(PlatformTransactionManager transactions, TransactionStatus status, Throwable cause) {
+    private void rollBack(TransactionStatus status, Throwable cause) {
         try {
-            transactions.rollback(status);
+            manager.rollback(status);
         } catch (RuntimeException e) {
             cause.addSuppressed(e);
         }
     }
 
+    /** A listener of a transaction in which nothing was written may be the first who writes something. */
     @Override
     public void beforeCommit(TransactionExecution transaction) {
-        ends(transaction);
-    }
-
-    @Override
-    public void beforeRollback(TransactionExecution transaction) {
-        ends(transaction);
-    }
-
-    /** Not if it is a part of another, whose end it is not. */
-    private void ends(TransactionExecution transaction) {
-        ConnectionHolder holder = bound();
-        if (holder == null
-                || !transaction.isNewTransaction()
-                || !TransactionSynchronizationManager.isSynchronizationActive()) {
-            return;
-        }
-        List<ConnectionHolder> all = ending.get();
-        if (all == null) {
-            all = new ArrayList<>(1);
-            ending.set(all);
-        }
-        all.add(holder);
-        TransactionSynchronizationManager.registerSynchronization(new Ended(holder));
-    }
-
-    /** Called last of all: then the connection is unbound. */
-    private final class Ended implements TransactionSynchronization {
-        private final ConnectionHolder holder;
-
-        Ended(ConnectionHolder holder) {
-            this.holder = holder;
-        }
-
-        @Override
-        public int getOrder() {
-            return LOWEST_PRECEDENCE;
-        }
-
-        @Override
-        public void afterCompletion(int status) {
-            List<ConnectionHolder> all = ending.get();
-            if (all != null && all.remove(holder) && all.isEmpty()) {
-                ending.remove();
-            }
+        if (transaction.isNewTransaction()
+                && bound() != null
+                && TransactionSynchronizationManager.isSynchronizationActive()) {
+            follow();
         }
     }
 }

@@ -1,36 +1,49 @@
 package dev.windlass.spring;
 
+import dev.windlass.spring.Given.InvalidPropertyException;
 import java.lang.reflect.Method;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.util.ReflectionUtils;
 
 /** Finds the transaction managers of a data source, among those of the context. */
 final class TransactionManagers {
+    private static final Logger log = LoggerFactory.getLogger(TransactionManagers.class);
+    private static final String PROPERTY = "windlass.transaction-manager";
+
     private final ListableBeanFactory beans;
     private final ObjectProvider<PlatformTransactionManager> primary;
     private final DataSource dataSource;
     private final @Nullable String chosen;
+    private final boolean alone;
 
     /**
      * @param chosen the bean that somebody has chosen
+     * @param alone whether this is the only data source; else what is chosen may be for another
      */
     TransactionManagers(
             ListableBeanFactory beans,
             ObjectProvider<PlatformTransactionManager> primary,
             DataSource dataSource,
-            @Nullable String chosen) {
+            @Nullable String chosen,
+            boolean alone) {
         this.beans = beans;
         this.primary = primary;
         this.dataSource = dataSource;
         this.chosen = chosen;
+        this.alone = alone;
     }
 
     /** A data source as transaction managers know it: without a proxy that asks them. */
@@ -42,15 +55,28 @@ final class TransactionManagers {
         return target;
     }
 
-    /** All that begin transactions on the data source. */
-    Map<String, PlatformTransactionManager> ofDataSource() {
-        Map<String, PlatformTransactionManager> all = new LinkedHashMap<>();
-        beans.getBeansOfType(PlatformTransactionManager.class).forEach((name, manager) -> {
+    /** What Windlass's own connections come from: not lazy ones, which look as if somebody's transaction had them. */
+    static DataSource underneath(DataSource source) {
+        DataSource target = source;
+        while (target instanceof LazyConnectionDataSourceProxy proxy && proxy.getTargetDataSource() != null) {
+            target = proxy.getTargetDataSource();
+        }
+        return target;
+    }
+
+    private Map<String, PlatformTransactionManager> all() {
+        return beans.getBeansOfType(PlatformTransactionManager.class);
+    }
+
+    /** All that begin transactions on the data source, as far as they tell it. */
+    private Map<String, PlatformTransactionManager> ofDataSource() {
+        Map<String, PlatformTransactionManager> mine = new LinkedHashMap<>();
+        all().forEach((name, manager) -> {
             if (name.equals(chosen) || dataSourceOf(manager) == dataSource) {
-                all.put(name, manager);
+                mine.put(name, manager);
             }
         });
-        return all;
+        return mine;
     }
 
     /** The managers for JDBC, JPA and Hibernate all tell it, by a method that they do not share. */
@@ -70,23 +96,63 @@ final class TransactionManagers {
         });
     }
 
-    /** The one that is to begin transactions. */
+    /**
+     * The one that is to begin transactions; one of our own, where none is known to be for the data source. That it cannot be told which
+     * one it is shows at the start, and not when a handler needs it.
+     */
     PlatformTransactionManager chosen() {
-        Map<String, PlatformTransactionManager> all = ofDataSource();
-        PlatformTransactionManager named = chosen == null ? null : all.get(chosen);
+        PlatformTransactionManager named = chosen == null ? null : named(chosen);
         if (named != null) {
             return named;
         }
+        Map<String, PlatformTransactionManager> mine = ofDataSource();
         PlatformTransactionManager first = primary.getIfUnique();
-        if (first != null && all.containsValue(first)) {
+        if (first != null && mine.containsValue(first)) {
             return first;
         }
-        if (all.size() == 1 && chosen == null) {
-            return all.values().iterator().next();
+        if (mine.size() > 1) {
+            throw new InvalidPropertyException(
+                    PROPERTY,
+                    "not given",
+                    "expected it to name one of the transaction managers for Windlass's data source, which are "
+                            + mine.keySet() + ", none of them primary",
+                    null);
         }
-        throw new IllegalStateException(
-                "expected one transaction manager for Windlass's data source, got " + all.keySet()
-                        + (chosen == null ? "" : " and not \"" + chosen + "\"")
-                        + "; say which by windlass.transaction-manager");
+        return mine.isEmpty() ? ownManager() : mine.values().iterator().next();
+    }
+
+    private @Nullable PlatformTransactionManager named(String name) {
+        PlatformTransactionManager named = all().get(name);
+        if (named == null) {
+            throw new InvalidPropertyException(
+                    PROPERTY, name, "expected the name of a transaction manager, which are " + all().keySet(), null);
+        }
+        DataSource other = dataSourceOf(named);
+        if (other == null || other == dataSource) {
+            return named;
+        }
+        if (alone) {
+            throw new InvalidPropertyException(
+                    PROPERTY,
+                    name,
+                    "expected a transaction manager for Windlass's data source, got one for another",
+                    null);
+        }
+        return null;
+    }
+
+    private PlatformTransactionManager ownManager() {
+        List<String> silent = all().entrySet().stream()
+                .filter(each -> dataSourceOf(each.getValue()) == null)
+                .map(Map.Entry::getKey)
+                .toList();
+        if (!silent.isEmpty()) {
+            log.warn(
+                    "the transaction managers {} do not tell their data source; Windlass joins their transactions on its own, but begins those"
+                            + " of its handlers by a manager for JDBC. If one of them is to begin these, name it by {}",
+                    silent,
+                    PROPERTY);
+        }
+        return new JdbcTransactionManager(dataSource);
     }
 }

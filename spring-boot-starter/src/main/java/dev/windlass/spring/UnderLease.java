@@ -17,7 +17,11 @@ import java.lang.annotation.Target;
  * void rebuild() { … }
  * }</pre>
  *
- * <p>The method returns nothing. It is called through Spring's proxy, so not by other methods of the same object.
+ * <p>The method returns nothing. It is called through Spring's proxy, so not by other methods of the same object, and is neither private nor
+ * {@code final} nor {@code @Async}; what cannot be keeps the application from starting.
+ *
+ * <p>A transaction of the method itself ({@code @Transactional}) ends under the lease. That of its caller ends later, when the lease has been
+ * given back: another node may then run the method without seeing what this one has written. So call it outside of transactions.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)

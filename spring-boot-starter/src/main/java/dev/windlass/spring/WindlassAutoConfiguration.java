@@ -1,18 +1,20 @@
 package dev.windlass.spring;
 
+import dev.windlass.Fleet;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassBuilder;
-import dev.windlass.base.PayloadCodec;
 import dev.windlass.event.WindlassListener;
 import dev.windlass.inbox.Inbox;
 import dev.windlass.join.Joins;
 import dev.windlass.lease.Leases;
 import dev.windlass.outbox.Outbox;
-import dev.windlass.schedule.JobSet;
 import dev.windlass.schedule.Jobs;
 import dev.windlass.schedule.Timers;
-import dev.windlass.trace.Tracing;
 import dev.windlass.work.WorkQueue;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
 import javax.sql.DataSource;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -21,14 +23,16 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
-import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.core.env.Environment;
 
 /** A {@link Windlass} on the data source of the application, and a bean for each of its features. */
 @AutoConfiguration(
+        after = WindlassFleetAutoConfiguration.class,
         afterName = {
             "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
             "org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration",
@@ -39,23 +43,29 @@ import org.springframework.transaction.PlatformTransactionManager;
         })
 @ConditionalOnBooleanProperty(name = "windlass.enabled", matchIfMissing = true)
 @ConditionalOnBean(DataSource.class)
-@EnableConfigurationProperties(WindlassProperties.class)
+@ConditionalOnMissingBean(Fleet.class)
+@Import(WindlassDescriptionConfiguration.class)
 public final class WindlassAutoConfiguration {
 
-    @Bean
-    static HandlerBeans windlassHandlerBeans(ConfigurableListableBeanFactory beans) {
-        return new HandlerBeans(beans);
-    }
+    /**
+     * Only in the context that has the Windlass, not in its children: they would stop it when they are closed, and write events a second time.
+     * Beans with it come after the Windlass, since conditions are asked in the order of the methods.
+     */
+    @Target(ElementType.METHOD)
+    @Retention(RetentionPolicy.RUNTIME)
+    @ConditionalOnBean(value = Windlass.class, search = SearchStrategy.CURRENT)
+    private @interface OfThisContext {}
 
     @Bean
-    @ConditionalOnMissingBean
-    static LeasedMethods windlassLeasedMethods(ObjectProvider<Leases> leases, ConfigurableListableBeanFactory beans) {
-        return new LeasedMethods(leases::getObject, beans::resolveEmbeddedValue);
+    @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
+    static LeasedMethods windlassLeasedMethods(ConfigurableListableBeanFactory beans, Environment environment) {
+        return new LeasedMethods(
+                () -> beans.getBean(Leases.class), beans::resolveEmbeddedValue, proxiesAreSubclasses(environment));
     }
 
-    @Bean
-    OutboxEvents windlassOutboxEvents(ObjectProvider<Outbox> outbox, ConfigurableListableBeanFactory beans) {
-        return new OutboxEvents(outbox::getObject, beans::resolveEmbeddedValue);
+    /** As Spring Boot makes its own proxies. */
+    static boolean proxiesAreSubclasses(Environment environment) {
+        return environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true);
     }
 
     /** Closed before its data source is, since it depends on that. */
@@ -64,29 +74,17 @@ public final class WindlassAutoConfiguration {
     @DependsOnDatabaseInitialization
     Windlass windlass(
             WindlassProperties properties,
+            WindlassDescription description,
             ObjectProvider<DataSource> dataSource,
-            ObjectProvider<PlatformTransactionManager> managers,
-            ConfigurableListableBeanFactory beans,
-            HandlerBeans handlerBeans,
-            ObjectProvider<PayloadCodec> codec,
-            ObjectProvider<Tracing> tracing,
             ObjectProvider<WindlassListener> listeners,
-            ObjectProvider<JobSet> jobs,
-            ObjectProvider<WindlassCustomizer> customizers) {
+            ListableBeanFactory beans) {
         DataSource source = TransactionManagers.unwrapped(source(properties, dataSource, beans));
-        PropertiesToOptions options = new PropertiesToOptions(properties);
-        WindlassBuilder builder = Windlass.on(source);
-        options.customize(builder);
-        joinTransactions(
-                builder, new TransactionManagers(beans, managers, source, properties.transactionManager()), source);
-        PayloadCodec payloads = codec.getIfUnique(PayloadCodec::standard);
-        builder.codec(payloads);
-        tracing.ifUnique(builder::tracing);
+        DataSource pool = TransactionManagers.underneath(source);
+        PoolOfOne.refuse(properties, pool);
+        WindlassBuilder builder = Windlass.on(pool);
         listeners.orderedStream().forEach(builder::listener);
-        jobs.orderedStream().forEach(builder::jobs);
-        handlerBeans.addTo(new AnnotatedHandlers(builder, options, payloads, beans::resolveEmbeddedValue));
-        customizers.orderedStream().forEach(each -> each.customize(builder));
-        if (Boolean.TRUE.equals(properties.ensureSchema())) {
+        description.applyTo(builder, source, null);
+        if (description.ensuresSchema()) {
             builder.migrator().migrate(); // before anybody writes; the start comes later
         }
         return builder.build();
@@ -96,7 +94,7 @@ public final class WindlassAutoConfiguration {
             WindlassProperties properties, ObjectProvider<DataSource> dataSource, ListableBeanFactory beans) {
         String named = properties.dataSource();
         if (named != null) {
-            return beans.getBean(named, DataSource.class);
+            return StoreBeans.named(beans, "windlass.data-source", named);
         }
         DataSource unique = dataSource.getIfUnique();
         if (unique == null) {
@@ -105,65 +103,78 @@ public final class WindlassAutoConfiguration {
         return unique;
     }
 
-    private static void joinTransactions(WindlassBuilder builder, TransactionManagers managers, DataSource source) {
-        if (!managers.ofDataSource().isEmpty()) {
-            SpringTransactions transactions = new SpringTransactions(source, managers::chosen);
-            managers.listen(transactions);
-            builder.transactions(transactions);
-        }
+    /** A parameter may be given that of the parent context, if it has the name of the parameter. */
+    private static Windlass its(ListableBeanFactory beans) {
+        return beans.getBean(Windlass.class);
     }
 
     @Bean
-    WindlassLifecycle windlassLifecycle(Windlass windlass) {
-        return new WindlassLifecycle(windlass);
+    @OfThisContext
+    WindlassLifecycle windlassLifecycle(ListableBeanFactory beans, WindlassProperties properties) {
+        Windlass windlass = its(beans);
+        return new WindlassLifecycle(
+                windlass::start, windlass::close, WindlassLifecycle.AFTER_WEB_SERVERS, properties.workers());
     }
 
     @Bean
-    @Lazy
-    @ConditionalOnMissingBean
-    Outbox outbox(Windlass windlass) {
-        return LiveFeature.of(Outbox.class, windlass::outbox);
-    }
-
-    @Bean
-    @Lazy
-    @ConditionalOnMissingBean
-    Joins joins(Windlass windlass) {
-        return LiveFeature.of(Joins.class, windlass::joins);
+    @OfThisContext
+    OutboxEvents windlassOutboxEvents(ConfigurableListableBeanFactory beans) {
+        return new OutboxEvents(() -> beans.getBean(Outbox.class), beans::resolveEmbeddedValue);
     }
 
     @Bean
     @Lazy
-    @ConditionalOnMissingBean
-    Inbox inbox(Windlass windlass) {
-        return LiveFeature.of(Inbox.class, windlass::inbox);
+    @OfThisContext
+    @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
+    Outbox windlassOutbox(ListableBeanFactory beans) {
+        return LiveFeature.of(Outbox.class, its(beans)::outbox);
     }
 
     @Bean
     @Lazy
-    @ConditionalOnMissingBean
-    Timers timers(Windlass windlass) {
-        return LiveFeature.of(Timers.class, windlass::timers);
+    @OfThisContext
+    @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
+    Joins windlassJoins(ListableBeanFactory beans) {
+        return LiveFeature.of(Joins.class, its(beans)::joins);
     }
 
     @Bean
     @Lazy
-    @ConditionalOnMissingBean
-    Jobs jobs(Windlass windlass) {
-        return LiveFeature.of(Jobs.class, windlass::jobs);
+    @OfThisContext
+    @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
+    Inbox windlassInbox(ListableBeanFactory beans) {
+        return LiveFeature.of(Inbox.class, its(beans)::inbox);
     }
 
     @Bean
     @Lazy
-    @ConditionalOnMissingBean
-    Leases leases(Windlass windlass) {
-        return LiveFeature.of(Leases.class, windlass::leases);
+    @OfThisContext
+    @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
+    Timers windlassTimers(ListableBeanFactory beans) {
+        return LiveFeature.of(Timers.class, its(beans)::timers);
     }
 
     @Bean
     @Lazy
-    @ConditionalOnMissingBean
-    WorkQueue workQueue(Windlass windlass) {
-        return LiveFeature.of(WorkQueue.class, windlass::workQueue);
+    @OfThisContext
+    @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
+    Jobs windlassJobs(ListableBeanFactory beans) {
+        return LiveFeature.of(Jobs.class, its(beans)::jobs);
+    }
+
+    @Bean
+    @Lazy
+    @OfThisContext
+    @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
+    Leases windlassLeases(ListableBeanFactory beans) {
+        return LiveFeature.of(Leases.class, its(beans)::leases);
+    }
+
+    @Bean
+    @Lazy
+    @OfThisContext
+    @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
+    WorkQueue windlassWorkQueue(ListableBeanFactory beans) {
+        return LiveFeature.of(WorkQueue.class, its(beans)::workQueue);
     }
 }

@@ -3,6 +3,7 @@ package dev.windlass.spring;
 import dev.windlass.base.Feature;
 import dev.windlass.outbox.FailedHead;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -27,6 +28,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param transactionRequired whether messages, timers and work items are refused outside of a transaction, instead of being written in one of
  *     their own
  * @param retriesAsWarnings whether failed attempts are logged as warnings if they are tried again
+ * @param stores several databases instead of one, by identifier; then there is a Fleet instead of a Windlass
  */
 @ConfigurationProperties("windlass")
 public record WindlassProperties(
@@ -49,7 +51,9 @@ public record WindlassProperties(
         @DefaultValue WorkProperties work,
         @DefaultValue ScheduleProperties schedule,
         @DefaultValue LeaseProperties leases,
-        @DefaultValue HealthProperties health) {
+        @DefaultValue HealthProperties health,
+        @DefaultValue Map<String, StoreProperties> stores,
+        @DefaultValue FleetProperties fleet) {
 
     /**
      * The outbox.
@@ -187,4 +191,52 @@ public record WindlassProperties(
             @Nullable Integer overdueDegraded,
             @Nullable Integer overdueUnhealthy,
             @Nullable Integer stuckUnhealthy) {}
+
+    /**
+     * One of several databases.
+     *
+     * @param dataSource the bean with its data source; either this or a URL
+     * @param url its address, as the driver takes it; its connections come from a pool for all that are given this way
+     * @param username who logs in there
+     * @param password their password
+     * @param schema the schema that holds Windlass's tables there, if it is another than in the others
+     */
+    public record StoreProperties(
+            @Nullable String dataSource,
+            @Nullable String url,
+            @Nullable String username,
+            @Nullable String password,
+            @Nullable String schema) {
+
+        /** Without its password, and its address, which may hold one. */
+        @Override
+        public String toString() {
+            return "StoreProperties[dataSource=" + dataSource + ", url=" + hidden(url) + ", username=" + username
+                    + ", password=" + hidden(password) + ", schema=" + schema + "]";
+        }
+
+        private static @Nullable String hidden(@Nullable String secret) {
+            return secret == null ? null : "***";
+        }
+    }
+
+    /**
+     * What several databases share.
+     *
+     * @param connections how many connections those have together that are given by a URL
+     * @param concurrency how many handlers run at once, over all of them
+     * @param inHand how many messages are claimed and not completed, over all of them
+     * @param claimsAtOnce how many claims are under way
+     * @param keptConnections how many of them keep a connection, for heartbeats and notifications
+     * @param refreshEvery how often it is asked which databases there are
+     * @param parallelism how many are opened, migrated or closed at once
+     */
+    public record FleetProperties(
+            @DefaultValue("50") int connections,
+            @Nullable Integer concurrency,
+            @Nullable Integer inHand,
+            @Nullable Integer claimsAtOnce,
+            @Nullable Integer keptConnections,
+            @Nullable Duration refreshEvery,
+            @Nullable Integer parallelism) {}
 }

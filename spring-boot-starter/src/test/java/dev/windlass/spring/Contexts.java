@@ -39,6 +39,12 @@ final class Contexts {
     }
 
     private static ConfigurableApplicationContext startWith(List<Class<?>> classes, String... properties) {
+        return new SpringApplicationBuilder(classes.toArray(new Class<?>[0]))
+                .web(WebApplicationType.NONE)
+                .run(arguments(properties));
+    }
+
+    static String[] arguments(String... properties) {
         EmbeddedPostgres server = EmbeddedPostgres.shared();
         List<String> arguments = new ArrayList<>(List.of(
                 "--spring.datasource.url=" + server.jdbcUrl(),
@@ -48,9 +54,7 @@ final class Contexts {
                 "--spring.main.banner-mode=off",
                 "--logging.level.root=WARN"));
         Arrays.stream(properties).map(each -> "--" + each).forEach(arguments::add);
-        return new SpringApplicationBuilder(classes.toArray(new Class<?>[0]))
-                .web(WebApplicationType.NONE)
-                .run(arguments.toArray(new String[0]));
+        return arguments.toArray(new String[0]);
     }
 
     static long count(ConfigurableApplicationContext context, String table) {

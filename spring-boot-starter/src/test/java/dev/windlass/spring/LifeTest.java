@@ -5,6 +5,7 @@ import static dev.windlass.spring.Contexts.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.windlass.Fleet;
 import dev.windlass.Windlass;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.lease.Leases;
@@ -22,9 +23,6 @@ import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.data.jpa.autoconfigure.DataJpaRepositoriesAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
-import org.springframework.boot.health.contributor.Health;
-import org.springframework.boot.health.contributor.HealthIndicator;
-import org.springframework.boot.health.contributor.Status;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -108,6 +106,32 @@ final class LifeTest {
         }
     }
 
+    /** As components of applications are called, too. */
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class SameNames {
+        @Bean({"outbox", "inbox", "timers", "jobs", "leases", "workQueue", "joins", "fleet", "outboxes", "inboxes"})
+        Object itsOwn() {
+            return new Object();
+        }
+    }
+
+    @Test
+    void beansOfTheApplicationMayHaveTheNamesOfFeatures() {
+        try (ConfigurableApplicationContext context = Contexts.start(SameNames.class)) {
+            context.getBean(Outbox.class).enqueue(OutboxEntry.of("a", "1"));
+            assertThat(count(context, "outbox")).isOne();
+        }
+        String[] stores = {
+            "windlass.stores.north.data-source=dataSource",
+            "windlass.stores.north.schema=" + Contexts.newSchema(),
+            "windlass.ensure-schema=true"
+        };
+        try (ConfigurableApplicationContext context = Contexts.startWith(SameNames.class, stores)) {
+            assertThat(context.getBean(Fleet.class).at("north").isRunning()).isTrue();
+        }
+    }
+
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
     static class Alone {}
@@ -124,27 +148,6 @@ final class LifeTest {
                                     context.getEnvironment().getProperty("windlass.schema") + ".outbox"))
                     .isNull();
         }
-    }
-
-    @Test
-    void actuatorShowsHowItIs() {
-        try (ConfigurableApplicationContext context = Contexts.start(Application.class)) {
-            eventually().until(() -> context.getBean(Windlass.class).isRunning());
-
-            Health all = health(context, "windlassHealthIndicator");
-            assertThat(all.getStatus()).isEqualTo(Status.UP);
-            assertThat(all.getDetails()).containsKeys("database", "schema", "loops", "backlog");
-            assertThat(health(context, "windlassLivenessHealthIndicator").getDetails())
-                    .containsKey("loops")
-                    .doesNotContainKey("database");
-            assertThat(health(context, "windlassReadinessHealthIndicator").getDetails())
-                    .containsKey("database");
-        }
-    }
-
-    private static Health health(ConfigurableApplicationContext context, String bean) {
-        return Objects.requireNonNull(
-                context.getBean(bean, HealthIndicator.class).health());
     }
 
     @Configuration(proxyBeanMethods = false)

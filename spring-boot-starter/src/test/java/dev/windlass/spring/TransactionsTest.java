@@ -14,6 +14,7 @@ import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.Id;
 import java.util.Queue;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -198,6 +199,22 @@ final class TransactionsTest {
                         () -> assertThat(shop().handled).containsExactlyInAnyOrder("it committed", "it rolled back"));
     }
 
+    /** As soon as it is known that nothing else is ready. */
+    @Test
+    void aMessageOfATransactionIsKeptByTheNodeThatWritesIt() {
+        eventually().until(() -> Boolean.TRUE.equals(transaction().execute(status -> isKept())));
+
+        eventually().until(() -> count(context, "outbox where status <> 2") == 0);
+        assertThat(shop().handled).hasSize((int) count(context, "outbox"));
+    }
+
+    private static boolean isKept() {
+        String schema = context.getEnvironment().getProperty("windlass.schema");
+        UUID id = outbox().enqueue(ENTRY).value();
+        return Boolean.TRUE.equals(
+                jdbc().queryForObject("select status = 1 from " + schema + ".outbox where id = ?", Boolean.class, id));
+    }
+
     @Test
     void withoutATransactionAMessageHasItsOwn() {
         outbox().enqueue(ENTRY);
@@ -219,6 +236,49 @@ final class TransactionsTest {
                 }))
                 .hasMessage("no");
         assertThat(ordersStored()).isOne();
+    }
+
+    /** In one of Windlass's. */
+    private static void undone(Runnable work) {
+        assertThatThrownBy(() -> context.getBean(Windlass.class).inTransaction(connection -> {
+                    work.run();
+                    throw new IllegalStateException("undone");
+                }))
+                .hasMessage("undone");
+    }
+
+    @Test
+    void aTransactionInsideOfOneOfWindlassHasItsOwnMessages() {
+        TransactionTemplate inner = transaction();
+        inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+
+        undone(() -> {
+            outbox().enqueue(OutboxEntry.of("order.placed", "before"));
+            inner.executeWithoutResult(status -> outbox().enqueue(OutboxEntry.of("order.placed", "inner")));
+            inner.executeWithoutResult(status -> {
+                outbox().enqueue(OutboxEntry.of("order.placed", "inner undone"));
+                status.setRollbackOnly();
+            });
+            outbox().enqueue(OutboxEntry.of("order.placed", "after"));
+        });
+
+        eventually().untilAsserted(() -> assertThat(shop().handled).containsExactly("inner"));
+        assertThat(count(context, "outbox")).isOne();
+    }
+
+    @Test
+    void whatIsWrittenWhileATransactionOfWindlassIsSuspendedIsNoPartOfIt() {
+        TransactionTemplate suspending = transaction();
+        suspending.setPropagationBehavior(TransactionDefinition.PROPAGATION_NOT_SUPPORTED);
+
+        undone(() -> {
+            orders().place(9);
+            suspending.executeWithoutResult(status -> outbox().enqueue(OutboxEntry.of("order.placed", "apart")));
+        });
+
+        eventually().untilAsserted(() -> assertThat(shop().handled).containsExactly("apart"));
+        assertThat(count(context, "outbox")).isOne();
+        assertThat(ordersStored()).isZero();
     }
 
     @Test

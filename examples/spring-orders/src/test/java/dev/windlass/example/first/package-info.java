@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.example.first;
+
+import org.jspecify.annotations.NullMarked;

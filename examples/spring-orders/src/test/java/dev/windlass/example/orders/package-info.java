@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.example.orders;
+
+import org.jspecify.annotations.NullMarked;

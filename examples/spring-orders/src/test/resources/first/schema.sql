@@ -1,0 +1,1 @@
+create table if not exists orders (item text not null);

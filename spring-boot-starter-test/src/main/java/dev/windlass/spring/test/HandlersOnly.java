@@ -1,0 +1,38 @@
+package dev.windlass.spring.test;
+
+import dev.windlass.spring.CronJob;
+import dev.windlass.spring.OnInbox;
+import dev.windlass.spring.OnOutbox;
+import dev.windlass.spring.OnWork;
+import java.io.IOException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.TypeExcludeFilter;
+import org.springframework.core.type.AnnotationMetadata;
+import org.springframework.core.type.classreading.MetadataReader;
+import org.springframework.core.type.classreading.MetadataReaderFactory;
+
+/** Leaves out every component that handles nothing. */
+final class HandlersOnly extends TypeExcludeFilter {
+    private static final List<String> OURS =
+            List.of(OnOutbox.class.getName(), OnInbox.class.getName(), OnWork.class.getName(), CronJob.class.getName());
+
+    HandlersOnly() {}
+
+    @Override
+    public boolean match(MetadataReader reader, MetadataReaderFactory factory) throws IOException {
+        AnnotationMetadata type = reader.getAnnotationMetadata();
+        return OURS.stream().noneMatch(our -> type.hasAnnotation(our) || type.hasAnnotatedMethods(our));
+    }
+
+    /** Contexts are kept for tests that are alike. */
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof HandlersOnly;
+    }
+
+    @Override
+    public int hashCode() {
+        return HandlersOnly.class.hashCode();
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.spring.test;
+
+import org.jspecify.annotations.NullMarked;
