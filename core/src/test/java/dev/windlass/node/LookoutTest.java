@@ -15,7 +15,9 @@ import dev.windlass.schedule.Job;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.ZoneId;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -112,6 +114,25 @@ final class LookoutTest {
             eventually().until(() -> handled.contains("one"));
             assertThat(logs.count(Level.WARN, "topic b are waiting")).isEqualTo(1);
         }
+    }
+
+    @Test
+    void aQueueThatIsAskedForOftenIsLookedAtOnce() {
+        Windlass node = database.start(resting(true));
+        for (int i = 0; i < 20; i++) { // as a program does that writes items
+            node.workQueue();
+            node.inbox();
+        }
+        Instant asked = database.now();
+
+        List<String> looks = new ArrayList<>();
+        eventually().until(() -> looks.addAll(database.rows(
+                "select query from pg_stat_activity where query like 'select 0 as place%' and query_start > ?"
+                        + " and query like '%' || ? || '%'",
+                asked, database.schema())));
+        assertThat(looks).allSatisfy(look -> assertThat(look)
+                .containsOnlyOnce("work_look")
+                .containsOnlyOnce("inbox_look"));
     }
 
     @Test

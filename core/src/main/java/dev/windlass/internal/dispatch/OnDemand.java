@@ -5,6 +5,7 @@ public final class OnDemand {
     private final Dispatcher<?> dispatcher;
     private boolean wanted;
     private boolean running;
+    private boolean started;
 
     /**
      * @param wanted whether somebody does already, as by a handler
@@ -25,9 +26,10 @@ public final class OnDemand {
         startIfWanted();
     }
 
-    /** Starting twice does nothing, nor does it after a stop. */
+    /** Only once: each start would ask and hear for this queue once more, and users ask for it with every item they write. */
     private void startIfWanted() {
-        if (running && wanted) {
+        if (running && wanted && !started) {
+            started = true;
             dispatcher.start();
         }
     }

@@ -48,7 +48,7 @@ final class LoginsTest {
 
         eventually()
                 .until(() -> logins.late().size() == 1 && logins.late().get(0).isClosed());
-        eventually().ignoreException(SQLException.class).until(() -> ask(impatient));
+        eventually().ignoreExceptionsInstanceOf(SQLException.class).until(() -> ask(impatient));
         assertThat(patient.isAway()).isFalse();
     }
 }

@@ -78,7 +78,7 @@ final class KeptConnectionTest {
 
         logins.answerNewOnes().countDown();
 
-        eventually().ignoreException(SQLException.class).until(() -> {
+        eventually().ignoreExceptionsInstanceOf(SQLException.class).until(() -> {
             kept.await(PATIENCE);
             return kept.isThere();
         });
