@@ -126,13 +126,14 @@ final class LookoutTest {
         Instant asked = database.now();
 
         List<String> looks = new ArrayList<>();
-        eventually().until(() -> looks.addAll(database.rows(
-                "select query from pg_stat_activity where query like 'select 0 as place%' and query_start > ?"
-                        + " and query like '%' || ? || '%'",
-                asked, database.schema())));
-        assertThat(looks).allSatisfy(look -> assertThat(look)
-                .containsOnlyOnce("work_look")
-                .containsOnlyOnce("inbox_look"));
+        eventually()
+                .until(() -> looks.addAll(database.rows(
+                        "select query from pg_stat_activity where query like 'select 0 as place%' and query_start > ?"
+                                + " and query like '%' || ? || '%'",
+                        asked, database.schema())));
+        assertThat(looks)
+                .allSatisfy(
+                        look -> assertThat(look).containsOnlyOnce("work_look").containsOnlyOnce("inbox_look"));
     }
 
     @Test
