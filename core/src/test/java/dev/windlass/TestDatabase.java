@@ -64,12 +64,16 @@ public final class TestDatabase implements EngineDatabase {
                     end if;
                 end $$""".formatted(RUNTIME_USER));
         execute(builder.migrator().grants(RUNTIME_USER));
+        pool = pool(unpooled(), 24);
+    }
+
+    private static HikariDataSource pool(DataSource source, int size) {
         HikariConfig config = new HikariConfig();
-        config.setDataSource(unpooled());
-        config.setMaximumPoolSize(24);
+        config.setDataSource(source);
+        config.setMaximumPoolSize(size);
         config.setMinimumIdle(0);
         config.setConnectionTimeout(5000);
-        pool = new HikariDataSource(config);
+        return new HikariDataSource(config);
     }
 
     @Override
@@ -180,7 +184,7 @@ public final class TestDatabase implements EngineDatabase {
 
     /** Runs SQL as the owner, several statements if need be; {@code %s} stands for the schema. */
     public void execute(String sql) throws SQLException {
-        try (Connection connection = owner().getConnection();
+        try (Connection connection = ownerSession();
                 Statement statement = connection.createStatement()) {
             statement.execute(inSchema(sql));
         }
@@ -281,8 +285,17 @@ public final class TestDatabase implements EngineDatabase {
         T on(Connection connection) throws SQLException;
     }
 
+    private Connection ownerSession() throws SQLException {
+        return (server == EmbeddedPostgres.shared() ? SharedOwner.POOL : owner()).getConnection();
+    }
+
+    /** Tests look at their tables all the time; a new session for each look costs the server more than the look. */
+    private static final class SharedOwner {
+        static final HikariDataSource POOL = pool(EmbeddedPostgres.shared().dataSource(), 8);
+    }
+
     private <T> T asOwner(Work<T> work) {
-        try (Connection connection = owner().getConnection()) {
+        try (Connection connection = ownerSession()) {
             return work.on(connection);
         } catch (SQLException e) {
             throw new IllegalStateException(e);
