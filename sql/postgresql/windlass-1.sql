@@ -29,7 +29,8 @@ create table "windlass".windlass_watch (
     quiet_until timestamptz not null
 ) with (fillfactor = 50);
 
--- What operators have decided about topics: that nobody claims one, or how many of it may be in progress, over all nodes.
+-- What operators have decided about topics: that nobody claims one, or how many of it may be in progress, over all nodes. A topic has
+-- a row only while something is decided about it.
 create table "windlass".windlass_topic (
     queue       varchar(63)  not null,
     topic       varchar(255) collate "C" not null,
@@ -42,7 +43,8 @@ create table "windlass".windlass_topic (
     rate_period interval,                              -- within any time of this length
     primary key (queue, topic),
     constraint windlass_topic_check check ((paused_at is null) = (paused_by is null) and (rate is null) = (rate_period is null)
-                                       and max_running > 0 and max_per_key > 0 and rate > 0 and rate_period > '0')
+                                       and max_running > 0 and max_per_key > 0 and rate > 0 and rate_period > '0'
+                                       and num_nonnulls(paused_at, max_running, max_per_key, rate) > 0)
 ) with (fillfactor = 50);
 
 -- What has begun within the period of a rate, one row for each claim.
@@ -1985,7 +1987,9 @@ begin
             with released as (
                 update "windlass"."outbox" m
                    set status = 0, owner_token = null, locked_until = null,
-                       next_attempt_at = clock_timestamp() + coalesce(p_delays[1], interval '0')
+                       next_attempt_at = greatest(
+                           clock_timestamp() + coalesce(p_delays[1], interval '0'),
+                           case when m.next_attempt_at > m.claimed_at then m.next_attempt_at end) -- put off by a trigger of the user's
                   from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
                  where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
                 returning m.id)
@@ -2669,9 +2673,13 @@ create or replace function "windlass"."outbox_resume_topic"(p_by text, p_topic t
 as $sql$
 begin
     perform "windlass".windlass_check_by(p_by);
-    update "windlass".windlass_topic t
-       set paused_at = null, paused_by = null, reason = null
-     where t.queue = 'outbox' and t.topic = p_topic and t.paused_at is not null;
+    delete from "windlass".windlass_topic t
+     where t.queue = 'outbox' and t.topic = p_topic and num_nonnulls(t.max_running, t.max_per_key, t.rate) = 0;
+    if not found then
+        update "windlass".windlass_topic t
+           set paused_at = null, paused_by = null, reason = null
+         where t.queue = 'outbox' and t.topic = p_topic and t.paused_at is not null;
+    end if;
     if not found then
         return false;
     end if;
@@ -2700,15 +2708,22 @@ begin
         perform "windlass".windlass_refuse('a limit without p_max_per_key, since messages of ' || 'outbox' || ' have no keys',
                                          p_max_per_key::text, 'Leave p_max_per_key out.');
     end if;
-    insert into "windlass".windlass_topic as t (queue, topic, max_running, max_per_key, rate, rate_period)
-    select 'outbox', p_topic, p_max_running, p_max_per_key, p_rate, p_rate_period
-     where num_nonnulls(p_max_running, p_max_per_key, p_rate) > 0
-        or exists (select from "windlass".windlass_topic t where t.queue = 'outbox' and t.topic = p_topic)
-    on conflict (queue, topic) do update
-       set max_running = excluded.max_running, max_per_key = excluded.max_per_key, rate = excluded.rate,
-           rate_period = excluded.rate_period
-     where (t.max_running, t.max_per_key, t.rate, t.rate_period)
-           is distinct from (excluded.max_running, excluded.max_per_key, excluded.rate, excluded.rate_period);
+    if num_nonnulls(p_max_running, p_max_per_key, p_rate) > 0 then
+        insert into "windlass".windlass_topic as t (queue, topic, max_running, max_per_key, rate, rate_period)
+        values ('outbox', p_topic, p_max_running, p_max_per_key, p_rate, p_rate_period)
+        on conflict (queue, topic) do update
+           set max_running = excluded.max_running, max_per_key = excluded.max_per_key, rate = excluded.rate,
+               rate_period = excluded.rate_period
+         where (t.max_running, t.max_per_key, t.rate, t.rate_period)
+               is distinct from (excluded.max_running, excluded.max_per_key, excluded.rate, excluded.rate_period);
+    else
+        delete from "windlass".windlass_topic t where t.queue = 'outbox' and t.topic = p_topic and t.paused_at is null;
+        if not found then
+            update "windlass".windlass_topic t
+               set max_running = null, max_per_key = null, rate = null, rate_period = null
+             where t.queue = 'outbox' and t.topic = p_topic and num_nonnulls(t.max_running, t.max_per_key, t.rate) > 0;
+        end if;
+    end if;
     if not found then
         return false;
     end if;
@@ -2740,7 +2755,7 @@ begin
     select t.topic, t.paused_at, t.paused_by, t.reason, t.max_running, t.max_per_key, t.rate,
            (extract(epoch from t.rate_period) * 1000000)::bigint
       from "windlass".windlass_topic t
-     where t.queue = 'outbox' and (t.paused_at is not null or num_nonnulls(t.max_running, t.max_per_key, t.rate) > 0)
+     where t.queue = 'outbox'
      order by t.topic;
 end
 $sql$;
@@ -3404,7 +3419,7 @@ $sql$;
 --
 -- A node that would handle it at once gives an owner's token and a lease: then the message is in progress from its commit on, as if the
 -- node had claimed it, which saves a version of its row and a commit. Not if it has to wait for something, or if an operator has
--- decided something about its topic: then it is written as any other. "outbox_kept" tells which it was.
+-- decided something about its topic: then it is written, and told, as any other. "outbox_kept" says which it was.
 create or replace function "windlass"."outbox_enqueue"(
     p_topic          text,
     p_payload        text,
@@ -3484,7 +3499,7 @@ begin
     if p_join_id is not null then
         perform "windlass"."outbox_enter_joins"(array[v_id], array[p_join_id], null);
     end if;
-    if p_notify and v_owner is null then
+    if (p_notify or p_owner is not null) and v_owner is null then
         perform pg_notify('windlass.windlass.outbox', 'ready ' || p_topic);
     end if;
     return v_id;
@@ -3492,7 +3507,7 @@ end
 $sql$;
 
 -- Those of these messages that this owner holds and may start, as its claim would have returned them: not if an operator has decided
--- something about their topic since they were written, or if a trigger of the user's has put them off.
+-- something about their topic since they were written, or if a trigger of the user's has made them wait for something.
 create or replace function "windlass"."outbox_kept"(p_ids uuid[], p_owner uuid) returns setof "windlass"."outbox"
     language plpgsql
     set plan_cache_mode = force_generic_plan
@@ -3508,6 +3523,8 @@ begin
        and m.owner_token = p_owner
        and m.status + 0 = 1
        and m.next_attempt_at <= m.claimed_at
+       and m.ordering_key is null
+       and (m.expires_at is null or m.expires_at > clock_timestamp())
        and not exists (select from "windlass".windlass_topic t where t.queue = 'outbox' and t.topic = m.topic);
 end
 $sql$;
@@ -5400,7 +5417,9 @@ begin
             with released as (
                 update "windlass"."outbox_timer" m
                    set status = 0, owner_token = null, locked_until = null,
-                       next_attempt_at = clock_timestamp() + coalesce(p_delays[1], interval '0')
+                       next_attempt_at = greatest(
+                           clock_timestamp() + coalesce(p_delays[1], interval '0'),
+                           case when m.next_attempt_at > m.claimed_at then m.next_attempt_at end) -- put off by a trigger of the user's
                   from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
                  where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
                 returning m.id)
@@ -6062,9 +6081,13 @@ create or replace function "windlass"."outbox_timer_resume_topic"(p_by text, p_t
 as $sql$
 begin
     perform "windlass".windlass_check_by(p_by);
-    update "windlass".windlass_topic t
-       set paused_at = null, paused_by = null, reason = null
-     where t.queue = 'outbox_timer' and t.topic = p_topic and t.paused_at is not null;
+    delete from "windlass".windlass_topic t
+     where t.queue = 'outbox_timer' and t.topic = p_topic and num_nonnulls(t.max_running, t.max_per_key, t.rate) = 0;
+    if not found then
+        update "windlass".windlass_topic t
+           set paused_at = null, paused_by = null, reason = null
+         where t.queue = 'outbox_timer' and t.topic = p_topic and t.paused_at is not null;
+    end if;
     if not found then
         return false;
     end if;
@@ -6093,15 +6116,22 @@ begin
         perform "windlass".windlass_refuse('a limit without p_max_per_key, since messages of ' || 'outbox_timer' || ' have no keys',
                                          p_max_per_key::text, 'Leave p_max_per_key out.');
     end if;
-    insert into "windlass".windlass_topic as t (queue, topic, max_running, max_per_key, rate, rate_period)
-    select 'outbox_timer', p_topic, p_max_running, p_max_per_key, p_rate, p_rate_period
-     where num_nonnulls(p_max_running, p_max_per_key, p_rate) > 0
-        or exists (select from "windlass".windlass_topic t where t.queue = 'outbox_timer' and t.topic = p_topic)
-    on conflict (queue, topic) do update
-       set max_running = excluded.max_running, max_per_key = excluded.max_per_key, rate = excluded.rate,
-           rate_period = excluded.rate_period
-     where (t.max_running, t.max_per_key, t.rate, t.rate_period)
-           is distinct from (excluded.max_running, excluded.max_per_key, excluded.rate, excluded.rate_period);
+    if num_nonnulls(p_max_running, p_max_per_key, p_rate) > 0 then
+        insert into "windlass".windlass_topic as t (queue, topic, max_running, max_per_key, rate, rate_period)
+        values ('outbox_timer', p_topic, p_max_running, p_max_per_key, p_rate, p_rate_period)
+        on conflict (queue, topic) do update
+           set max_running = excluded.max_running, max_per_key = excluded.max_per_key, rate = excluded.rate,
+               rate_period = excluded.rate_period
+         where (t.max_running, t.max_per_key, t.rate, t.rate_period)
+               is distinct from (excluded.max_running, excluded.max_per_key, excluded.rate, excluded.rate_period);
+    else
+        delete from "windlass".windlass_topic t where t.queue = 'outbox_timer' and t.topic = p_topic and t.paused_at is null;
+        if not found then
+            update "windlass".windlass_topic t
+               set max_running = null, max_per_key = null, rate = null, rate_period = null
+             where t.queue = 'outbox_timer' and t.topic = p_topic and num_nonnulls(t.max_running, t.max_per_key, t.rate) > 0;
+        end if;
+    end if;
     if not found then
         return false;
     end if;
@@ -6133,7 +6163,7 @@ begin
     select t.topic, t.paused_at, t.paused_by, t.reason, t.max_running, t.max_per_key, t.rate,
            (extract(epoch from t.rate_period) * 1000000)::bigint
       from "windlass".windlass_topic t
-     where t.queue = 'outbox_timer' and (t.paused_at is not null or num_nonnulls(t.max_running, t.max_per_key, t.rate) > 0)
+     where t.queue = 'outbox_timer'
      order by t.topic;
 end
 $sql$;
@@ -7592,7 +7622,9 @@ begin
             with released as (
                 update "windlass"."outbox_job_run" m
                    set status = 0, owner_token = null, locked_until = null,
-                       next_attempt_at = clock_timestamp() + coalesce(p_delays[1], interval '0')
+                       next_attempt_at = greatest(
+                           clock_timestamp() + coalesce(p_delays[1], interval '0'),
+                           case when m.next_attempt_at > m.claimed_at then m.next_attempt_at end) -- put off by a trigger of the user's
                   from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
                  where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
                 returning m.id)
@@ -8270,9 +8302,13 @@ create or replace function "windlass"."outbox_job_run_resume_topic"(p_by text, p
 as $sql$
 begin
     perform "windlass".windlass_check_by(p_by);
-    update "windlass".windlass_topic t
-       set paused_at = null, paused_by = null, reason = null
-     where t.queue = 'outbox_job_run' and t.topic = p_topic and t.paused_at is not null;
+    delete from "windlass".windlass_topic t
+     where t.queue = 'outbox_job_run' and t.topic = p_topic and num_nonnulls(t.max_running, t.max_per_key, t.rate) = 0;
+    if not found then
+        update "windlass".windlass_topic t
+           set paused_at = null, paused_by = null, reason = null
+         where t.queue = 'outbox_job_run' and t.topic = p_topic and t.paused_at is not null;
+    end if;
     if not found then
         return false;
     end if;
@@ -8301,15 +8337,22 @@ begin
         perform "windlass".windlass_refuse('a limit without p_max_per_key, since messages of ' || 'outbox_job_run' || ' have no keys',
                                          p_max_per_key::text, 'Leave p_max_per_key out.');
     end if;
-    insert into "windlass".windlass_topic as t (queue, topic, max_running, max_per_key, rate, rate_period)
-    select 'outbox_job_run', p_topic, p_max_running, p_max_per_key, p_rate, p_rate_period
-     where num_nonnulls(p_max_running, p_max_per_key, p_rate) > 0
-        or exists (select from "windlass".windlass_topic t where t.queue = 'outbox_job_run' and t.topic = p_topic)
-    on conflict (queue, topic) do update
-       set max_running = excluded.max_running, max_per_key = excluded.max_per_key, rate = excluded.rate,
-           rate_period = excluded.rate_period
-     where (t.max_running, t.max_per_key, t.rate, t.rate_period)
-           is distinct from (excluded.max_running, excluded.max_per_key, excluded.rate, excluded.rate_period);
+    if num_nonnulls(p_max_running, p_max_per_key, p_rate) > 0 then
+        insert into "windlass".windlass_topic as t (queue, topic, max_running, max_per_key, rate, rate_period)
+        values ('outbox_job_run', p_topic, p_max_running, p_max_per_key, p_rate, p_rate_period)
+        on conflict (queue, topic) do update
+           set max_running = excluded.max_running, max_per_key = excluded.max_per_key, rate = excluded.rate,
+               rate_period = excluded.rate_period
+         where (t.max_running, t.max_per_key, t.rate, t.rate_period)
+               is distinct from (excluded.max_running, excluded.max_per_key, excluded.rate, excluded.rate_period);
+    else
+        delete from "windlass".windlass_topic t where t.queue = 'outbox_job_run' and t.topic = p_topic and t.paused_at is null;
+        if not found then
+            update "windlass".windlass_topic t
+               set max_running = null, max_per_key = null, rate = null, rate_period = null
+             where t.queue = 'outbox_job_run' and t.topic = p_topic and num_nonnulls(t.max_running, t.max_per_key, t.rate) > 0;
+        end if;
+    end if;
     if not found then
         return false;
     end if;
@@ -8341,7 +8384,7 @@ begin
     select t.topic, t.paused_at, t.paused_by, t.reason, t.max_running, t.max_per_key, t.rate,
            (extract(epoch from t.rate_period) * 1000000)::bigint
       from "windlass".windlass_topic t
-     where t.queue = 'outbox_job_run' and (t.paused_at is not null or num_nonnulls(t.max_running, t.max_per_key, t.rate) > 0)
+     where t.queue = 'outbox_job_run'
      order by t.topic;
 end
 $sql$;
@@ -11211,7 +11254,9 @@ begin
             with released as (
                 update "windlass"."inbox" m
                    set status = 0, owner_token = null, locked_until = null,
-                       next_attempt_at = clock_timestamp() + coalesce(p_delays[1], interval '0')
+                       next_attempt_at = greatest(
+                           clock_timestamp() + coalesce(p_delays[1], interval '0'),
+                           case when m.next_attempt_at > m.claimed_at then m.next_attempt_at end) -- put off by a trigger of the user's
                   from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
                  where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
                 returning m.id)
@@ -11891,9 +11936,13 @@ create or replace function "windlass"."inbox_resume_topic"(p_by text, p_topic te
 as $sql$
 begin
     perform "windlass".windlass_check_by(p_by);
-    update "windlass".windlass_topic t
-       set paused_at = null, paused_by = null, reason = null
-     where t.queue = 'inbox' and t.topic = p_topic and t.paused_at is not null;
+    delete from "windlass".windlass_topic t
+     where t.queue = 'inbox' and t.topic = p_topic and num_nonnulls(t.max_running, t.max_per_key, t.rate) = 0;
+    if not found then
+        update "windlass".windlass_topic t
+           set paused_at = null, paused_by = null, reason = null
+         where t.queue = 'inbox' and t.topic = p_topic and t.paused_at is not null;
+    end if;
     if not found then
         return false;
     end if;
@@ -11922,15 +11971,22 @@ begin
         perform "windlass".windlass_refuse('a limit without p_max_per_key, since messages of ' || 'inbox' || ' have no keys',
                                          p_max_per_key::text, 'Leave p_max_per_key out.');
     end if;
-    insert into "windlass".windlass_topic as t (queue, topic, max_running, max_per_key, rate, rate_period)
-    select 'inbox', p_topic, p_max_running, p_max_per_key, p_rate, p_rate_period
-     where num_nonnulls(p_max_running, p_max_per_key, p_rate) > 0
-        or exists (select from "windlass".windlass_topic t where t.queue = 'inbox' and t.topic = p_topic)
-    on conflict (queue, topic) do update
-       set max_running = excluded.max_running, max_per_key = excluded.max_per_key, rate = excluded.rate,
-           rate_period = excluded.rate_period
-     where (t.max_running, t.max_per_key, t.rate, t.rate_period)
-           is distinct from (excluded.max_running, excluded.max_per_key, excluded.rate, excluded.rate_period);
+    if num_nonnulls(p_max_running, p_max_per_key, p_rate) > 0 then
+        insert into "windlass".windlass_topic as t (queue, topic, max_running, max_per_key, rate, rate_period)
+        values ('inbox', p_topic, p_max_running, p_max_per_key, p_rate, p_rate_period)
+        on conflict (queue, topic) do update
+           set max_running = excluded.max_running, max_per_key = excluded.max_per_key, rate = excluded.rate,
+               rate_period = excluded.rate_period
+         where (t.max_running, t.max_per_key, t.rate, t.rate_period)
+               is distinct from (excluded.max_running, excluded.max_per_key, excluded.rate, excluded.rate_period);
+    else
+        delete from "windlass".windlass_topic t where t.queue = 'inbox' and t.topic = p_topic and t.paused_at is null;
+        if not found then
+            update "windlass".windlass_topic t
+               set max_running = null, max_per_key = null, rate = null, rate_period = null
+             where t.queue = 'inbox' and t.topic = p_topic and num_nonnulls(t.max_running, t.max_per_key, t.rate) > 0;
+        end if;
+    end if;
     if not found then
         return false;
     end if;
@@ -11962,7 +12018,7 @@ begin
     select t.topic, t.paused_at, t.paused_by, t.reason, t.max_running, t.max_per_key, t.rate,
            (extract(epoch from t.rate_period) * 1000000)::bigint
       from "windlass".windlass_topic t
-     where t.queue = 'inbox' and (t.paused_at is not null or num_nonnulls(t.max_running, t.max_per_key, t.rate) > 0)
+     where t.queue = 'inbox'
      order by t.topic;
 end
 $sql$;
@@ -14782,7 +14838,9 @@ begin
             with released as (
                 update "windlass"."work" m
                    set status = 0, owner_token = null, locked_until = null,
-                       next_attempt_at = clock_timestamp() + coalesce(p_delays[1], interval '0')
+                       next_attempt_at = greatest(
+                           clock_timestamp() + coalesce(p_delays[1], interval '0'),
+                           case when m.next_attempt_at > m.claimed_at then m.next_attempt_at end) -- put off by a trigger of the user's
                   from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
                  where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
                 returning m.id)
@@ -15482,9 +15540,13 @@ create or replace function "windlass"."work_resume_topic"(p_by text, p_topic tex
 as $sql$
 begin
     perform "windlass".windlass_check_by(p_by);
-    update "windlass".windlass_topic t
-       set paused_at = null, paused_by = null, reason = null
-     where t.queue = 'work' and t.topic = p_topic and t.paused_at is not null;
+    delete from "windlass".windlass_topic t
+     where t.queue = 'work' and t.topic = p_topic and num_nonnulls(t.max_running, t.max_per_key, t.rate) = 0;
+    if not found then
+        update "windlass".windlass_topic t
+           set paused_at = null, paused_by = null, reason = null
+         where t.queue = 'work' and t.topic = p_topic and t.paused_at is not null;
+    end if;
     if not found then
         return false;
     end if;
@@ -15513,15 +15575,22 @@ begin
         perform "windlass".windlass_refuse('a limit without p_max_per_key, since messages of ' || 'work' || ' have no keys',
                                          p_max_per_key::text, 'Leave p_max_per_key out.');
     end if;
-    insert into "windlass".windlass_topic as t (queue, topic, max_running, max_per_key, rate, rate_period)
-    select 'work', p_topic, p_max_running, p_max_per_key, p_rate, p_rate_period
-     where num_nonnulls(p_max_running, p_max_per_key, p_rate) > 0
-        or exists (select from "windlass".windlass_topic t where t.queue = 'work' and t.topic = p_topic)
-    on conflict (queue, topic) do update
-       set max_running = excluded.max_running, max_per_key = excluded.max_per_key, rate = excluded.rate,
-           rate_period = excluded.rate_period
-     where (t.max_running, t.max_per_key, t.rate, t.rate_period)
-           is distinct from (excluded.max_running, excluded.max_per_key, excluded.rate, excluded.rate_period);
+    if num_nonnulls(p_max_running, p_max_per_key, p_rate) > 0 then
+        insert into "windlass".windlass_topic as t (queue, topic, max_running, max_per_key, rate, rate_period)
+        values ('work', p_topic, p_max_running, p_max_per_key, p_rate, p_rate_period)
+        on conflict (queue, topic) do update
+           set max_running = excluded.max_running, max_per_key = excluded.max_per_key, rate = excluded.rate,
+               rate_period = excluded.rate_period
+         where (t.max_running, t.max_per_key, t.rate, t.rate_period)
+               is distinct from (excluded.max_running, excluded.max_per_key, excluded.rate, excluded.rate_period);
+    else
+        delete from "windlass".windlass_topic t where t.queue = 'work' and t.topic = p_topic and t.paused_at is null;
+        if not found then
+            update "windlass".windlass_topic t
+               set max_running = null, max_per_key = null, rate = null, rate_period = null
+             where t.queue = 'work' and t.topic = p_topic and num_nonnulls(t.max_running, t.max_per_key, t.rate) > 0;
+        end if;
+    end if;
     if not found then
         return false;
     end if;
@@ -15553,7 +15622,7 @@ begin
     select t.topic, t.paused_at, t.paused_by, t.reason, t.max_running, t.max_per_key, t.rate,
            (extract(epoch from t.rate_period) * 1000000)::bigint
       from "windlass".windlass_topic t
-     where t.queue = 'work' and (t.paused_at is not null or num_nonnulls(t.max_running, t.max_per_key, t.rate) > 0)
+     where t.queue = 'work'
      order by t.topic;
 end
 $sql$;

@@ -57,6 +57,19 @@ final class EventsTest {
     }
 
     @Test
+    void whatIsNotWrittenSinceItsKeyIsTakenIsNotToldAsEnqueued() {
+        Windlass windlass = database.start(node().options(database.options().withBackgroundWorkers(false)));
+        OutboxEntry entry = OutboxEntry.of("a", "x").withDeduplication("k", Duration.ofHours(1));
+        windlass.outbox().enqueue(entry);
+        windlass.outbox().enqueue(entry);
+        windlass.outbox().enqueueAll(List.of(entry, OutboxEntry.of("b", "x")));
+        eventually().until(() -> heard(WindlassEvent.Enqueued.class).size() == 2);
+        assertThat(heard(WindlassEvent.Enqueued.class))
+                .extracting(WindlassEvent.Enqueued::topic)
+                .containsExactly("a", "b");
+    }
+
+    @Test
     void aMessageIsToldFromItsEnqueueToItsEnd() {
         Windlass windlass = database.start(node().outboxHandler("a", message -> {}));
         UUID id = windlass.outbox().enqueue(OutboxEntry.of("a", "x")).value();

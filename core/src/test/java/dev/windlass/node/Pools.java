@@ -8,15 +8,15 @@ import java.util.function.Consumer;
 import javax.sql.DataSource;
 
 /** Small pools whose patience is short. */
-final class Pools {
+public final class Pools {
 
     private Pools() {}
 
-    static HikariDataSource of(DataSource source, int size) {
+    public static HikariDataSource of(DataSource source, int size) {
         return of(source, size, config -> {});
     }
 
-    static HikariDataSource of(DataSource source, int size, Consumer<HikariConfig> change) {
+    public static HikariDataSource of(DataSource source, int size, Consumer<HikariConfig> change) {
         HikariConfig config = new HikariConfig();
         config.setDataSource(source);
         config.setMaximumPoolSize(size);

@@ -3,9 +3,9 @@ package dev.windlass.internal.dispatch;
 import dev.windlass.internal.queue.Claimed;
 import dev.windlass.internal.queue.WorkStore;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -24,7 +24,7 @@ final class Capacity<M> {
     private final ReentrantLock lock;
     private final BatchSize batch;
     private final Room<M> room;
-    private final ArrayDeque<Kept> kept = new ArrayDeque<>();
+    private final Set<Kept> kept = new LinkedHashSet<>();
     private long keptBytes;
     private int nextLane;
 
@@ -251,6 +251,7 @@ final class Capacity<M> {
         private final TopicLane<?> lane;
         private final int size;
         private final long until;
+        private boolean written;
         private boolean over;
 
         private Kept(TopicLane<?> lane, int size, long until) {
@@ -272,10 +273,7 @@ final class Capacity<M> {
     Kept keep(String topic, int size, long now, long until) {
         lock.lock();
         try {
-            for (Kept oldest; (oldest = kept.peek()) != null && (oldest.over || now - oldest.until >= 0); ) {
-                kept.remove();
-                end(oldest);
-            }
+            forget(now);
             TopicLane<M> lane = lanes.find(topic);
             if (lane == null
                     || lanes.areClosed()
@@ -295,6 +293,40 @@ final class Capacity<M> {
         }
     }
 
+    /** Nobody has freed them in time. */
+    private void forget(long now) {
+        while (!kept.isEmpty()) {
+            Kept oldest = kept.iterator().next();
+            if (now - oldest.until < 0) {
+                return;
+            }
+            end(oldest);
+        }
+    }
+
+    /** It has been committed, and is about to come: claims leave it its place, as they do to what another claim asks for. */
+    void written(Kept place) {
+        lock.lock();
+        try {
+            if (!place.over && !place.written) {
+                place.written = true;
+                place.lane.asked++;
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether it can start soon: while its transaction was open, others may have taken its place. */
+    boolean fits(Kept place) {
+        lock.lock();
+        try {
+            return !room.isOverfull(lanes.lane(place.lane.topic), System.nanoTime());
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** It is not kept any more. */
     void free(Kept place) {
         lock.lock();
@@ -308,7 +340,9 @@ final class Capacity<M> {
     private void end(Kept place) {
         if (!place.over) {
             place.over = true;
+            kept.remove(place);
             place.lane.kept--;
+            place.lane.asked -= place.written ? 1 : 0;
             keptBytes -= place.size;
         }
     }

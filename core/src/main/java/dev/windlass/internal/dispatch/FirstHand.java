@@ -7,18 +7,23 @@ import dev.windlass.internal.loop.Node;
 import dev.windlass.internal.queue.Claimed;
 import dev.windlass.internal.queue.KeepingStore;
 import dev.windlass.internal.queue.WorkStore;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,18 +32,19 @@ import org.slf4j.LoggerFactory;
  * Messages that this node writes and keeps: where it has a place for one, it writes it as claimed by itself. From its commit on the message
  * is in progress here, without a claim, which would be a commit of its own.
  *
- * <p>What has been committed is read before it starts: the transaction may have taken back a part of itself (to a savepoint), an operator may
- * have decided something about its topic, or its lease may have run out while the transaction was open. What this owner holds then, it
- * may handle; that is the same proof as that of a claim. The rest is given back.
+ * <p>What has been committed is read before it starts: the transaction may have taken back a part of itself (to a savepoint), or an operator
+ * may have decided something about its topic. What this owner holds then, it may handle; that is the same proof as that of a claim. The
+ * rest is given back.
  *
- * <p>Nobody else can take what is kept, so little is: a place for each, from before it is written until it is in hand or given back. If
- * reading takes longer than a moment, or fails, nothing more is kept for a while, and others take what is written. Thread-safe.
+ * <p>Nobody else can take what is kept, so little is: a place for each, from before it is written until it is in hand or given back. What
+ * cannot be read within a moment, as where handlers use up the pool, is given back on the connection that the node keeps, and nothing more
+ * is kept for a while: others take what is written. Thread-safe.
  */
 public final class FirstHand<M> {
     private static final Logger log = LoggerFactory.getLogger(FirstHand.class);
     private static final long AGAIN_NANOS = Duration.ofSeconds(1).toNanos();
     private static final int MOST_DOUBLINGS = 4;
-    private static final long MOMENT_NANOS = Duration.ofMillis(100).toNanos();
+    private static final Duration MOMENT = Duration.ofMillis(100);
     private static final long REST_NANOS = Duration.ofSeconds(10).toNanos();
     private static final long QUIET_NANOS = Duration.ofMinutes(10).toNanos();
     private static final Duration LONGEST_LATE_CALL = Duration.ofSeconds(1);
@@ -46,6 +52,7 @@ public final class FirstHand<M> {
     /** So many leases later nobody tells how a transaction has ended. */
     private static final int FORGOTTEN_LEASES = 10;
 
+    private final Duration answer;
     private final Database database;
     private final Database late;
     private final KeepingStore<M> store;
@@ -54,6 +61,7 @@ public final class FirstHand<M> {
     private final Intake<M> intake;
     private final Runnable claim;
     private final Duration lease;
+    private final Node node;
     private final Loop reading;
     private final Loop givingBack;
 
@@ -66,7 +74,7 @@ public final class FirstHand<M> {
     private volatile long forgotAt = System.nanoTime();
     private volatile long restsUntil = System.nanoTime();
     private volatile long complainedAt = System.nanoTime() - QUIET_NANOS;
-    private volatile @Nullable Place beingRead;
+    private volatile List<Place> beingRead = List.of();
     private volatile boolean closed;
 
     /**
@@ -83,7 +91,8 @@ public final class FirstHand<M> {
             Runnable claim,
             Duration lease,
             Node node) {
-        this.database = database.answeringWithin(lease.dividedBy(6));
+        this.answer = lease.dividedBy(6);
+        this.database = database.answeringWithin(answer);
         this.late = late.answeringWithin(LONGEST_LATE_CALL);
         this.store = store;
         this.capacity = capacity;
@@ -91,6 +100,7 @@ public final class FirstHand<M> {
         this.intake = intake;
         this.claim = claim;
         this.lease = lease;
+        this.node = node;
         this.reading = new Loop("[" + database.name() + "] reading what was written here", node.workers(), this::read);
         this.givingBack =
                 new Loop("[" + database.name() + "] giving back what was written here", node.workers(), this::giveBack);
@@ -99,15 +109,19 @@ public final class FirstHand<M> {
     /** What a message that is written needs to be in progress here from its commit on. */
     public final class Place {
         private final UUID message;
+        private final String topic;
         private final Capacity.Kept kept;
-        private final long leaseUntil;
         private final AtomicBoolean over = new AtomicBoolean();
+        private final AtomicBoolean decided = new AtomicBoolean();
+        private volatile long leaseUntil;
         private volatile long committedAt;
         private volatile long askAt;
+        private volatile boolean unknown;
         private int asks;
 
-        private Place(UUID message, Capacity.Kept kept, long now) {
+        private Place(UUID message, String topic, Capacity.Kept kept, long now) {
             this.message = message;
+            this.topic = topic;
             this.kept = kept;
             this.leaseUntil = now + lease.toNanos();
             this.askAt = now;
@@ -127,17 +141,21 @@ public final class FirstHand<M> {
             if (!over.compareAndSet(false, true)) {
                 return;
             }
+            committedAt = System.nanoTime();
             if (end == TransactionEnd.ROLLED_BACK) {
                 capacity.free(kept);
-            } else if (closed) {
+                return;
+            }
+            unknown = end == TransactionEnd.UNKNOWN;
+            if (closed) {
                 capacity.free(kept);
                 releaseLate(this);
-            } else if (end == TransactionEnd.COMMITTED) {
-                committedAt = System.nanoTime();
+            } else if (unknown) {
+                doubt(List.of(this));
+            } else {
+                capacity.written(kept);
                 committed.add(this);
                 reading.wake();
-            } else {
-                doubt(List.of(this));
             }
         }
 
@@ -145,6 +163,20 @@ public final class FirstHand<M> {
         public void refused() {
             rest();
             ended(TransactionEnd.ROLLED_BACK);
+        }
+
+        /** Whether to start it or to give it back is decided once, by who says so first. */
+        private boolean decide() {
+            return decided.compareAndSet(false, true);
+        }
+
+        private boolean isLate() {
+            return System.nanoTime() - committedAt > MOMENT.toNanos();
+        }
+
+        /** Its transaction was open for long: what is left of its lease is not enough to begin with. */
+        private boolean isOld() {
+            return leaseUntil - System.nanoTime() < lease.toNanos() / 3 * 2;
         }
 
         /** Not again at once, and less and less often: the server may commit it later. */
@@ -178,7 +210,7 @@ public final class FirstHand<M> {
      */
     public @Nullable Place keep(String topic, UUID message, int size) {
         long now = System.nanoTime();
-        if (closed || now - restsUntil < 0 || isReadingLate(now)) {
+        if (closed || now - restsUntil < 0) {
             return null;
         }
         Capacity.Kept kept = capacity.keep(topic, size, now, now + lease.toNanos());
@@ -186,18 +218,9 @@ public final class FirstHand<M> {
             return null;
         }
         forget(now);
-        Place place = new Place(message, kept, now);
+        Place place = new Place(message, topic, kept, now);
         written.put(message, place);
         return place;
-    }
-
-    /** What waits to be read here is withheld from others. */
-    private boolean isReadingLate(long now) {
-        return isLate(beingRead, now) || isLate(committed.peek(), now);
-    }
-
-    private boolean isLate(@Nullable Place place, long now) {
-        return place != null && now - place.committedAt > MOMENT_NANOS;
     }
 
     private void rest() {
@@ -209,59 +232,97 @@ public final class FirstHand<M> {
         return written.containsKey(message) ? owner : null;
     }
 
+    /** These are given back. */
     private void doubt(Collection<Place> places) {
         doubtful.addAll(places);
-        places.forEach(place -> capacity.free(place.kept));
+        for (Place place : places) {
+            capacity.free(place.kept);
+            capacity.isNotDrained(place.topic);
+        }
         givingBack.wake();
     }
 
     private Duration read() {
         List<Place> places = new ArrayList<>();
-        List<Place> old = new ArrayList<>();
         for (Place next; (next = committed.poll()) != null; ) {
-            boolean fresh = next.leaseLeft() > lease.toNanos() / 3 * 2; // or its transaction was open for long
-            (fresh ? places : old).add(next);
-        }
-        if (!old.isEmpty()) {
-            doubt(old);
+            if (capacity.fits(next.kept)) {
+                places.add(next);
+            } else if (next.decide()) {
+                doubt(List.of(next));
+            }
         }
         if (!places.isEmpty()) {
-            beingRead = places.get(0);
-            try {
-                take(places);
-            } finally {
-                beingRead = null;
-            }
+            beingRead = places;
+            givingBack.wakeWithin(MOMENT);
+            take(places);
+            beingRead = List.of();
         }
         return Loop.PARKED;
     }
 
     /** Whatever happens between the commit and the hand, no message is forgotten. */
     private void take(List<Place> places) {
-        List<Claimed<M>> held;
         try {
             heartBeat.open();
-            List<UUID> ids = places.stream().map(place -> place.message).toList();
-            held = database.once(connection -> store.kept(connection, owner, ids));
-            if (!held.isEmpty()) {
-                intake.accept(held, firstEnd(places));
-            }
+            accept(database.once(connection -> kept(connection, places)), places);
         } catch (Throwable e) {
             rest();
+            places.forEach(Place::decide);
             doubt(places);
             complain(e);
             return;
         }
-        places.forEach(place -> capacity.free(place.kept));
-        Set<UUID> here = held.stream().map(Claimed::id).collect(Collectors.toSet());
-        List<Place> missing =
-                places.stream().filter(place -> !here.contains(place.message)).toList();
+        List<Place> missing = places.stream().filter(Place::decide).toList();
         if (!missing.isEmpty()) {
             doubt(missing);
+            claim.run(); // it may have been written for any node to claim
         }
     }
 
-    private static <M> long firstEnd(List<FirstHand<M>.Place> places) {
+    private void accept(List<Claimed<M>> held, List<Place> places) {
+        Map<UUID, Place> read = places.stream().collect(Collectors.toMap(place -> place.message, Function.identity()));
+        List<Claimed<M>> toStart = new ArrayList<>(held.size());
+        Map<UUID, Place> here = new HashMap<>();
+        for (Claimed<M> each : held) {
+            Place place = Objects.requireNonNull(read.get(each.id()));
+            if (place.decide()) {
+                toStart.add(each.withWaited(System.nanoTime() - place.committedAt));
+                here.put(each.id(), place);
+            }
+        }
+        if (!toStart.isEmpty()) {
+            intake.accept(toStart, firstEnd(here.values()));
+            here.values().forEach(place -> capacity.free(place.kept));
+        }
+    }
+
+    /** What may start. What is old is renewed first. */
+    private List<Claimed<M>> kept(Connection connection, List<Place> places) throws SQLException {
+        List<Place> old = places.stream().filter(Place::isOld).toList();
+        if (!old.isEmpty()) {
+            renew(connection, old);
+        }
+        List<UUID> ids = places.stream()
+                .filter(place -> !place.isOld())
+                .map(place -> place.message)
+                .toList();
+        return store.kept(connection, owner, ids);
+    }
+
+    private void renew(Connection connection, List<Place> old) throws SQLException {
+        long before = System.nanoTime();
+        WorkStore.Answer answer = store.heartbeat(connection, held(old), lease);
+        old.stream()
+                .filter(place -> !answer.lost().contains(place.message)
+                        && !answer.locked().contains(place.message))
+                .forEach(place -> place.leaseUntil = before + lease.toNanos());
+    }
+
+    private static <M> List<WorkStore.Held> held(Collection<FirstHand<M>.Place> places) {
+        return places.stream().map(FirstHand<M>.Place::held).toList();
+    }
+
+    private static <M> long firstEnd(Collection<FirstHand<M>.Place> places) {
         return places.stream()
                 .mapToLong(place -> place.leaseUntil)
                 .reduce((a, b) -> a - b < 0 ? a : b)
@@ -282,33 +343,51 @@ public final class FirstHand<M> {
     }
 
     private Duration giveBack() {
+        List<Place> late = Stream.concat(beingRead.stream(), committed.stream())
+                .filter(place -> place.isLate() && place.decide())
+                .toList();
+        if (!late.isEmpty()) {
+            rest();
+            doubt(late);
+        }
         List<Place> due = doubtful.stream().filter(Place::isToBeAsked).toList();
         if (!due.isEmpty()) {
-            release(database, due);
+            release(work -> node.call(answer, work), due);
         }
         doubtful.removeIf(place -> place.leaseLeft() <= 0);
-        return doubtful.isEmpty() ? Loop.PARKED : Duration.ofNanos(AGAIN_NANOS);
+        if (!doubtful.isEmpty()) {
+            return Duration.ofNanos(AGAIN_NANOS);
+        }
+        return beingRead.isEmpty() ? Loop.PARKED : MOMENT;
     }
 
-    private void release(Database by, List<Place> places) {
+    /** How the database is called. */
+    private interface Calling {
+        WorkStore.Answer call(Database.Work<WorkStore.Answer> work) throws SQLException;
+    }
+
+    /** One that is refused keeps no other. What is not there any more is only asked for again if its commit may still come. */
+    private void release(Calling calling, List<Place> places) {
         try {
-            WorkStore.Answer answer = by.once(connection ->
-                    store.release(connection, places.stream().map(Place::held).toList()));
+            WorkStore.Answer answered = calling.call(connection -> store.release(connection, held(places)));
             places.stream()
-                    .filter(place -> !answer.lost().contains(place.message)
-                            && !answer.locked().contains(place.message))
+                    .filter(place -> !answered.locked().contains(place.message)
+                            && !(place.unknown && answered.lost().contains(place.message)))
                     .forEach(doubtful::remove);
-            if (answer.changed() > 0) {
+            if (answered.changed() > 0) {
                 claim.run();
             }
         } catch (SQLException | RuntimeException e) {
             log.debug("[{}] could not give back what was written here yet", database.name(), e);
+            if (places.size() > 1 && e instanceof SQLException refused && database.isRefusal(refused)) {
+                places.forEach(place -> release(calling, List.of(place)));
+            }
         }
     }
 
     /** By the thread that has committed it: nothing else of this node goes on. */
     private void releaseLate(Place place) {
-        release(late, List.of(place));
+        release(late::once, List.of(place));
     }
 
     /** Keeps nothing any more. */
@@ -318,9 +397,10 @@ public final class FirstHand<M> {
 
     /** The last try, when nothing starts here any more. */
     void giveBackAll() {
-        doubtful.addAll(committed);
-        doubtful.forEach(place -> place.askAt = System.nanoTime());
-        var unused = giveBack();
+        committed.stream().filter(Place::decide).forEach(doubtful::add);
+        if (!doubtful.isEmpty()) {
+            release(database::once, List.copyOf(doubtful));
+        }
     }
 
     /** Those of which nobody has told how they ended. */

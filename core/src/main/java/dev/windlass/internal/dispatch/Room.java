@@ -40,6 +40,11 @@ final class Room<M> {
         return !lacksBytes(lane) && lane.places(batch, lease, now) >= count;
     }
 
+    /** Whether more of this lane comes than could start soon. */
+    boolean isOverfull(TopicLane<M> lane, long now) {
+        return lane.places(batch, lease, now) < 0;
+    }
+
     /** How many a claim for these lanes may take. Never more than a batch of each is in hand beyond what there is room for. */
     int limit(Stream<TopicLane<M>> claimed) {
         return Math.min(

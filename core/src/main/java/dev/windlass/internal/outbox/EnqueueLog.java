@@ -15,7 +15,10 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells what has been enqueued, to listeners and in the log: one line for a message or for a batch, of which the first few are named. */
+/**
+ * Tells what has been enqueued, to listeners and in the log: one line for a message or for a batch, of which the first few are named. Where
+ * an earlier message stands, under its deduplication key, nothing has been.
+ */
 final class EnqueueLog {
     private static final Logger log = LoggerFactory.getLogger(Outbox.class);
     private static final int MOST_TOPICS = 20;
@@ -27,7 +30,10 @@ final class EnqueueLog {
         this.database = database;
     }
 
-    void enqueued(OutboxEntry entry, UUID id) {
+    void enqueued(OutboxEntry entry, UUID id, UUID stands) {
+        if (!stands.equals(id)) {
+            return;
+        }
         log.debug(
                 "[{}] enqueued {} of topic {}, correlation id {}",
                 database.name(),
@@ -37,7 +43,22 @@ final class EnqueueLog {
         Written.tell(database, QueueKind.OUTBOX, List.of(entry), OutboxEntry::topic);
     }
 
-    void enqueued(List<OutboxEntry> entries, List<UUID> ids) {
+    void enqueued(List<OutboxEntry> entries, List<UUID> ids, List<UUID> stand) {
+        if (stand.equals(ids)) {
+            enqueued(entries, ids);
+            return;
+        }
+        int[] written = IntStream.range(0, ids.size())
+                .filter(i -> stand.get(i).equals(ids.get(i)))
+                .toArray();
+        if (written.length > 0) {
+            enqueued(
+                    IntStream.of(written).mapToObj(entries::get).toList(),
+                    IntStream.of(written).mapToObj(ids::get).toList());
+        }
+    }
+
+    private void enqueued(List<OutboxEntry> entries, List<UUID> ids) {
         Written.tell(database, QueueKind.OUTBOX, entries, OutboxEntry::topic);
         if (log.isDebugEnabled()) {
             log.debug(

@@ -111,10 +111,13 @@ final class StoredOutbox extends ForwardedClaims<OutboxMessage, OutboxWorkItemId
                 if (unsure || place == null) {
                     throw e;
                 }
-                place.refused();
+                FirstHand<OutboxMessage>.Place refused = place;
+                refused.ended(TransactionEnd.ROLLED_BACK);
                 place = null;
                 unsure = true;
-                return write(connection);
+                UUID stands = write(connection);
+                refused.refused(); // it was refused because it was kept
+                return stands;
             }
         }
 
@@ -124,7 +127,7 @@ final class StoredOutbox extends ForwardedClaims<OutboxMessage, OutboxWorkItemId
         }
 
         OutboxMessageIdentifier committed(UUID stands) {
-            enqueueLog.enqueued(entry, stands);
+            enqueueLog.enqueued(entry, id, stands);
             if (place == null) {
                 dispatcher.committed(entry.topic());
             } else {
@@ -162,7 +165,7 @@ final class StoredOutbox extends ForwardedClaims<OutboxMessage, OutboxWorkItemId
             FirstHand<OutboxMessage>.Place place = keepIn(callers, id, entry);
             boolean announce = place == null && announcer.announce();
             UUID stands = write(callers, id, entry, announce, place);
-            enqueueLog.enqueued(entry, stands);
+            enqueueLog.enqueued(entry, id, stands);
             if (place == null) {
                 database.use();
                 signal(callers, entry.topic(), announce);
@@ -220,7 +223,7 @@ final class StoredOutbox extends ForwardedClaims<OutboxMessage, OutboxWorkItemId
                 plain < 0 ? null : made.get(plain),
                 connection -> store.enqueueAll(connection, made, all, announcer.announce()),
                 connection -> recall(connection, made, all),
-                stand -> committed(all, stand),
+                stand -> committed(all, made, stand),
                 connection -> enqueueAll(connection, all));
     }
 
@@ -228,8 +231,8 @@ final class StoredOutbox extends ForwardedClaims<OutboxMessage, OutboxWorkItemId
         return "enqueue " + entries.size() + " messages";
     }
 
-    private List<OutboxMessageIdentifier> committed(List<OutboxEntry> entries, List<UUID> stand) {
-        enqueueLog.enqueued(entries, stand);
+    private List<OutboxMessageIdentifier> committed(List<OutboxEntry> entries, List<UUID> made, List<UUID> stand) {
+        enqueueLog.enqueued(entries, made, stand);
         topics(entries).forEach(dispatcher::committed);
         return identifiers(stand);
     }
@@ -247,8 +250,9 @@ final class StoredOutbox extends ForwardedClaims<OutboxMessage, OutboxWorkItemId
         }
         return database.within(connection, what(all), callers -> {
             boolean announce = announcer.announce();
-            List<UUID> stand = store.enqueueAll(callers, newIds(all.size()), all, announce);
-            enqueueLog.enqueued(all, stand);
+            List<UUID> made = newIds(all.size());
+            List<UUID> stand = store.enqueueAll(callers, made, all, announce);
+            enqueueLog.enqueued(all, made, stand);
             for (String topic : topics(all).toList()) {
                 signal(callers, topic, announce);
             }
@@ -290,7 +294,7 @@ final class StoredOutbox extends ForwardedClaims<OutboxMessage, OutboxWorkItemId
         List<UUID> stand =
                 store.fanOut(connection, made.id(), made.followUpId(), made.join(), made.ids(), made.steps(), announce);
         if (!stand.isEmpty()) {
-            enqueueLog.enqueued(made.steps(), stand);
+            enqueueLog.enqueued(made.steps(), made.ids(), stand);
         }
         return stand;
     }

@@ -50,6 +50,15 @@ public record Claimed<M>(
 
     /** The same without what is in the message, which may be large. */
     public Claimed<M> withoutContent() {
+        return with(waited, null);
+    }
+
+    /** The same after so many nanoseconds. */
+    public Claimed<M> withWaited(long nanos) {
+        return with(nanos, message);
+    }
+
+    private Claimed<M> with(long waited, @Nullable M message) {
         return new Claimed<>(
                 id,
                 owner,
@@ -67,7 +76,7 @@ public record Claimed<M>(
                 waited,
                 position,
                 proof,
-                null,
+                message,
                 problem);
     }
 }

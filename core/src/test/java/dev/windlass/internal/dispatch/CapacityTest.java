@@ -263,6 +263,30 @@ final class CapacityTest {
     }
 
     @Test
+    void claimsLeaveItsPlaceToWhatHasBeenWrittenHere() {
+        TestNode node = drained(3, Map.of("a", 3));
+        Capacity.Kept place = Objects.requireNonNull(keep(node, "a", NOW));
+        assertThat(node.ask().limit())
+                .as("its transaction may stay open for long")
+                .isEqualTo(3);
+        node.capacity.written(place);
+        assertThat(node.ask().limit()).isEqualTo(2);
+        assertThat(node.capacity.fits(place)).isTrue();
+        node.capacity.free(place);
+        assertThat(node.ask().limit()).isEqualTo(3);
+    }
+
+    @Test
+    void whatHasBeenWrittenHereDoesNotFitWhenOthersHaveTakenItsPlace() {
+        TestNode node = drained(1, Map.of("a", 1));
+        Capacity.Kept place = Objects.requireNonNull(keep(node, "a", NOW));
+        node.take(node.claimed("a", 1));
+        node.start();
+        node.capacity.written(place);
+        assertThat(node.capacity.fits(place)).isFalse();
+    }
+
+    @Test
     void keepsNoPlaceForATransactionThatDoesNotEnd() {
         TestNode node = drained(1, Map.of("a", 1));
         Capacity.Kept forgotten = Objects.requireNonNull(keep(node, "a", NOW));

@@ -8,12 +8,16 @@ import dev.windlass.EngineDatabase;
 import dev.windlass.OnEveryEngine;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassBuilder;
+import dev.windlass.base.Deadline;
+import dev.windlass.base.MonotonicClock;
 import dev.windlass.base.WindlassException;
 import dev.windlass.join.JoinEntry;
 import dev.windlass.join.JoinIdentifier;
 import dev.windlass.join.JoinStatus;
+import dev.windlass.operator.TopicLimit;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.outbox.OutboxMessageIdentifier;
+import dev.windlass.outbox.OutboxOperator;
 import dev.windlass.outbox.OutboxOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -342,6 +346,39 @@ final class KeptConformance {
 
         awaitHandled("1");
         assertThat(losing.left()).isZero();
+    }
+
+    @Test
+    void aTopicOfWhichNothingIsDecidedAnyMoreIsKeptAgain() {
+        Windlass windlass = node(OPTIONS);
+        OutboxOperator operator = windlass.outbox().operator("ada");
+
+        operator.pause("a", "for a while");
+        operator.resume("a");
+        operator.limit("a", TopicLimit.none().withRunning(1));
+        operator.limit("a", TopicLimit.none());
+
+        eventually().until(() -> keeps(windlass));
+        assertThat(database.value(Long.class, "select count(*) from %s.windlass_topic"))
+                .isZero();
+    }
+
+    @Test
+    void theFirstOfALongTransactionAreNotTheLastToBeHandled() {
+        Windlass windlass = node(OutboxOptions.defaults().withConcurrency(1).withLease(Duration.ofSeconds(3)));
+        Deadline tooOldToStart = Deadline.in(MonotonicClock.system(), Duration.ofMillis(1_100));
+
+        windlass.inTransaction(connection -> {
+            assertThat(isKept(connection, write(windlass, connection, "first"))).isTrue();
+            for (int i = 0; i < 50; i++) {
+                write(windlass, connection, "" + i);
+            }
+            eventually().until(tooOldToStart::hasPassed);
+            return true;
+        });
+
+        eventually().until(() -> handled.size() == 51);
+        assertThat(new ArrayList<>(handled).indexOf("first")).isLessThan(10);
     }
 
     /** Many who write, take back, roll back; nodes that write and nodes that only handle. */

@@ -8,7 +8,7 @@
 --
 -- A node that would handle it at once gives an owner's token and a lease: then the message is in progress from its commit on, as if the
 -- node had claimed it, which saves a version of its row and a commit. Not if it has to wait for something, or if an operator has
--- decided something about its topic: then it is written as any other. {outbox_kept} tells which it was.
+-- decided something about its topic: then it is written, and told, as any other. {outbox_kept} says which it was.
 create or replace function {schema}.{outbox_enqueue}(
     p_topic          text,
     p_payload        text,
@@ -88,7 +88,7 @@ begin
     if p_join_id is not null then
         perform {schema}.{outbox_enter_joins}(array[v_id], array[p_join_id], null);
     end if;
-    if p_notify and v_owner is null then
+    if (p_notify or p_owner is not null) and v_owner is null then
         perform pg_notify({channel}, 'ready ' || p_topic);
     end if;
     return v_id;
@@ -96,7 +96,7 @@ end
 $sql$;
 
 -- Those of these messages that this owner holds and may start, as its claim would have returned them: not if an operator has decided
--- something about their topic since they were written, or if a trigger of the user's has put them off.
+-- something about their topic since they were written, or if a trigger of the user's has made them wait for something.
 create or replace function {schema}.{outbox_kept}(p_ids uuid[], p_owner uuid) returns setof {schema}.{outbox}
     language plpgsql
 {plan:index}
@@ -109,6 +109,8 @@ begin
        and m.owner_token = p_owner
        and m.status + 0 = 1
        and m.next_attempt_at <= m.claimed_at
+       and m.ordering_key is null
+       and (m.expires_at is null or m.expires_at > clock_timestamp())
        and not exists (select from {schema}.windlass_topic t where t.queue = {outbox_name} and t.topic = m.topic);
 end
 $sql$;

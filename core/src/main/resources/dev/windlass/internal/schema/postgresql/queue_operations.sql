@@ -351,9 +351,13 @@ create or replace function {schema}.{queue_resume_topic}(p_by text, p_topic text
 as $sql$
 begin
     perform {schema}.windlass_check_by(p_by);
-    update {schema}.windlass_topic t
-       set paused_at = null, paused_by = null, reason = null
-     where t.queue = {queue_name} and t.topic = p_topic and t.paused_at is not null;
+    delete from {schema}.windlass_topic t
+     where t.queue = {queue_name} and t.topic = p_topic and num_nonnulls(t.max_running, t.max_per_key, t.rate) = 0;
+    if not found then
+        update {schema}.windlass_topic t
+           set paused_at = null, paused_by = null, reason = null
+         where t.queue = {queue_name} and t.topic = p_topic and t.paused_at is not null;
+    end if;
     if not found then
         return false;
     end if;
@@ -382,15 +386,22 @@ begin
         perform {schema}.windlass_refuse('a limit without p_max_per_key, since messages of ' || {queue_name} || ' have no keys',
                                          p_max_per_key::text, 'Leave p_max_per_key out.');
     end if;
-    insert into {schema}.windlass_topic as t (queue, topic, max_running, max_per_key, rate, rate_period)
-    select {queue_name}, p_topic, p_max_running, p_max_per_key, p_rate, p_rate_period
-     where num_nonnulls(p_max_running, p_max_per_key, p_rate) > 0
-        or exists (select from {schema}.windlass_topic t where t.queue = {queue_name} and t.topic = p_topic)
-    on conflict (queue, topic) do update
-       set max_running = excluded.max_running, max_per_key = excluded.max_per_key, rate = excluded.rate,
-           rate_period = excluded.rate_period
-     where (t.max_running, t.max_per_key, t.rate, t.rate_period)
-           is distinct from (excluded.max_running, excluded.max_per_key, excluded.rate, excluded.rate_period);
+    if num_nonnulls(p_max_running, p_max_per_key, p_rate) > 0 then
+        insert into {schema}.windlass_topic as t (queue, topic, max_running, max_per_key, rate, rate_period)
+        values ({queue_name}, p_topic, p_max_running, p_max_per_key, p_rate, p_rate_period)
+        on conflict (queue, topic) do update
+           set max_running = excluded.max_running, max_per_key = excluded.max_per_key, rate = excluded.rate,
+               rate_period = excluded.rate_period
+         where (t.max_running, t.max_per_key, t.rate, t.rate_period)
+               is distinct from (excluded.max_running, excluded.max_per_key, excluded.rate, excluded.rate_period);
+    else
+        delete from {schema}.windlass_topic t where t.queue = {queue_name} and t.topic = p_topic and t.paused_at is null;
+        if not found then
+            update {schema}.windlass_topic t
+               set max_running = null, max_per_key = null, rate = null, rate_period = null
+             where t.queue = {queue_name} and t.topic = p_topic and num_nonnulls(t.max_running, t.max_per_key, t.rate) > 0;
+        end if;
+    end if;
     if not found then
         return false;
     end if;
@@ -422,7 +433,7 @@ begin
     select t.topic, t.paused_at, t.paused_by, t.reason, t.max_running, t.max_per_key, t.rate,
            (extract(epoch from t.rate_period) * 1000000)::bigint
       from {schema}.windlass_topic t
-     where t.queue = {queue_name} and (t.paused_at is not null or num_nonnulls(t.max_running, t.max_per_key, t.rate) > 0)
+     where t.queue = {queue_name}
      order by t.topic;
 end
 $sql$;

@@ -341,7 +341,9 @@ begin
             with released as (
                 update {schema}.{queue} m
                    set status = 0, owner_token = null, locked_until = null,
-                       next_attempt_at = clock_timestamp() + coalesce(p_delays[1], interval '0')
+                       next_attempt_at = greatest(
+                           clock_timestamp() + coalesce(p_delays[1], interval '0'),
+                           case when m.next_attempt_at > m.claimed_at then m.next_attempt_at end) -- put off by a trigger of the user's
                   from (select * from unnest(p_ids, p_owners) as u (id, owner_token) order by u.id) c
                  where m.id = any (p_only) and m.id = c.id and m.owner_token = c.owner_token and m.locked_until is not null
                 returning m.id)

@@ -28,7 +28,8 @@ create table {schema}.windlass_watch (
     quiet_until timestamptz not null
 ) with (fillfactor = 50);
 
--- What operators have decided about topics: that nobody claims one, or how many of it may be in progress, over all nodes.
+-- What operators have decided about topics: that nobody claims one, or how many of it may be in progress, over all nodes. A topic has
+-- a row only while something is decided about it.
 create table {schema}.windlass_topic (
     queue       varchar(63)  not null,
     topic       varchar(255) collate "C" not null,
@@ -41,7 +42,8 @@ create table {schema}.windlass_topic (
     rate_period interval,                              -- within any time of this length
     primary key (queue, topic),
     constraint windlass_topic_check check ((paused_at is null) = (paused_by is null) and (rate is null) = (rate_period is null)
-                                       and max_running > 0 and max_per_key > 0 and rate > 0 and rate_period > '0')
+                                       and max_running > 0 and max_per_key > 0 and rate > 0 and rate_period > '0'
+                                       and num_nonnulls(paused_at, max_running, max_per_key, rate) > 0)
 ) with (fillfactor = 50);
 
 -- What has begun within the period of a rate, one row for each claim.

@@ -1,0 +1,150 @@
+package dev.windlass.internal.outbox;
+
+import static dev.windlass.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.windlass.TestDatabase;
+import dev.windlass.Windlass;
+import dev.windlass.WindlassBuilder;
+import dev.windlass.node.Pools;
+import dev.windlass.outbox.OutboxEntry;
+import dev.windlass.outbox.OutboxMessageIdentifier;
+import dev.windlass.outbox.OutboxOptions;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** What a node keeps that it has written, where triggers of the user's or a pool are in its way. */
+final class PostgresKeptTest {
+    private static final OutboxOptions OPTIONS = OutboxOptions.defaults().withConcurrency(2);
+
+    @RegisterExtension
+    static final TestDatabase database = new TestDatabase();
+
+    private final Queue<String> handled = new ConcurrentLinkedQueue<>();
+
+    @AfterEach
+    void forgetTheTrigger() throws SQLException {
+        database.execute("drop trigger if exists of_users on %s.outbox");
+    }
+
+    private static void trigger(String when, String does) throws SQLException {
+        database.execute("create or replace function %s.of_users() returns trigger language plpgsql as $$ begin " + does
+                + " return new; end $$");
+        database.execute("grant execute on function %s.of_users() to public");
+        database.execute(
+                "create trigger of_users " + when + " on %s.outbox for each row execute function %s.of_users()");
+    }
+
+    private Windlass node(WindlassBuilder builder, OutboxOptions options) {
+        Windlass windlass =
+                database.start(builder.outbox(options).outboxHandler("a", message -> handled.add(message.payload())));
+        eventually()
+                .until(() ->
+                        windlass.inTransaction(connection -> isKept(connection, write(windlass, connection, "p"))));
+        eventually().until(() -> database.count("status in (0, 1)") == 0);
+        handled.clear();
+        return windlass;
+    }
+
+    private static OutboxMessageIdentifier write(Windlass windlass, Connection connection, String payload) {
+        return windlass.outbox().enqueue(connection, OutboxEntry.of("a", payload));
+    }
+
+    private static boolean isKept(Connection connection, OutboxMessageIdentifier id) {
+        try {
+            return database.lock(connection, "outbox", "id = ? and status = 1", id.value()) == 1;
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Test
+    void whatATriggerPutsOffStaysPutOff() throws SQLException {
+        Windlass windlass = node(database.windlass(), OPTIONS);
+        trigger("before insert", "new.next_attempt_at := new.next_attempt_at + interval '1 hour';");
+
+        windlass.outbox().enqueue(OutboxEntry.of("a", "in an hour"));
+
+        eventually()
+                .until(() -> database.count(
+                                "payload = 'in an hour' and status = 0 and next_attempt_at > now() + interval '50 min'")
+                        == 1);
+        assertThat(handled).isEmpty();
+    }
+
+    @Test
+    void whatATriggerLetsExpireIsNotHandled() throws SQLException {
+        Windlass windlass = node(database.windlass(), OPTIONS);
+        trigger("before insert", "new.expires_at := clock_timestamp();");
+
+        windlass.outbox().enqueue(OutboxEntry.of("a", "too late"));
+
+        eventually().until(() -> database.count("payload = 'too late' and status <> 1") == 1);
+        assertThat(handled).isEmpty();
+    }
+
+    @Test
+    void oneThatATriggerRefusesToGiveBackKeepsNoOther() throws SQLException {
+        Windlass windlass = node(database.windlass(), OPTIONS.withLease(Duration.ofMinutes(10)));
+        trigger("before update", "if new.status = 0 and new.payload = 'refused' then raise 'no'; end if;");
+
+        windlass.inTransaction(connection -> {
+            assertThat(isKept(connection, write(windlass, connection, "refused")))
+                    .isTrue();
+            assertThat(isKept(connection, write(windlass, connection, "other"))).isTrue();
+            // So both are to be given back.
+            database.update(
+                    connection, "update %s.outbox set expires_at = now() where payload in ('refused', 'other')");
+            return true;
+        });
+
+        eventually().until(() -> database.count("payload = 'other' and status <> 1") == 1);
+        assertThat(database.count("payload = 'refused' and status = 1")).isOne();
+    }
+
+    @Test
+    void aNodeWhosePoolIsUsedUpLeavesWhatItHasKeptToOthers() throws SQLException {
+        List<Connection> used = new ArrayList<>();
+        try (HikariDataSource small = Pools.of(database.unpooled(), 6, config -> config.setConnectionTimeout(60_000))) {
+            Windlass poor = node(Windlass.on(small).options(database.options()), OPTIONS);
+            Queue<String> byTheOther = new ConcurrentLinkedQueue<>();
+            database.start(database.windlass()
+                    .outbox(OPTIONS)
+                    .outboxHandler("a", message -> byTheOther.add(message.payload())));
+            try {
+                poor.inTransaction(connection -> {
+                    assertThat(isKept(connection, write(poor, connection, "1"))).isTrue();
+                    useUp(small, used);
+                    return true;
+                });
+                used.add(small.getConnection()); // that of the transaction
+                eventually().until(() -> byTheOther.contains("1"));
+                assertThat(handled).isEmpty();
+            } finally {
+                for (Connection each : used) {
+                    each.close();
+                }
+            }
+            poor.close();
+        }
+    }
+
+    private static void useUp(HikariDataSource pool, List<Connection> used) {
+        try {
+            while (pool.getHikariPoolMXBean().getActiveConnections() < 6) {
+                used.add(pool.getConnection());
+            }
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}
