@@ -37,6 +37,19 @@ final class Tables {
                and c.relname not in ('windlass_version', 'windlass_watch')
              order by c.relname""";
 
+    /**
+     * What stands in no file has no rows. A partitioned table has no file of its own. Tables with a foreign key are always
+     * named: PostgreSQL empties what they refer to only together with them.
+     */
+    private static final String USED = """
+            select format('%I.%I', n.nspname, c.relname) as name
+              from pg_class c
+              join pg_namespace n on n.oid = c.relnamespace
+             where c.oid = any (?::regclass[])
+               and (pg_relation_size(c.oid) > 0
+                    or c.relkind = 'p'
+                    or exists (select from pg_constraint f where f.conrelid = c.oid and f.contype = 'f'))""";
+
     private final List<Table> tables = new ArrayList<>();
 
     private record Table(String name, String plainName, List<String> instants) {}
@@ -57,8 +70,30 @@ final class Tables {
         return found;
     }
 
+    /**
+     * Truncates only those that were written to: a table gets new files for itself and its indexes, filled or not, and all of
+     * them together take the server 16 ms, where a look takes one. All are locked before the look, so that nobody writes
+     * behind it, and a transaction that is open still is waited for, whatever it did.
+     */
     void empty(Connection connection) throws SQLException {
-        Sql.execute(connection, "truncate " + names());
+        Sql.execute(connection, "lock table " + names());
+        List<String> used = used(connection);
+        if (!used.isEmpty()) {
+            Sql.execute(connection, "truncate " + String.join(", ", used));
+        }
+    }
+
+    private List<String> used(Connection connection) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(USED)) {
+            statement.setObject(1, tables.stream().map(Table::name).toArray(String[]::new));
+            List<String> used = new ArrayList<>();
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    used.add(row.getString("name"));
+                }
+            }
+            return used;
+        }
     }
 
     /** All but these. */
