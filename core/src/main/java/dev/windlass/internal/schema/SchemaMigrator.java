@@ -16,7 +16,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -32,10 +31,6 @@ public final class SchemaMigrator implements Migrator {
     private static final int LOCK_TRIES = 20;
 
     private static final String VERSION_TABLE = "windlass_version";
-
-    private static final String NAME = "(\"(?:[^\"]|\"\")+\"|\\w+)";
-    private static final Pattern ROUTINE =
-            Pattern.compile("(?m)^create or replace function " + NAME + "\\." + NAME + "\\(");
 
     private final Database database;
     private final List<Component> components;
@@ -193,13 +188,13 @@ public final class SchemaMigrator implements Migrator {
         }
     }
 
-    /** The names of all routines, read from the SQL that makes them. */
+    /** The names of all routines, without the schema, read from the SQL that makes them. */
     public List<String> routines() {
         List<String> known = routines;
         if (known == null) {
-            known = ROUTINE.matcher(fullSql())
-                    .results()
-                    .map(match -> plain(match.group(2)))
+            known = components.stream()
+                    .flatMap(component -> template.routines(component).stream())
+                    .map(SchemaMigrator::plain)
                     .distinct()
                     .toList();
             routines = known;

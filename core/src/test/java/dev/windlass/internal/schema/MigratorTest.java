@@ -67,6 +67,18 @@ final class MigratorTest {
     }
 
     @Test
+    void everyRoutineThatTheSqlMakesIsLookedFor() throws SQLException {
+        SchemaMigrator migrator = (SchemaMigrator) database.windlass()
+                .outbox(OutboxOptions.defaults().withTableName("my \"box\""))
+                .migrator();
+        migrator.migrate();
+
+        assertThat(migrator.routines())
+                .containsExactlyInAnyOrderElementsOf(database.list(
+                        "select distinct proname from pg_proc where pronamespace = to_regnamespace('%s')"));
+    }
+
+    @Test
     void optionsThatAreGivenLaterDoNotTakeEnsureSchemaBack() throws SQLException {
         database.windlass()
                 .ensureSchema()
