@@ -5,6 +5,7 @@ import java.io.StringWriter;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import picocli.CommandLine;
@@ -48,7 +49,17 @@ record Ran(int exitCode, String out, String err) {
         }
     }
 
+    /**
+     * On a thread of its own, as the program does it: picocli makes some thousand exceptions while it reads the commands, and
+     * those take twice the time when each has the hundred frames of JUnit below it.
+     */
     private static Ran windlass(Map<String, String> environment, Terminal terminal, String... arguments) {
+        return CompletableFuture.supplyAsync(
+                        () -> run(environment, terminal, arguments), command -> new Thread(command, "windlass").start())
+                .join();
+    }
+
+    private static Ran run(Map<String, String> environment, Terminal terminal, String... arguments) {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
         CommandLine command = Main.commandLine(environment, terminal)
