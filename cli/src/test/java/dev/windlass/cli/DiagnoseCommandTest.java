@@ -3,38 +3,32 @@ package dev.windlass.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.windlass.Windlass;
-import dev.windlass.base.WindlassOptions;
 import dev.windlass.embedded.EmbeddedPostgres;
-import dev.windlass.schema.Migrator;
+import dev.windlass.testkit.WindlassExtension;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
-import javax.sql.DataSource;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 final class DiagnoseCommandTest {
-    private static final EmbeddedPostgres SERVER = EmbeddedPostgres.shared();
-    private static final DataSource DATABASE = SERVER.dataSource();
+    @RegisterExtension
+    static final WindlassExtension database = WindlassExtension.create();
 
-    private final Migrator migrator = Windlass.on(DATABASE)
-            .options(WindlassOptions.defaults().withSchemaName("diagnose_test"))
-            .migrator();
+    private static final EmbeddedPostgres SERVER = EmbeddedPostgres.shared();
 
     /** As a user who may only read. */
-    @BeforeEach
-    void migrate() throws SQLException {
-        migrator.migrate();
-        Sql.execute(DATABASE, "create role diagnose_reader login password 'diagnose_reader'");
-        Sql.execute(DATABASE, migrator.readGrants("diagnose_reader"));
+    @BeforeAll
+    static void createReader() throws SQLException {
+        Sql.execute(database, "create role diagnose_reader login password 'diagnose_reader'");
+        Sql.execute(database.dataSource(), database.windlass().migrator().readGrants("diagnose_reader"));
     }
 
-    @AfterEach
-    void clean() throws SQLException {
-        Sql.execute(DATABASE, "drop owned by diagnose_reader; drop role diagnose_reader");
-        Sql.execute(DATABASE, "drop schema if exists diagnose_test cascade");
+    @AfterAll
+    static void dropReader() throws SQLException {
+        Sql.execute(database, "drop owned by diagnose_reader; drop role diagnose_reader");
     }
 
     private static Ran diagnose(String... arguments) {
@@ -53,14 +47,14 @@ final class DiagnoseCommandTest {
     private static Ran windlass(String... arguments) {
         List<String> all = new ArrayList<>(List.of(arguments));
         all.addAll(List.of("--url", SERVER.jdbcUrl(), "--user", "diagnose_reader", "--password", "diagnose_reader"));
-        all.addAll(List.of("--schema", "diagnose_test"));
+        all.addAll(List.of("--schema", database.schema()));
         return Ran.windlass(all.toArray(String[]::new));
     }
 
     private static void message(int count, int status, String more, String values) throws SQLException {
         Sql.execute(
-                DATABASE,
-                "insert into diagnose_test.outbox (id, created_at, next_attempt_at, status, topic, payload" + more
+                database,
+                "insert into %s.outbox (id, created_at, next_attempt_at, status, topic, payload" + more
                         + ") select gen_random_uuid(), now(), now(), " + status + ", 'a.topic', 'my secret'" + values
                         + " from generate_series(1, " + count + ")");
     }
@@ -95,8 +89,8 @@ final class DiagnoseCommandTest {
     @Test
     void leasesAreCountedForEachQueueAndWhoWaitsIsShown() throws SQLException {
         message(2, 1, ", claimed_at, locked_until", ", now(), now() + interval '1 min'");
-        Sql.execute(DATABASE, """
-                insert into diagnose_test.lease (name, slot, holder, owner, fencing_token, acquired_at, expires_at, awaited_until)
+        Sql.execute(database, """
+                insert into %s.lease (name, slot, holder, owner, fencing_token, acquired_at, expires_at, awaited_until)
                 values ('rebuild', 0, gen_random_uuid(), 'node 1', 1, now(), now() + interval '1 min', now() + interval '1 min')""");
         assertThat(diagnose("leases").out())
                 .containsPattern("outbox +2 +\\S+Z +\\S+Z")
@@ -129,8 +123,8 @@ final class DiagnoseCommandTest {
 
     @Test
     void whereTopicsWereLeftOutThatIsSaid() throws SQLException {
-        Sql.execute(DATABASE, """
-                insert into diagnose_test.outbox (id, created_at, next_attempt_at, topic, lease_expiries, payload)
+        Sql.execute(database, """
+                insert into %s.outbox (id, created_at, next_attempt_at, topic, lease_expiries, payload)
                 select gen_random_uuid(), now(), now(), 'topic ' || n, 2, 'x' from generate_series(1, 1500) n""");
         assertThat(diagnose("totals").out()).contains("There are more topics than were looked at");
         assertThat(Json.read(diagnose("totals", "--json")

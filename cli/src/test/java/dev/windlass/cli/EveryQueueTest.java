@@ -3,9 +3,7 @@ package dev.windlass.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.Windlass;
-import dev.windlass.WindlassBuilder;
 import dev.windlass.base.OwnerToken;
-import dev.windlass.base.WindlassOptions;
 import dev.windlass.base.WorkStatus;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.inbox.InboxEntry;
@@ -20,58 +18,40 @@ import dev.windlass.schedule.JobRunIdentifier;
 import dev.windlass.schedule.ScheduleOptions;
 import dev.windlass.schedule.TimerEntry;
 import dev.windlass.schedule.TimerIdentifier;
+import dev.windlass.testkit.WindlassExtension;
 import dev.windlass.work.WorkEntry;
 import dev.windlass.work.WorkIdentifier;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Whoever knows the commands of one queue knows those of all. */
 final class EveryQueueTest {
+    @RegisterExtension
+    static final WindlassExtension database = WindlassExtension.create();
+
     private static final EmbeddedPostgres SERVER = EmbeddedPostgres.shared();
-    private static final String SCHEMA = "every_queue_test";
     private static final Duration MINUTE = Duration.ofMinutes(1);
     private static final String NOBODY = "0197c3a2-8f10-7abc-9def-0123456789ab";
 
-    private final Windlass windlass = windlass().start();
+    private final Windlass windlass = database.windlass()
+            .options(database.options().withBackgroundWorkers(false))
+            .schedule(ScheduleOptions.defaults().withHandOff(false))
+            .start();
 
     private int written;
 
-    private static WindlassBuilder windlass() {
-        return Windlass.on(SERVER.dataSource())
-                .options(WindlassOptions.defaults().withSchemaName(SCHEMA).withBackgroundWorkers(false))
-                .schedule(ScheduleOptions.defaults().withHandOff(false));
-    }
-
-    @BeforeAll
-    static void create() {
-        windlass().migrator().migrate();
-    }
-
-    @AfterAll
-    static void drop() throws SQLException {
-        Sql.execute(SERVER.dataSource(), "drop schema if exists " + SCHEMA + " cascade");
-    }
-
     @AfterEach
-    void clean() throws SQLException {
+    void close() {
         windlass.close();
-        Sql.execute(SERVER.dataSource(), """
-                do $$ begin
-                    execute (select 'truncate ' || string_agg(format('%I.%I', schemaname, tablename), ', ') || ' cascade'
-                               from pg_tables
-                              where schemaname = 'every_queue_test' and tablename not in ('windlass_version', 'windlass_watch'));
-                end $$""");
     }
 
     enum Kind {
@@ -224,11 +204,11 @@ final class EveryQueueTest {
     private static String[] words(Kind kind, String... arguments) {
         List<String> all = new ArrayList<>(List.of(kind.word));
         all.addAll(List.of(arguments));
-        all.addAll(List.of("--url", SERVER.jdbcUrl(), "--user", SERVER.user(), "--schema", SCHEMA));
+        all.addAll(List.of("--url", SERVER.jdbcUrl(), "--user", SERVER.user(), "--schema", database.schema()));
         return all.toArray(String[]::new);
     }
 
-    static Ran run(Kind kind, String... arguments) {
+    private static Ran run(Kind kind, String... arguments) {
         return Ran.windlass(words(kind, arguments));
     }
 

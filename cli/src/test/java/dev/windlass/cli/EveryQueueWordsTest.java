@@ -2,6 +2,7 @@ package dev.windlass.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -50,7 +51,7 @@ final class EveryQueueWordsTest {
             {"lst\u001b[31m"},
             {"list", "more"}
         }) {
-            Ran ran = EveryQueueTest.run(kind, wrong);
+            Ran ran = run(kind, wrong);
             assertThat(ran.exitCode()).as("%s: %s", List.of(wrong), ran.err()).isEqualTo(2);
             assertThat(ran.out()).isEmpty();
             assertThat(ran.err())
@@ -58,5 +59,12 @@ final class EveryQueueWordsTest {
                     .doesNotContain("\u001b", "\u0000")
                     .hasLineCount(2);
         }
+    }
+
+    private static Ran run(EveryQueueTest.Kind kind, String... arguments) {
+        List<String> all = new ArrayList<>(List.of(kind.word));
+        all.addAll(List.of(arguments));
+        all.addAll(List.of("--url", "jdbc:postgresql://nowhere.invalid/database"));
+        return Ran.windlass(all.toArray(String[]::new));
     }
 }

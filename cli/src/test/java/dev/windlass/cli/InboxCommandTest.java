@@ -3,11 +3,11 @@ package dev.windlass.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.Windlass;
-import dev.windlass.base.WindlassOptions;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.inbox.Begin;
 import dev.windlass.inbox.Inbox;
 import dev.windlass.inbox.InboxEntry;
+import dev.windlass.testkit.WindlassExtension;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,24 +15,23 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 final class InboxCommandTest {
+    @RegisterExtension
+    static final WindlassExtension database = WindlassExtension.create();
+
     private static final EmbeddedPostgres SERVER = EmbeddedPostgres.shared();
 
-    private final Windlass windlass = Windlass.on(SERVER.dataSource())
-            .options(WindlassOptions.defaults()
-                    .withSchemaName("inbox_command_test")
-                    .withBackgroundWorkers(false)
-                    .withNodeName("node-1"))
-            .ensureSchema()
+    private final Windlass windlass = database.windlass()
+            .options(database.options().withBackgroundWorkers(false).withNodeName("node-1"))
             .start();
 
     private final Inbox inbox = windlass.inbox();
 
     @AfterEach
-    void clean() throws SQLException {
+    void close() {
         windlass.close();
-        Sql.execute(SERVER.dataSource(), "drop schema if exists inbox_command_test cascade");
     }
 
     private static Ran inbox(String... arguments) {
@@ -42,7 +41,7 @@ final class InboxCommandTest {
     private static Ran inbox(@Nullable BooleanSupplier answer, String... arguments) {
         List<String> all = new ArrayList<>(List.of("inbox"));
         all.addAll(List.of(arguments));
-        all.addAll(List.of("--url", SERVER.jdbcUrl(), "--user", SERVER.user(), "--schema", "inbox_command_test"));
+        all.addAll(List.of("--url", SERVER.jdbcUrl(), "--user", SERVER.user(), "--schema", database.schema()));
         String[] words = all.toArray(String[]::new);
         return answer == null ? Ran.windlass(words) : Ran.answering(answer, words);
     }
@@ -149,9 +148,7 @@ final class InboxCommandTest {
     void stuckListsWhatNobodyHasEnded() throws SQLException {
         inbox.begin("orders", "1");
         assertThat(inbox("stuck").out().strip()).isEqualTo("no stuck messages");
-        Sql.execute(
-                SERVER.dataSource(),
-                "update inbox_command_test.inbox_seen set claimed_at = claimed_at - interval '2 hours'");
+        Sql.execute(database, "update %s.inbox_seen set claimed_at = claimed_at - interval '2 hours'");
         assertThat(inbox("stuck").out()).containsPattern("orders +1 ");
         assertThat(inbox("stuck", "--older", "3h").out().strip()).isEqualTo("no stuck messages");
     }

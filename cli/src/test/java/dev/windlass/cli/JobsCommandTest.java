@@ -18,6 +18,7 @@ import dev.windlass.schedule.JobSet;
 import dev.windlass.schedule.Jobs;
 import dev.windlass.schedule.Misfire;
 import dev.windlass.schedule.Overlap;
+import dev.windlass.testkit.WindlassExtension;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.ZoneId;
@@ -26,10 +27,14 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 final class JobsCommandTest {
+    @RegisterExtension
+    static final WindlassExtension database = WindlassExtension.create();
+
     private static final EmbeddedPostgres SERVER = EmbeddedPostgres.shared();
     private static final String NOBODY = "0197c3a2-8f10-7abc-9def-0123456789ab";
     private static final Job NIGHTLY =
@@ -40,17 +45,12 @@ final class JobsCommandTest {
     private final Jobs jobs = windlass.jobs();
 
     private static WindlassBuilder passive() {
-        return Windlass.on(SERVER.dataSource())
-                .options(WindlassOptions.defaults()
-                        .withSchemaName("jobs_command_test")
-                        .withEnsureSchema(true)
-                        .withBackgroundWorkers(false));
+        return database.windlass().options(database.options().withBackgroundWorkers(false));
     }
 
     @AfterEach
-    void clean() throws SQLException {
+    void close() {
         windlass.close();
-        Sql.execute(SERVER.dataSource(), "drop schema if exists jobs_command_test cascade");
     }
 
     private static Ran jobs(String... arguments) {
@@ -64,12 +64,12 @@ final class JobsCommandTest {
     private static String[] words(String... arguments) {
         List<String> all = new ArrayList<>(List.of("jobs"));
         all.addAll(List.of(arguments));
-        all.addAll(List.of("--url", SERVER.jdbcUrl(), "--user", "postgres", "--schema", "jobs_command_test"));
+        all.addAll(List.of("--url", SERVER.jdbcUrl(), "--user", "postgres", "--schema", database.schema()));
         return all.toArray(String[]::new);
     }
 
     private static void sql(String sql) throws SQLException {
-        Sql.execute(SERVER.dataSource(), sql);
+        Sql.execute(database, sql);
     }
 
     private JobRun doneRun(String name) {
@@ -102,7 +102,7 @@ final class JobsCommandTest {
         jobs.save(NIGHTLY.withTopic("other").withPayload("secret"));
         doneRun("nightly");
         jobs.pause("often");
-        sql("update jobs_command_test.outbox_job set skipped_ticks = 3, problem = E'cannot\\nbe' where name = 'often'");
+        sql("update %s.outbox_job set skipped_ticks = 3, problem = E'cannot\\nbe' where name = 'often'");
         Ran ran = jobs("list");
         assertThat(ran.exitCode()).isZero();
         assertThat(ran.out().lines())
@@ -124,7 +124,7 @@ final class JobsCommandTest {
     @Test
     void aJobWhoseTimesNobodyUnderstandsIsListedWithTheReason() throws SQLException {
         jobs.save(NIGHTLY);
-        sql("update jobs_command_test.outbox_job set cron = '0 25 * * *'");
+        sql("update %s.outbox_job set cron = '0 25 * * *'");
         assertThat(jobs("list").out()).containsPattern("nightly +0 25 \\* \\* \\* +Europe/Berlin .*25");
         assertThat(jobs("show", "nightly").out())
                 .containsPattern("schedule +0 25 \\* \\* \\*\\R")
@@ -208,7 +208,7 @@ final class JobsCommandTest {
     void runsTellWhatBecameOfEachTheLatestFirst() throws SQLException {
         jobs.save(OFTEN);
         JobRun failed = failedRun("often", "no\nway");
-        sql("update jobs_command_test.outbox_job_run set triggered = false");
+        sql("update %s.outbox_job_run set triggered = false");
         JobRun succeeded = doneRun("often");
         JobRun ready = jobs.trigger("often");
         Ran ran = jobs("runs", "often");
@@ -234,8 +234,8 @@ final class JobsCommandTest {
         assertThat(lines.get(1)).startsWith(text(second));
         assertThat(lines.get(2))
                 .startsWith("next page: windlass jobs runs --url ")
-                .contains(" --schema jobs_command_test often --limit 1 --after ");
-        sql("delete from jobs_command_test.outbox_job_run where id = '" + text(second) + "'");
+                .contains(" --schema " + database.schema() + " often --limit 1 --after ");
+        sql("delete from %s.outbox_job_run where id = '" + text(second) + "'");
         String position = lines.get(2).replaceFirst(".* --after ", "");
         assertThat(jobs("runs", "often", "--after", position).out()).contains(text(first));
         Ran json = jobs("runs", "often", "--json", "--limit", "1");
@@ -267,8 +267,8 @@ final class JobsCommandTest {
     @Test
     void aNodeHandlesWhatWasTriggered() {
         jobs.save(OFTEN);
-        try (Windlass node = Windlass.on(SERVER.dataSource())
-                .options(WindlassOptions.defaults().withSchemaName("jobs_command_test"))
+        try (Windlass node = Windlass.on(database.dataSource())
+                .options(WindlassOptions.defaults().withSchemaName(database.schema()))
                 .outboxHandler("poll", message -> {})
                 .start()) {
             assertThat(jobs("trigger", "often").exitCode()).isZero();

@@ -3,40 +3,39 @@ package dev.windlass.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.Windlass;
-import dev.windlass.base.WindlassOptions;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.join.FollowUp;
 import dev.windlass.join.JoinEntry;
 import dev.windlass.join.JoinIdentifier;
 import dev.windlass.join.JoinStatus;
 import dev.windlass.outbox.OutboxEntry;
-import java.sql.SQLException;
+import dev.windlass.testkit.WindlassExtension;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 final class JoinsCommandTest {
+    @RegisterExtension
+    static final WindlassExtension database = WindlassExtension.create();
+
     private static final EmbeddedPostgres SERVER = EmbeddedPostgres.shared();
 
-    private final Windlass windlass = Windlass.on(SERVER.dataSource())
-            .options(WindlassOptions.defaults()
-                    .withSchemaName("joins_command_test")
-                    .withBackgroundWorkers(false))
-            .ensureSchema()
+    private final Windlass windlass = database.windlass()
+            .options(database.options().withBackgroundWorkers(false))
             .start();
 
     @AfterEach
-    void clean() throws SQLException {
+    void close() {
         windlass.close();
-        Sql.execute(SERVER.dataSource(), "drop schema if exists joins_command_test cascade");
     }
 
     private static Ran joins(String... arguments) {
         List<String> all = new ArrayList<>(List.of("joins"));
         all.addAll(List.of(arguments));
-        all.addAll(List.of("--url", SERVER.jdbcUrl(), "--user", SERVER.user(), "--schema", "joins_command_test"));
+        all.addAll(List.of("--url", SERVER.jdbcUrl(), "--user", SERVER.user(), "--schema", database.schema()));
         return Ran.windlass(all.toArray(String[]::new));
     }
 

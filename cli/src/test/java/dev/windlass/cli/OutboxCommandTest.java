@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.Windlass;
 import dev.windlass.base.OwnerToken;
-import dev.windlass.base.WindlassOptions;
 import dev.windlass.base.WorkStatus;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.outbox.Outbox;
@@ -14,6 +13,7 @@ import dev.windlass.outbox.OutboxMessageIdentifier;
 import dev.windlass.outbox.OutboxWorkItemIdentifier;
 import dev.windlass.schedule.Job;
 import dev.windlass.schedule.TimerEntry;
+import dev.windlass.testkit.WindlassExtension;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -22,10 +22,14 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 final class OutboxCommandTest {
+    @RegisterExtension
+    static final WindlassExtension database = WindlassExtension.create();
+
     private static final EmbeddedPostgres SERVER = EmbeddedPostgres.shared();
     private static final String NOBODY = "0197c3a2-8f10-7abc-9def-0123456789ab";
 
@@ -33,9 +37,8 @@ final class OutboxCommandTest {
     private final Outbox outbox = windlass.outbox();
 
     @AfterEach
-    void clean() throws SQLException {
+    void close() {
         windlass.close();
-        Sql.execute(SERVER.dataSource(), "drop schema if exists outbox_command_test cascade");
     }
 
     @Test
@@ -94,7 +97,7 @@ final class OutboxCommandTest {
         List<String> seen = new ArrayList<>();
         List<String> words = new ArrayList<>(List.of("outbox", "list", "--limit", "2"));
         words.addAll(state.isEmpty() ? List.of() : List.of(state.split(" ", -1)));
-        words.addAll(List.of("--url", SERVER.jdbcUrl(), "--user", "postgres", "--schema", "outbox_command_test"));
+        words.addAll(List.of("--url", SERVER.jdbcUrl(), "--user", "postgres", "--schema", database.schema()));
         String[] next = words.toArray(String[]::new);
         while (next.length > 0) {
             List<String> lines = Ran.windlass(next).out().lines().toList();
@@ -153,14 +156,14 @@ final class OutboxCommandTest {
         try {
             for (String words :
                     List.of("status", "outbox failed", "timers list", "jobs list", "inbox list", "leases list")) {
-                Ran ran = Ran.windlass(
-                        (words + " --user outbox_command_app --schema outbox_command_test --url " + SERVER.jdbcUrl())
-                                .split(" ", -1));
+                Ran ran = Ran.windlass((words + " --user outbox_command_app --schema " + database.schema() + " --url "
+                                + SERVER.jdbcUrl())
+                        .split(" ", -1));
                 assertThat(ran.exitCode()).isEqualTo(1);
                 assertThat(ran.err())
                         .startsWith("windlass: could not ")
                         .contains(
-                                "permission denied for schema outbox_command_test",
+                                "permission denied for schema " + database.schema(),
                                 "'windlass migrate --grant-to USER' as the owner")
                         .doesNotContain("could not start")
                         .hasLineCount(1);
@@ -174,9 +177,9 @@ final class OutboxCommandTest {
     void aRightThatIsMissingLaterSaysTheSame() throws SQLException {
         Sql.execute(SERVER.dataSource(), "create role outbox_command_app login");
         try {
-            Sql.execute(SERVER.dataSource(), """
-                    grant usage on schema outbox_command_test to outbox_command_app;
-                    grant select on all tables in schema outbox_command_test to outbox_command_app""");
+            Sql.execute(database, """
+                    grant usage on schema %s to outbox_command_app;
+                    grant select on all tables in schema %s to outbox_command_app""");
             Ran ran = Ran.windlass(
                     "outbox",
                     "pause",
@@ -184,7 +187,7 @@ final class OutboxCommandTest {
                     "--user",
                     "outbox_command_app",
                     "--schema",
-                    "outbox_command_test",
+                    database.schema(),
                     "--url",
                     SERVER.jdbcUrl());
             assertThat(ran.err().lines().findFirst().orElseThrow())
@@ -390,8 +393,8 @@ final class OutboxCommandTest {
 
     @Test
     void dryRunStopsCountingAtALimitAndSaysSo() throws SQLException {
-        Sql.execute(SERVER.dataSource(), """
-                insert into outbox_command_test.outbox (id, created_at, next_attempt_at, ended_at, status, topic, payload)
+        Sql.execute(database, """
+                insert into %s.outbox (id, created_at, next_attempt_at, ended_at, status, topic, payload)
                 select gen_random_uuid(), now(), now(), now(), 3, 'big', '' from generate_series(1, 10001)""");
         assertThat(outbox("requeue", "--all", "--dry-run").out().strip())
                 .isEqualTo("would requeue at least 10,000 failed messages");
@@ -522,16 +525,18 @@ final class OutboxCommandTest {
     void aRowThatTheDatabaseQuotesIsNotPrinted(boolean verbose) throws SQLException {
         outbox.enqueue(OutboxEntry.of("a", "s3cr3t"));
         OutboxMessageIdentifier id = fail("no");
-        Sql.execute(
-                SERVER.dataSource(),
-                "alter table outbox_command_test.outbox add constraint keeps_secrets check (status <> 0) not valid");
-        Ran ran = verbose ? outbox("requeue", text(id), "--verbose") : outbox("requeue", text(id));
-        assertThat(ran.exitCode()).isEqualTo(1);
-        assertThat(ran.err().lines().findFirst().orElseThrow())
-                .startsWith("windlass: could not requeue")
-                .contains("SQLSTATE 23514", "constraint \"keeps_secrets\"", "the server's log has it");
-        assertThat(ran.err()).doesNotContain("s3cr3t");
-        assertThat(ran.out()).doesNotContain("s3cr3t");
+        Sql.execute(database, "alter table %s.outbox add constraint keeps_secrets check (status <> 0) not valid");
+        try {
+            Ran ran = verbose ? outbox("requeue", text(id), "--verbose") : outbox("requeue", text(id));
+            assertThat(ran.exitCode()).isEqualTo(1);
+            assertThat(ran.err().lines().findFirst().orElseThrow())
+                    .startsWith("windlass: could not requeue")
+                    .contains("SQLSTATE 23514", "constraint \"keeps_secrets\"", "the server's log has it");
+            assertThat(ran.err()).doesNotContain("s3cr3t");
+            assertThat(ran.out()).doesNotContain("s3cr3t");
+        } finally {
+            Sql.execute(database, "alter table %s.outbox drop constraint keeps_secrets");
+        }
     }
 
     /** What else is ready stays so: a claim begins with any topic. */
@@ -581,16 +586,13 @@ final class OutboxCommandTest {
     private static String[] words(String... words) {
         List<String> all = new ArrayList<>(List.of("outbox"));
         all.addAll(List.of(words));
-        all.addAll(List.of("--url", SERVER.jdbcUrl(), "--user", "postgres", "--schema", "outbox_command_test"));
+        all.addAll(List.of("--url", SERVER.jdbcUrl(), "--user", "postgres", "--schema", database.schema()));
         return all.toArray(String[]::new);
     }
 
     private static Windlass passive() {
-        return Windlass.on(SERVER.dataSource())
-                .options(WindlassOptions.defaults()
-                        .withSchemaName("outbox_command_test")
-                        .withEnsureSchema(true)
-                        .withBackgroundWorkers(false))
+        return database.windlass()
+                .options(database.options().withBackgroundWorkers(false))
                 .start();
     }
 }

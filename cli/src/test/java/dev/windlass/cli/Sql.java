@@ -1,5 +1,6 @@
 package dev.windlass.cli;
 
+import dev.windlass.testkit.WindlassExtension;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -11,6 +12,11 @@ import javax.sql.DataSource;
 final class Sql {
 
     private Sql() {}
+
+    /** With the schema of the class for {@code %s}. */
+    static void execute(WindlassExtension database, String sql) throws SQLException {
+        execute(database.dataSource(), sql.replace("%s", database.schema()));
+    }
 
     static void execute(DataSource dataSource, String sql) throws SQLException {
         try (Connection connection = dataSource.getConnection();

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.windlass.Windlass;
 import dev.windlass.base.OwnerToken;
-import dev.windlass.base.WindlassOptions;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.inbox.Begin;
 import dev.windlass.inbox.Inbox;
@@ -19,6 +18,7 @@ import dev.windlass.schedule.Job;
 import dev.windlass.schedule.Jobs;
 import dev.windlass.schedule.TimerEntry;
 import dev.windlass.schedule.Timers;
+import dev.windlass.testkit.WindlassExtension;
 import dev.windlass.work.WorkEntry;
 import dev.windlass.work.WorkItem;
 import dev.windlass.work.WorkQueue;
@@ -32,24 +32,22 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 final class StatusCommandTest {
-    private static final EmbeddedPostgres SERVER = EmbeddedPostgres.shared();
+    @RegisterExtension
+    static final WindlassExtension database = WindlassExtension.create();
 
-    @AfterEach
-    void clean() throws SQLException {
-        Sql.execute(SERVER.dataSource(), "drop schema if exists status_test cascade");
-    }
+    private static final EmbeddedPostgres SERVER = EmbeddedPostgres.shared();
 
     @Test
     void missingSchemaIsOneSentenceThatNamesTheRemedy() {
-        Ran ran = status();
+        Ran ran = Ran.windlass("status", "--url", SERVER.jdbcUrl(), "--user", SERVER.user(), "--schema", "nowhere");
         assertThat(ran.exitCode()).isEqualTo(1);
         assertThat(ran.err())
-                .startsWith("windlass: expected Windlass's tables in schema \"status_test\"")
+                .startsWith("windlass: expected Windlass's tables in schema \"nowhere\"")
                 .contains("'windlass migrate'")
                 .hasLineCount(1);
     }
@@ -86,8 +84,8 @@ final class StatusCommandTest {
                     .last()
                     .asString()
                     .matches("timers: 2 pending, the next due in 2 h \\d+ min, 0 overdue by more than a minute");
-            Sql.execute(SERVER.dataSource(), """
-                    insert into status_test.outbox_timer (id, created_at, due_at, next_attempt_at, topic, payload)
+            Sql.execute(database, """
+                    insert into %s.outbox_timer (id, created_at, due_at, next_attempt_at, topic, payload)
                     select gen_random_uuid(), now(), now(), now() - make_interval(mins => n), 'late', ''
                       from generate_series(0, 5) as n""");
             timers.claim(OwnerToken.fresh(), Duration.ofMinutes(1), 1);
@@ -103,8 +101,8 @@ final class StatusCommandTest {
     void timersAreCountedUpToALimit() throws SQLException {
         try (Windlass windlass = passive()) {
             assertThat(windlass.isRunning()).isTrue();
-            Sql.execute(SERVER.dataSource(), """
-                    insert into status_test.outbox_timer (id, created_at, due_at, next_attempt_at, topic, payload)
+            Sql.execute(database, """
+                    insert into %s.outbox_timer (id, created_at, due_at, next_attempt_at, topic, payload)
                     select gen_random_uuid(), now(), now(), now() - interval '1 hour', 'late', ''
                       from generate_series(1, 10001)""");
             assertThat(status().out()).contains("timers: 10000+ pending", " 10000+ overdue");
@@ -125,7 +123,7 @@ final class StatusCommandTest {
                     .matches("jobs: 3, 1 paused, 0 with a problem, the next due in 2 h \\d+ min");
             jobs.pause("a");
             jobs.pause("b");
-            Sql.execute(SERVER.dataSource(), "update status_test.outbox_job set problem = 'p' where name = 'a'");
+            Sql.execute(database, "update %s.outbox_job set problem = 'p' where name = 'a'");
             assertThat(status().out().lines()).last().isEqualTo("jobs: 3, 3 paused, 1 with a problem");
         }
     }
@@ -187,8 +185,8 @@ final class StatusCommandTest {
     void countingStopsAtALimitAndSaysSo() throws SQLException {
         try (Windlass windlass = passive()) {
             assertThat(windlass.isRunning()).isTrue();
-            Sql.execute(SERVER.dataSource(), """
-                    insert into status_test.outbox (id, created_at, next_attempt_at, topic, payload)
+            Sql.execute(database, """
+                    insert into %s.outbox (id, created_at, next_attempt_at, topic, payload)
                     select gen_random_uuid(), now(), now(), 'big', '' from generate_series(1, 10001)""");
             windlass.outbox().enqueue(OutboxEntry.of("small", ""));
             String out = status().out();
@@ -244,8 +242,8 @@ final class StatusCommandTest {
     void countingStopsAtALimitForEachQueue() throws SQLException {
         try (Windlass windlass = passive()) {
             assertThat(windlass.isRunning()).isTrue();
-            Sql.execute(SERVER.dataSource(), """
-                    insert into status_test.work
+            Sql.execute(database, """
+                    insert into %s.work
                         (id, created_at, next_attempt_at, topic, type, payload, priority, keyed, turn_key)
                     select gen_random_uuid(), now(), now(), q.queue, 't', '', q.priority, q.key is not null, q.key
                       from generate_series(1, 10001),
@@ -260,8 +258,8 @@ final class StatusCommandTest {
     @Test
     void jsonIsOneObjectWithNumbers() throws SQLException {
         try (Windlass windlass = passive()) {
-            Sql.execute(SERVER.dataSource(), """
-                    insert into status_test.outbox (id, created_at, next_attempt_at, topic, payload)
+            Sql.execute(database, """
+                    insert into %s.outbox (id, created_at, next_attempt_at, topic, payload)
                     select gen_random_uuid(), now(), now(), 'big', '' from generate_series(1, 10001)""");
             windlass.outbox().operator("me").pause("empty", "");
             windlass.timers().schedule(TimerEntry.of("a.topic", "", Duration.ofHours(3)));
@@ -329,11 +327,8 @@ final class StatusCommandTest {
     }
 
     private static Windlass passive() {
-        return Windlass.on(SERVER.dataSource())
-                .options(WindlassOptions.defaults()
-                        .withSchemaName("status_test")
-                        .withEnsureSchema(true)
-                        .withBackgroundWorkers(false))
+        return database.windlass()
+                .options(database.options().withBackgroundWorkers(false))
                 .start();
     }
 
@@ -343,7 +338,7 @@ final class StatusCommandTest {
 
     private static String[] words(String... more) {
         List<String> words = new ArrayList<>(
-                List.of("status", "--url", SERVER.jdbcUrl(), "--user", "postgres", "--schema", "status_test"));
+                List.of("status", "--url", SERVER.jdbcUrl(), "--user", "postgres", "--schema", database.schema()));
         words.addAll(List.of(more));
         return words.toArray(String[]::new);
     }

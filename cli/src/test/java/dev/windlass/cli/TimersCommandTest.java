@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.windlass.Windlass;
 import dev.windlass.base.OwnerToken;
-import dev.windlass.base.WindlassOptions;
 import dev.windlass.base.WorkStatus;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.operator.MessageFilter;
@@ -14,6 +13,7 @@ import dev.windlass.schedule.Timer;
 import dev.windlass.schedule.TimerEntry;
 import dev.windlass.schedule.TimerIdentifier;
 import dev.windlass.schedule.Timers;
+import dev.windlass.testkit.WindlassExtension;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -22,31 +22,31 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 final class TimersCommandTest {
+    @RegisterExtension
+    static final WindlassExtension database = WindlassExtension.create();
+
     private static final EmbeddedPostgres SERVER = EmbeddedPostgres.shared();
     private static final String NOBODY = "0197c3a2-8f10-7abc-9def-0123456789ab";
     private static final Duration LATER = Duration.ofHours(3);
 
-    private final Windlass windlass = Windlass.on(SERVER.dataSource())
-            .options(WindlassOptions.defaults()
-                    .withSchemaName("timers_command_test")
-                    .withBackgroundWorkers(false))
-            .ensureSchema()
+    private final Windlass windlass = database.windlass()
+            .options(database.options().withBackgroundWorkers(false))
             .start();
 
     private final Timers timers = windlass.timers();
 
     @AfterEach
-    void clean() throws SQLException {
+    void close() {
         windlass.close();
-        Sql.execute(SERVER.dataSource(), "drop schema if exists timers_command_test cascade");
     }
 
     private static Ran timers(String... arguments) {
         List<String> all = new ArrayList<>(List.of("timers"));
         all.addAll(List.of(arguments));
-        all.addAll(List.of("--url", SERVER.jdbcUrl(), "--user", "postgres", "--schema", "timers_command_test"));
+        all.addAll(List.of("--url", SERVER.jdbcUrl(), "--user", "postgres", "--schema", database.schema()));
         return Ran.windlass(all.toArray(String[]::new));
     }
 
@@ -75,9 +75,7 @@ final class TimersCommandTest {
         timers.schedule(TimerEntry.of("a", "secret", LATER).ifAbsent("order\u001b[31m 7"));
         failedTimer("a", "first\nsecond line");
         timer("other", LATER);
-        Sql.execute(
-                SERVER.dataSource(),
-                "update timers_command_test.outbox_timer set due_at = due_at - interval '2 hours' where retry_count > 0");
+        Sql.execute(database, "update %s.outbox_timer set due_at = due_at - interval '2 hours' where retry_count > 0");
         Ran ran = timers("list", "--state", "ready", "--topic", "a");
         assertThat(ran.exitCode()).isZero();
         assertThat(ran.out().lines())
@@ -164,7 +162,7 @@ final class TimersCommandTest {
         assertThat(lines.get(1)).startsWith(text(first));
         assertThat(lines.get(2))
                 .startsWith("next page: windlass timers list --url ")
-                .contains(" --schema timers_command_test --state ready --topic 'it'\\''s' --limit 1 --after ");
+                .contains(" --schema " + database.schema() + " --state ready --topic 'it'\\''s' --limit 1 --after ");
         timers.cancel(first);
         String position = lines.get(2).replaceFirst(".* --after ", "");
         assertThat(timers("list", "--state", "ready", "--topic", "it's", "--after", position)
@@ -242,7 +240,7 @@ final class TimersCommandTest {
     @Test
     void showOfATimerThatWasDuePointsToItsMessage() throws SQLException {
         TimerIdentifier id = timer("a", Duration.ZERO);
-        Sql.execute(SERVER.dataSource(), "select timers_command_test.outbox_timer_hand_off()");
+        Sql.execute(database, "select %s.outbox_timer_hand_off()");
         Ran ran = timers("show", text(id));
         assertThat(ran.exitCode()).isEqualTo(1);
         assertThat(ran.err()).contains("became a message").contains("'windlass outbox show " + text(id) + "'");

@@ -8,10 +8,10 @@ import dev.windlass.base.OwnerToken;
 import dev.windlass.base.WindlassOptions;
 import dev.windlass.base.WorkStatus;
 import dev.windlass.embedded.EmbeddedPostgres;
+import dev.windlass.testkit.WindlassExtension;
 import dev.windlass.work.WorkEntry;
 import dev.windlass.work.WorkIdentifier;
 import dev.windlass.work.WorkItem;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,32 +19,32 @@ import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What is the work queue's own; what it has in common with others is in {@link EveryQueueTest}. */
 final class WorkCommandTest {
+    @RegisterExtension
+    static final WindlassExtension database = WindlassExtension.create();
+
     private static final EmbeddedPostgres SERVER = EmbeddedPostgres.shared();
     private static final Duration MINUTE = Duration.ofMinutes(1);
     private static final WorkEntry REPORT = WorkEntry.of("reports", "monthly", "secret payload");
 
-    private final Windlass windlass = Windlass.on(SERVER.dataSource())
-            .options(WindlassOptions.defaults()
-                    .withSchemaName("work_command_test")
-                    .withBackgroundWorkers(false))
-            .ensureSchema()
+    private final Windlass windlass = database.windlass()
+            .options(database.options().withBackgroundWorkers(false))
             .start();
 
     private final OwnerToken owner = OwnerToken.fresh();
 
     @AfterEach
-    void clean() throws SQLException {
+    void close() {
         windlass.close();
-        Sql.execute(SERVER.dataSource(), "drop schema if exists work_command_test cascade");
     }
 
     private static Ran queue(String... arguments) {
         List<String> all = new ArrayList<>(List.of("queue"));
         all.addAll(List.of(arguments));
-        all.addAll(List.of("--url", SERVER.jdbcUrl(), "--user", SERVER.user(), "--schema", "work_command_test"));
+        all.addAll(List.of("--url", SERVER.jdbcUrl(), "--user", SERVER.user(), "--schema", database.schema()));
         return Ran.windlass(all.toArray(String[]::new));
     }
 
@@ -173,8 +173,8 @@ final class WorkCommandTest {
 
     @Test
     void aRunningItemStopsWhenItIsCancelledFromTheCommandLine() throws Exception {
-        try (Windlass node = Windlass.on(SERVER.dataSource())
-                .options(WindlassOptions.defaults().withSchemaName("work_command_test"))
+        try (Windlass node = Windlass.on(database.dataSource())
+                .options(WindlassOptions.defaults().withSchemaName(database.schema()))
                 .workHandler("reports", "monthly", (item, context) -> {
                     while (!context.isCancelled()) {
                         Thread.onSpinWait();
