@@ -39,6 +39,18 @@ final class ClaimPaceTest {
                 database, store, Duration.ofMinutes(1), (message, cancellation) -> handled.incrementAndGet());
     }
 
+    /** Looks at all features come so rarely that only claims count. */
+    private HinderedNode restingLong(HinderedStore store) {
+        return new HinderedNode(
+                database,
+                store,
+                Duration.ofMinutes(1),
+                new Handling<>((message, cancellation) -> handled.incrementAndGet(), HandlerOptions.defaults()),
+                Events.NONE,
+                Duration.ofMillis(250),
+                Duration.ofMinutes(1));
+    }
+
     /** As when it outlasts the longest call, beside a snapshot that is held open for long. */
     @Test
     void aSweepThatAlwaysFailsDoesNotKeepTheClaimerFromItsWork() throws Exception {
@@ -88,7 +100,7 @@ final class ClaimPaceTest {
         try (Connection locker = database.owner().getConnection()) {
             locker.setAutoCommit(false);
             locker.createStatement().execute("select from \"" + database.schema() + "\".outbox for update");
-            try (HinderedNode node = node(store)) {
+            try (HinderedNode node = restingLong(store)) {
                 eventually().until(() -> claims.get() >= 5);
                 long began =
                         System.nanoTime(); // first: a test that is held up between the two must not see less time pass
