@@ -1,11 +1,13 @@
 package dev.windlass.cli.doctor;
 
 import java.sql.SQLException;
-import java.util.List;
 
-/** Slots that nobody reads: the server keeps its log for them, and some keep cleanup back. */
+/**
+ * What keeps cleanup back, or the log, for somebody who reads the log: slots that nobody reads; and standbys, whether or not they have a slot,
+ * that ask for rows to stay because a query there may still need them.
+ */
 final class ReplicationSlotsCheck implements Check {
-    private static final String SQL = """
+    private static final String LEFT = """
             select s.slot_name, coalesce(s.xmin, s.catalog_xmin) is not null,
                    pg_size_pretty(case when not pg_is_in_recovery() then pg_wal_lsn_diff(pg_current_wal_lsn(), s.restart_lsn) end)
               from pg_replication_slots s
@@ -13,7 +15,24 @@ final class ReplicationSlotsCheck implements Check {
              order by s.slot_name
              limit 20""";
 
-    private record Slot(String name, boolean holdsRows, String log) {}
+    /** A standby tells every ten seconds what it needs, which is more than a few transactions ago. */
+    private static final long OLD = 5_000;
+
+    private static final long VERY_OLD = 1_000_000;
+
+    /** A standby with a slot has its bound there, one without a slot has it with its process. It tells no time, only a transaction. */
+    private static final String READERS = """
+            select r.what, r.pid, r.transactions
+              from (select 'slot ''' || s.slot_name || '''' as what, s.active_pid as pid, age(s.xmin) as transactions
+                      from pg_replication_slots s
+                     where s.active
+                    union all
+                    select 'a standby without a slot', a.pid, age(a.backend_xmin)
+                      from pg_stat_activity a
+                     where a.backend_type = 'walsender' and a.xact_start is null) r
+             where r.transactions > %d
+             order by r.transactions desc
+             limit 20""".formatted(OLD);
 
     @Override
     public String name() {
@@ -22,14 +41,35 @@ final class ReplicationSlotsCheck implements Check {
 
     @Override
     public void look(Patient patient, Findings findings) throws SQLException {
-        List<Slot> slots = patient.list(SQL, row -> new Slot(row.getString(1), row.getBoolean(2), row.getString(3)));
-        for (Slot slot : slots) {
+        patient.list(LEFT, row -> {
             findings.problem(
                     "nobody reads slot '%s'; the server keeps %s of its log for it%s"
-                            .formatted(slot.name, slot.log, slot.holdsRows ? ", and rows that were deleted" : ""),
+                            .formatted(
+                                    row.getString(1),
+                                    row.getString(3),
+                                    row.getBoolean(2) ? ", and rows that were deleted" : ""),
                     "Start its reader again, or drop it: select pg_drop_replication_slot('"
-                            + slot.name.replace("'", "''") + "').");
+                            + row.getString(1).replace("'", "''") + "').");
+            return true;
+        });
+        patient.list(READERS, row -> {
+            reader(row.getString(1), row.getInt(2), row.getLong(3), findings);
+            return true;
+        });
+        findings.okIfNothingElse("none is left behind, and none keeps cleanup back");
+    }
+
+    private static void reader(String what, int pid, long transactions, Findings findings) {
+        String said = "%s (process %d) keeps rows that were deleted in the last %,d transactions"
+                .formatted(what, pid, transactions);
+        String remedy = "Look for a long query on that standby, and end it: select client_addr, application_name from"
+                + " pg_stat_replication where pid = " + pid
+                + ". If it may not delay cleanup here, set hot_standby_feedback"
+                + " = off there. If the number is much smaller a minute later, all is well.";
+        if (transactions > VERY_OLD) {
+            findings.problem(said, remedy);
+        } else {
+            findings.warning(said, remedy);
         }
-        findings.okIfNothingElse("none is left behind");
     }
 }

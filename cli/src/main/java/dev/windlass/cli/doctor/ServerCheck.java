@@ -22,6 +22,11 @@ final class ServerCheck implements Check {
             findings.problem(
                     said + ", a standby: nothing can be written here",
                     "Give a URL that leads to the primary, for example with targetServerType=primary.");
+        } else if (patient.setting("transaction_read_only").equals("on")) {
+            findings.problem(
+                    said + ", read-only: nothing can be written here (default_transaction_read_only is on)",
+                    "If it was the primary once, give a URL that leads to the new one. Else set default_transaction_read_only"
+                            + " = off where it is on: for the server, this database, or this user.");
         } else {
             findings.ok(said);
         }
