@@ -1,6 +1,6 @@
 /**
  * What {@code windlass doctor} looks at. A check is a class; {@link dev.windlass.cli.doctor.Doctor} has the list of them. A check asks the
- * catalog, the statistics, or the routines for diagnostics, and answers with findings. It reads no row of a user, and shows no text of
+ * catalog, the statistics, or the routines for diagnostics, and answers with findings. It reads no content of a message, and shows no text of
  * a query, which may hold payloads. What the user may not see is said, and is no problem.
  */
 @NullMarked
