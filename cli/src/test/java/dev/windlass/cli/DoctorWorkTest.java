@@ -85,12 +85,7 @@ final class DoctorWorkTest {
 
     @Test
     void whatIsStuckTellsOfNoHandlerAndWhatIsInProgressDoes() throws SQLException {
-        messages(
-                1,
-                1,
-                "a.topic",
-                "claimed_at, locked_until",
-                "now() - interval '3 hours', now() - interval '2 hours'");
+        messages(1, 1, "a.topic", "claimed_at, locked_until", "now() - interval '3 hours', now() - interval '2 hours'");
         assertThat(doctor()).contains(UNHANDLED);
         messages(
                 1, 1, "a.topic", "claimed_at, locked_until", "now() - interval '3 hours', now() + interval '1 minute'");

@@ -17,6 +17,8 @@ import java.util.stream.Stream;
 final class Blueprint {
     private static final String NAME = "(\"(?:[^\"]|\"\")+\"|\\w+)";
     private static final Pattern INDEX = Pattern.compile("(?m)^create (?:unique )?index " + NAME + " on [^;]*;");
+    private static final Pattern RELATION =
+            Pattern.compile("(?m)^create (table|view|sequence) (?:" + NAME + "\\.)?" + NAME);
     private static final Pattern GRANT =
             Pattern.compile("(?m)^grant ([^;]*?)\\s+on (sequence |function |schema |)([^;]*?)\\s+to [^;]*;");
     private static final Pattern IN_SCHEMA = Pattern.compile(NAME + "\\." + NAME);
@@ -42,6 +44,18 @@ final class Blueprint {
                 .flatMap(component -> migrators.apply(component).routines().stream())
                 .distinct()
                 .toList();
+    }
+
+    /** Tables, views and sequences in the order in which they are made: what each is, by its name. */
+    Map<String, String> relations() {
+        return components.stream()
+                .flatMap(component ->
+                        RELATION.matcher(migrators.apply(component).fullSql()).results())
+                .collect(Collectors.toMap(
+                        match -> plain(match.group(3)),
+                        match -> match.group(1),
+                        (one, same) -> one,
+                        LinkedHashMap::new));
     }
 
     /** The statement that makes each index, by the index's name. */

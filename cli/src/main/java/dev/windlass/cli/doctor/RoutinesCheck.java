@@ -33,8 +33,8 @@ final class RoutinesCheck implements Check {
         } else {
             findings.problem(
                     "missing: " + String.join(", ", missing),
-                    "Create them as the owner of the schema: 'windlass migrate --full' prints the statements, and what begins with"
-                            + " 'create or replace function' can be run again.");
+                    "Create them as the owner of the schema, after the views that are missing, if any: 'windlass migrate --full' prints"
+                            + " the statements, and what begins with 'create or replace function' can be run again.");
         }
     }
 }
