@@ -122,7 +122,14 @@ create type "windlass".windlass_look as (
 );
 
 -- How late something was, of what was due in one hour. Times in milliseconds.
-create type "windlass".windlass_delay as (hour timestamptz, messages bigint, average_ms bigint, p99_ms bigint, max_ms bigint);
+create type "windlass".windlass_delay as (
+    hour       timestamptz,
+    messages   bigint,
+    average_ms bigint,
+    p99_ms     bigint,
+    max_ms     bigint,
+    more       boolean                                 -- not all of this hour were looked at
+);
 
 -- Records what an operator did; with p_action, as a part of what is recorded there. Returns the number of the record.
 create or replace function "windlass".windlass_record(
@@ -9291,9 +9298,10 @@ begin
 end
 $sql$;
 
--- How late timers became messages, for each hour in which they were due, the latest first: of timers among the p_most messages of the outbox
--- that were done last, and the p_most that failed last. What a message was before its end tells nothing new: an outbox that does
--- not keep what is done has only the failed ones.
+-- How late timers became messages, for each hour in which they were due, the latest first: of the p_most timers that were done last, and
+-- the p_most that failed last, as far as they are among twenty times as many messages of the outbox, 200,000 at most. What was left out
+-- ended earlier, so an hour is all there unless it began before the end of what was looked at: "more". What a message was before its
+-- end tells nothing new: an outbox that does not keep what is done has only the failed ones.
 create or replace function "windlass"."outbox_timer_delays"(p_most integer default 1000) returns setof "windlass".windlass_delay
     language plpgsql
     stable
@@ -9303,21 +9311,39 @@ create or replace function "windlass"."outbox_timer_delays"(p_most integer defau
     set jit = off
     set lock_timeout = '1s'
 as $sql$
+declare
+    v_messages bigint := greatest(p_most, least(20 * p_most::bigint, 200000));
 begin
     perform "windlass".windlass_check_most(p_most);
     return query
+    with timers as materialized (
+        select ended.status, m.due_at, m.ended_at, greatest(0, round(extract(epoch from m.created_at - m.due_at) * 1000)) as late
+          from unnest(array[2, 3]) as ended (status)
+         cross join lateral (
+               select l.created_at, l.due_at, l.ended_at
+                 from (select o.created_at, o.due_at, o.ended_at, o.source
+                         from "windlass"."outbox" o
+                        where o.status = ended.status and o.ended_at is not null
+                        order by o.ended_at desc
+                        limit v_messages) l
+                where l.source = 'timer' and isfinite(l.due_at)
+                limit p_most) m),
+    looked as ( -- back to where, if not all were looked at
+        select case when (select count(*) from timers t where t.status = ended.status) = p_most
+                    then (select min(t.ended_at) from timers t where t.status = ended.status)
+                    else (select o.ended_at
+                            from "windlass"."outbox" o
+                           where o.status = ended.status and o.ended_at is not null
+                           order by o.ended_at desc
+                          offset v_messages - 1
+                           limit 1)
+               end as since
+          from unnest(array[2, 3]) as ended (status))
     select date_trunc('hour', d.due_at, 'UTC'), count(*), round(avg(d.late))::bigint,
-           percentile_disc(0.99) within group (order by d.late)::bigint, max(d.late)::bigint
-      from (select m.due_at, greatest(0, round(extract(epoch from m.created_at - m.due_at) * 1000)) as late
-              from unnest(array[2, 3]) as ended (status)
-             cross join lateral (
-                   select l.created_at, l.due_at, l.source
-                     from "windlass"."outbox" l
-                    where l.status = ended.status and l.ended_at is not null
-                    order by l.ended_at desc
-                    limit p_most) m
-             where m.source = 'timer' and isfinite(m.due_at)) d
-     group by 1
+           percentile_disc(0.99) within group (order by d.late)::bigint, max(d.late)::bigint,
+           coalesce(date_trunc('hour', d.due_at, 'UTC') < (select max(l.since) from looked l), false)
+      from timers d
+     group by date_trunc('hour', d.due_at, 'UTC')
      order by 1 desc;
 end
 $sql$;
@@ -10161,7 +10187,8 @@ end
 $sql$;
 
 -- How long after their ticks runs were written, for each hour of the ticks, the latest first: of the p_most that were done last and the p_most
--- that failed last, without those that were triggered. The jitter of a job is a part of it.
+-- that failed last, without those that were triggered. An hour that began before the end of what was looked at may have "more". The jitter
+-- of a job is a part of it.
 create or replace function "windlass"."outbox_job_run_delays"(p_most integer default 1000) returns setof "windlass".windlass_delay
     language plpgsql
     stable
@@ -10174,18 +10201,26 @@ as $sql$
 begin
     perform "windlass".windlass_check_most(p_most);
     return query
+    with runs as materialized (
+        select ended.status, r.tick_at, r.ended_at, r.triggered,
+               greatest(0, round(extract(epoch from r.created_at - r.tick_at) * 1000)) as late
+          from unnest(array[2, 3]) as ended (status)
+         cross join lateral (
+               select l.tick_at, l.created_at, l.ended_at::timestamptz, l.triggered
+                 from "windlass"."outbox_job_run" l
+                where l.status = ended.status and l.ended_at is not null
+                order by l.ended_at desc
+                limit p_most) r),
+    looked as ( -- back to where, if not all were looked at
+        select case when count(*) = p_most then min(r.ended_at) end as since
+          from runs r
+         group by r.status)
     select date_trunc('hour', d.tick_at, 'UTC'), count(*), round(avg(d.late))::bigint,
-           percentile_disc(0.99) within group (order by d.late)::bigint, max(d.late)::bigint
-      from (select r.tick_at, greatest(0, round(extract(epoch from r.created_at - r.tick_at) * 1000)) as late
-              from unnest(array[2, 3]) as ended (status)
-             cross join lateral (
-                   select l.tick_at, l.created_at, l.triggered
-                     from "windlass"."outbox_job_run" l
-                    where l.status = ended.status and l.ended_at is not null
-                    order by l.ended_at desc
-                    limit p_most) r
-             where not r.triggered) d
-     group by 1
+           percentile_disc(0.99) within group (order by d.late)::bigint, max(d.late)::bigint,
+           coalesce(date_trunc('hour', d.tick_at, 'UTC') < (select max(l.since) from looked l), false)
+      from runs d
+     where not d.triggered
+     group by date_trunc('hour', d.tick_at, 'UTC')
      order by 1 desc;
 end
 $sql$;

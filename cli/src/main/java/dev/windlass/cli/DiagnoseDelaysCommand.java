@@ -3,6 +3,7 @@ package dev.windlass.cli;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
@@ -34,18 +35,25 @@ final class DiagnoseDelaysCommand extends Diagnosis {
             table.row(
                     row.text("queue"),
                     row.text("hour"),
-                    row.text("messages"),
+                    row.text("messages") + (isPart(row) ? "+" : ""),
                     row.span("averageMs"),
                     row.span("p99Ms"),
-                    row.span("maxMs"));
+                    (isPart(row) ? "at least " : "") + row.span("maxMs"));
         }
         table.print(page);
-        page.sentence("Of timers and runs among the %,d that were done last, and as many that failed last."
-                .formatted(most.most));
+        page.sentence(
+                "Of the %,d timers, and runs, that were done last, and as many that failed last.".formatted(most.most));
+        if (rows.stream().anyMatch(DiagnoseDelaysCommand::isPart)) {
+            page.sentence("With a +, the hour may have more of them, and later ones: --most looks at more.");
+        }
+    }
+
+    private static boolean isPart(Row row) {
+        return row.get("more").equals(Optional.of(true));
     }
 
     @Override
     String none() {
-        return "no timers or runs have lately ended";
+        return "no timers or runs among what ended last";
     }
 }

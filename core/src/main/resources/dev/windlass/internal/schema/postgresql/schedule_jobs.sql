@@ -717,7 +717,8 @@ end
 $sql$;
 
 -- How long after their ticks runs were written, for each hour of the ticks, the latest first: of the p_most that were done last and the p_most
--- that failed last, without those that were triggered. The jitter of a job is a part of it.
+-- that failed last, without those that were triggered. An hour that began before the end of what was looked at may have "more". The jitter
+-- of a job is a part of it.
 create or replace function {schema}.{outbox_job_run_delays}(p_most integer default 1000) returns setof {schema}.windlass_delay
     language plpgsql
     stable
@@ -727,18 +728,26 @@ as $sql$
 begin
     perform {schema}.windlass_check_most(p_most);
     return query
+    with runs as materialized (
+        select ended.status, r.tick_at, r.ended_at, r.triggered,
+               greatest(0, round(extract(epoch from r.created_at - r.tick_at) * 1000)) as late
+          from unnest(array[2, 3]) as ended (status)
+         cross join lateral (
+               select l.tick_at, l.created_at, l.ended_at::timestamptz, l.triggered
+                 from {schema}.{outbox_job_run} l
+                where l.status = ended.status and l.ended_at is not null
+                order by l.ended_at desc
+                limit p_most) r),
+    looked as ( -- back to where, if not all were looked at
+        select case when count(*) = p_most then min(r.ended_at) end as since
+          from runs r
+         group by r.status)
     select date_trunc('hour', d.tick_at, 'UTC'), count(*), round(avg(d.late))::bigint,
-           percentile_disc(0.99) within group (order by d.late)::bigint, max(d.late)::bigint
-      from (select r.tick_at, greatest(0, round(extract(epoch from r.created_at - r.tick_at) * 1000)) as late
-              from unnest(array[2, 3]) as ended (status)
-             cross join lateral (
-                   select l.tick_at, l.created_at, l.triggered
-                     from {schema}.{outbox_job_run} l
-                    where l.status = ended.status and l.ended_at is not null
-                    order by l.ended_at desc
-                    limit p_most) r
-             where not r.triggered) d
-     group by 1
+           percentile_disc(0.99) within group (order by d.late)::bigint, max(d.late)::bigint,
+           coalesce(date_trunc('hour', d.tick_at, 'UTC') < (select max(l.since) from looked l), false)
+      from runs d
+     where not d.triggered
+     group by date_trunc('hour', d.tick_at, 'UTC')
      order by 1 desc;
 end
 $sql$;

@@ -245,30 +245,49 @@ begin
 end
 $sql$;
 
--- How late timers became messages, for each hour in which they were due, the latest first: of timers among the p_most messages of the outbox
--- that were done last, and the p_most that failed last. What a message was before its end tells nothing new: an outbox that does
--- not keep what is done has only the failed ones.
+-- How late timers became messages, for each hour in which they were due, the latest first: of the p_most timers that were done last, and
+-- the p_most that failed last, as far as they are among twenty times as many messages of the outbox, 200,000 at most. What was left out
+-- ended earlier, so an hour is all there unless it began before the end of what was looked at: "more". What a message was before its
+-- end tells nothing new: an outbox that does not keep what is done has only the failed ones.
 create or replace function {schema}.{outbox_timer_delays}(p_most integer default 1000) returns setof {schema}.windlass_delay
     language plpgsql
     stable
 {plan:index}
     set lock_timeout = '1s'
 as $sql$
+declare
+    v_messages bigint := greatest(p_most, least(20 * p_most::bigint, 200000));
 begin
     perform {schema}.windlass_check_most(p_most);
     return query
+    with timers as materialized (
+        select ended.status, m.due_at, m.ended_at, greatest(0, round(extract(epoch from m.created_at - m.due_at) * 1000)) as late
+          from unnest(array[2, 3]) as ended (status)
+         cross join lateral (
+               select l.created_at, l.due_at, l.ended_at
+                 from (select o.created_at, o.due_at, o.ended_at, o.source
+                         from {schema}.{outbox} o
+                        where o.status = ended.status and o.ended_at is not null
+                        order by o.ended_at desc
+                        limit v_messages) l
+                where l.source = 'timer' and isfinite(l.due_at)
+                limit p_most) m),
+    looked as ( -- back to where, if not all were looked at
+        select case when (select count(*) from timers t where t.status = ended.status) = p_most
+                    then (select min(t.ended_at) from timers t where t.status = ended.status)
+                    else (select o.ended_at
+                            from {schema}.{outbox} o
+                           where o.status = ended.status and o.ended_at is not null
+                           order by o.ended_at desc
+                          offset v_messages - 1
+                           limit 1)
+               end as since
+          from unnest(array[2, 3]) as ended (status))
     select date_trunc('hour', d.due_at, 'UTC'), count(*), round(avg(d.late))::bigint,
-           percentile_disc(0.99) within group (order by d.late)::bigint, max(d.late)::bigint
-      from (select m.due_at, greatest(0, round(extract(epoch from m.created_at - m.due_at) * 1000)) as late
-              from unnest(array[2, 3]) as ended (status)
-             cross join lateral (
-                   select l.created_at, l.due_at, l.source
-                     from {schema}.{outbox} l
-                    where l.status = ended.status and l.ended_at is not null
-                    order by l.ended_at desc
-                    limit p_most) m
-             where m.source = 'timer' and isfinite(m.due_at)) d
-     group by 1
+           percentile_disc(0.99) within group (order by d.late)::bigint, max(d.late)::bigint,
+           coalesce(date_trunc('hour', d.due_at, 'UTC') < (select max(l.since) from looked l), false)
+      from timers d
+     group by date_trunc('hour', d.due_at, 'UTC')
      order by 1 desc;
 end
 $sql$;

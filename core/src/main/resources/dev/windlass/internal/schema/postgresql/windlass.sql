@@ -121,7 +121,14 @@ create type {schema}.windlass_look as (
 );
 
 -- How late something was, of what was due in one hour. Times in milliseconds.
-create type {schema}.windlass_delay as (hour timestamptz, messages bigint, average_ms bigint, p99_ms bigint, max_ms bigint);
+create type {schema}.windlass_delay as (
+    hour       timestamptz,
+    messages   bigint,
+    average_ms bigint,
+    p99_ms     bigint,
+    max_ms     bigint,
+    more       boolean                                 -- not all of this hour were looked at
+);
 
 -- Records what an operator did; with p_action, as a part of what is recorded there. Returns the number of the record.
 create or replace function {schema}.windlass_record(
