@@ -44,6 +44,18 @@ final class CommandFailure extends RuntimeException {
                 : of(e);
     }
 
+    /** Whoever may only read sees no payloads, and a job is read with its own. */
+    static CommandFailure ofJobs(WindlassException e) {
+        boolean denied = sqlBehind(e).filter(CommandFailure::isDenied).isPresent();
+        return denied
+                ? new CommandFailure(
+                        withoutStore(e)
+                                + "; jobs are read with their payloads, which --grant-read-to does not show: use a"
+                                + " database user that has the rights of a program; 'windlass runs list' shows runs without them",
+                        e)
+                : of(e);
+    }
+
     /** The name of the store only helps where there are several. */
     private static String withoutStore(WindlassException e) {
         return String.valueOf(e.getMessage()).replaceFirst("^\\[windlass( \\w+)?] ", "");

@@ -1,11 +1,13 @@
 package dev.windlass.cli;
 
+import dev.windlass.base.WindlassException;
 import dev.windlass.schedule.Job;
 import dev.windlass.schedule.JobOperator;
 import dev.windlass.schedule.JobState;
 import dev.windlass.schedule.UnknownJobException;
 import java.time.Duration;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Parameters;
 
@@ -21,7 +23,16 @@ final class JobChoice {
     }
 
     JobState in(OutboxSession session) {
-        return session.windlass().jobs().find(name).orElseThrow(this::unknown);
+        return looked(() -> session.windlass().jobs().find(name)).orElseThrow(this::unknown);
+    }
+
+    /** Looks at jobs; who may not is told why. */
+    static <T> T looked(Supplier<T> look) {
+        try {
+            return look.get();
+        } catch (WindlassException e) {
+            throw CommandFailure.ofJobs(e);
+        }
     }
 
     /** Does something to the job, recorded with a name; if there is none, that is said in the words of the command line. */

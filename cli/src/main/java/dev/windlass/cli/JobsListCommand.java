@@ -25,7 +25,7 @@ final class JobsListCommand implements Callable<Integer> {
     }
 
     private int list(OutboxSession session) {
-        List<JobState> jobs = session.windlass().jobs().list();
+        List<JobState> jobs = JobChoice.looked(session.windlass().jobs()::list);
         if (json) {
             jobs.forEach(job -> session.out().println(JobJson.of(job)));
         } else if (jobs.isEmpty()) {

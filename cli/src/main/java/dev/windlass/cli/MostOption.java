@@ -16,7 +16,7 @@ final class MostOption {
             description = "Count up to so many, or look at so many (default: ${DEFAULT-VALUE}).")
     int most = 1000;
 
-    private static final class UpTo implements ITypeConverter<Integer> {
+    static final class UpTo implements ITypeConverter<Integer> {
         @Override
         public Integer convert(String value) {
             int most = value.matches("\\d{1,6}") ? Integer.parseInt(value) : 0;

@@ -79,11 +79,39 @@ final class DiagnoseCommandTest {
 
     @Test
     void delaysAreToldHourByHour() throws SQLException {
-        assertThat(diagnose("delays").out().strip()).isEqualTo("no timers or runs have lately ended");
+        assertThat(diagnose("delays").out().strip()).isEqualTo("no timers or runs among what ended last");
         message(1, 2, ", source, due_at, ended_at", ", 'timer', now() - interval '250 ms', now()");
         assertThat(diagnose("delays").out()).containsPattern("timers +\\S+:00:00Z +1 +250 ms +250 ms +250 ms");
         assertThat(Json.read(diagnose("delays", "--json").out()).get("p99Ms").intValue())
                 .isEqualTo(250);
+    }
+
+    @Test
+    void anHourOfTimersIsToldWhateverElseWasDoneAndWhereItIsAPartThatIsSaid() throws SQLException {
+        String hour = "date_trunc('hour', now()) - interval '2 hours'";
+        String columns = ", source, due_at, ended_at, created_at";
+        Sql.execute(
+                database,
+                "insert into %s.outbox (id, next_attempt_at, status, topic, payload" + columns + ")"
+                        + " select gen_random_uuid(), now(), 2, 'a.topic', 'x', 'timer', " + hour + ", " + hour
+                        + " + n * interval '1 min', " + hour + " + case n when 1 then interval '100 s' else '1 s' end"
+                        + " from generate_series(1, 30) n");
+        message(1500, 2, ", ended_at", ", now()");
+        assertThat(diagnose("delays").out())
+                .containsPattern("timers +\\S+:00:00Z +30 +4300 ms +1 min 40 s +1 min 40 s")
+                .doesNotContain("With a +");
+        assertThat(diagnose("delays", "--most", "20").out()).contains("no timers or runs");
+        assertThat(diagnose("delays", "--most", "80").out())
+                .containsPattern("timers +\\S+:00:00Z +30 ")
+                .doesNotContain("+");
+        Sql.execute(database, "delete from %s.outbox where source is null");
+        assertThat(diagnose("delays", "--most", "20").out())
+                .containsPattern("timers +\\S+:00:00Z +20\\+ +1000 ms +1000 ms +at least 1000 ms")
+                .contains("With a +");
+        assertThat(Json.read(diagnose("delays", "--most", "20", "--json").out())
+                        .get("more")
+                        .booleanValue())
+                .isTrue();
     }
 
     @Test
@@ -119,6 +147,27 @@ final class DiagnoseCommandTest {
         }
         assertThat(diagnose("lapsed", "--least", "4").out().strip())
                 .isEqualTo("no message has lost its lease that often");
+    }
+
+    @Test
+    void tenOfWhatIsStuckAreShownUnlessMoreAreAskedFor() throws SQLException {
+        message(15, 1, ", claimed_at, locked_until", ", now() - interval '100 s', now() - interval '70 s'");
+        assertThat(diagnose("stuck", "--json").out()).hasLineCount(10);
+        assertThat(diagnose("stuck").out()).contains("outbox: these are the 10 oldest; --most shows more.");
+        assertThat(diagnose("stuck", "--most", "20").out()).hasLineCount(16).doesNotContain("--most");
+    }
+
+    @Test
+    void whoMayOnlyReadIsToldWhyJobsAreNotForIt() {
+        for (String command : List.of("jobs list", "jobs show nightly")) {
+            Ran ran = windlass(command.split(" "));
+            assertThat(ran.err())
+                    .as(command)
+                    .contains("jobs are read with their payloads, which --grant-read-to does not show")
+                    .doesNotContain("--grant-to")
+                    .hasLineCount(1);
+            assertThat(ran.exitCode()).as(command).isEqualTo(1);
+        }
     }
 
     @Test
