@@ -2792,8 +2792,8 @@ $sql$;
 --   delayed          ready, and due later             oldest_ready_ms since when the oldest of these has been due
 --   in_progress      leased, whether or not in time   stuck           of these, see windlass_is_stuck
 --
--- With tens of thousands of topics not all are looked at. Then "more_topics" is true, and there may be more of what is ready, overdue and
--- delayed, and an older one.
+-- With tens of thousands of topics, or with as many dead entries, not everything is looked at. Then "more_topics" is true, and there may be more
+-- of what is ready, overdue and delayed, and an older one.
 --
 -- While a snapshot is open anywhere, the entries of what was claimed and ended stay in the indexes, and whoever begins at the oldest
 -- steps over all of them. So everything here looks near to now first, in spans that grow, and ends when it has met some thousand entries
@@ -2886,7 +2886,8 @@ $sql$;
 --
 -- Topics that are much worked on have entries in the index of which nothing is left; they are counted near to now first, see due. The others
 -- are taken as they come in the index, many at once: ten thousand topics of one message cost what one of ten thousand does. Where one
--- has many, it is counted alone and stepped over.
+-- has many, it is counted alone and stepped over. What lies between topics that were lately worked on comes first: it has few entries
+-- of which nothing is left. If the look ends before it has seen all, some of the rest are looked at one by one, see pending_rest.
 create or replace function "windlass"."outbox_pending"(p_most integer, p_topics integer, p_now timestamptz)
     returns table (topic text, due bigint, overdue bigint, later bigint, oldest timestamptz, more boolean)
     language plpgsql
@@ -2919,20 +2920,23 @@ begin
         v_topics := v_topics - 1;
         return next;
     end loop;
-    for v_gap in select l.topic, l.is_busy from "windlass"."outbox_lately"(p_now) l
-                  union all
-                 select repeat(E'\U0010ffff', 256), false loop -- comes after every topic
+    for v_gap in select g.* from "windlass"."outbox_pending_gaps"(p_now) g loop
+        v_from := v_gap.since;
         v_size := 100;
         loop
             if v_entries <= 0 or v_topics <= 0 then
                 select null, 0, 0, 0, null, true into topic, due, overdue, later, oldest, more;
+                if p_topics is null then
+                    select r.due, r.overdue, r.later, r.oldest into due, overdue, later, oldest
+                      from "windlass"."outbox_pending_rest"(v_gap.turn, v_from, p_now) r;
+                end if;
                 return next;
                 return;
             end if;
             v_met := "windlass"."outbox_pending_met"();
             v_small := 0;
             for topic, due, overdue, later, oldest, v_cut in
-                select p.* from "windlass"."outbox_pending_part"(v_from, v_gap.topic, v_size, p_topics is not null, p_now) p loop
+                select p.* from "windlass"."outbox_pending_part"(v_from, v_gap.until, v_size, p_topics is not null, p_now) p loop
                 if due + later > 0 then
                     v_small := v_small + due + later;
                     v_topics := v_topics - 1;
@@ -2950,7 +2954,80 @@ begin
             v_from := v_cut || E'\x01'; -- comes next
             v_size := case when v_small >= v_size / 2 then least(2 * v_size, 10000, greatest(v_topics, 100)) else 100 end;
         end loop;
-        v_from := v_gap.topic || case when v_gap.is_busy then E'\x01' else '' end;
+    end loop;
+end
+$sql$;
+
+-- The pieces in which the topics are taken that are not much worked on: from which one on, and before which one. First what lies between those
+-- that were lately worked on, then these.
+create or replace function "windlass"."outbox_pending_gaps"(p_now timestamptz) returns table (since text, until text, turn integer)
+    language plpgsql
+    stable
+as $sql$
+begin
+    return query
+    with lately as materialized (
+        select l.topic collate "C" as topic, l.is_busy from "windlass"."outbox_lately"(p_now) l),
+    gap as (
+        select '' as since, coalesce(min(l.topic), repeat(E'\U0010ffff', 256)) as until, 1 as turn -- comes after every topic
+          from lately l
+         union all
+        select l.topic || E'\x01', lead(l.topic, 1, repeat(E'\U0010ffff', 256)) over (order by l.topic), 1 from lately l
+         union all
+        select l.topic, l.topic || E'\x01', 2 from lately l where not l.is_busy)
+    select g.since, g.until, g.turn from gap g order by g.turn, g.since collate "C";
+end
+$sql$;
+
+-- What there is of those topics that pending has not come to, in this turn from topic p_from on: at least so much. A thousand messages are counted of
+-- each of those that the statistics of the table name, the most frequent first, then of those that were lately worked on, each near to
+-- now first; until 20,000 entries were met.
+create or replace function "windlass"."outbox_pending_rest"(
+    p_turn integer,
+    p_from text,
+    p_now  timestamptz,
+    out due     bigint,
+    out overdue bigint,
+    out later   bigint,
+    out oldest  timestamptz
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_end   bigint := "windlass"."outbox_pending_met"() + 20000;
+    v_topic text;
+    v_found record;
+begin
+    due := 0;
+    overdue := 0;
+    later := 0;
+    for v_topic in
+        with lately as materialized (
+            select l.topic, l.is_busy from "windlass"."outbox_lately"(p_now) l)
+        select r.topic
+          from (select k.topic, 1 as turn, k.place
+                  from pg_class c
+                  join pg_namespace n on n.oid = c.relnamespace
+                  join pg_stats s on s.schemaname = n.nspname and s.tablename = c.relname and s.attname = 'topic'
+                 cross join unnest(s.most_common_vals::text::text[] || s.histogram_bounds::text::text[])
+                            with ordinality as k (topic, place)
+                 where c.oid = $name$"windlass"."outbox"$name$::regclass
+                   and k.topic not in (select l.topic from lately l)
+                 union all
+                select l.topic, 2, 0 from lately l where not l.is_busy) r
+         where r.turn > p_turn or (r.turn = p_turn and r.topic collate "C" >= p_from)
+         order by r.turn, r.place, r.topic collate "C" loop
+        exit when "windlass"."outbox_pending_met"() >= v_end;
+        select d.* into v_found from "windlass"."outbox_pending_busy"(array[v_topic], 1000, p_now) d;
+        due := due + v_found.due;
+        overdue := overdue + v_found.overdue;
+        later := later + v_found.later;
+        oldest := least(oldest, v_found.oldest);
     end loop;
 end
 $sql$;
@@ -6200,8 +6277,8 @@ $sql$;
 --   delayed          ready, and due later             oldest_ready_ms since when the oldest of these has been due
 --   in_progress      leased, whether or not in time   stuck           of these, see windlass_is_stuck
 --
--- With tens of thousands of topics not all are looked at. Then "more_topics" is true, and there may be more of what is ready, overdue and
--- delayed, and an older one.
+-- With tens of thousands of topics, or with as many dead entries, not everything is looked at. Then "more_topics" is true, and there may be more
+-- of what is ready, overdue and delayed, and an older one.
 --
 -- While a snapshot is open anywhere, the entries of what was claimed and ended stay in the indexes, and whoever begins at the oldest
 -- steps over all of them. So everything here looks near to now first, in spans that grow, and ends when it has met some thousand entries
@@ -6293,7 +6370,8 @@ $sql$;
 --
 -- Topics that are much worked on have entries in the index of which nothing is left; they are counted near to now first, see due. The others
 -- are taken as they come in the index, many at once: ten thousand topics of one message cost what one of ten thousand does. Where one
--- has many, it is counted alone and stepped over.
+-- has many, it is counted alone and stepped over. What lies between topics that were lately worked on comes first: it has few entries
+-- of which nothing is left. If the look ends before it has seen all, some of the rest are looked at one by one, see pending_rest.
 create or replace function "windlass"."outbox_timer_pending"(p_most integer, p_topics integer, p_now timestamptz)
     returns table (topic text, due bigint, overdue bigint, later bigint, oldest timestamptz, more boolean)
     language plpgsql
@@ -6326,20 +6404,23 @@ begin
         v_topics := v_topics - 1;
         return next;
     end loop;
-    for v_gap in select l.topic, l.is_busy from "windlass"."outbox_timer_lately"(p_now) l
-                  union all
-                 select repeat(E'\U0010ffff', 256), false loop -- comes after every topic
+    for v_gap in select g.* from "windlass"."outbox_timer_pending_gaps"(p_now) g loop
+        v_from := v_gap.since;
         v_size := 100;
         loop
             if v_entries <= 0 or v_topics <= 0 then
                 select null, 0, 0, 0, null, true into topic, due, overdue, later, oldest, more;
+                if p_topics is null then
+                    select r.due, r.overdue, r.later, r.oldest into due, overdue, later, oldest
+                      from "windlass"."outbox_timer_pending_rest"(v_gap.turn, v_from, p_now) r;
+                end if;
                 return next;
                 return;
             end if;
             v_met := "windlass"."outbox_timer_pending_met"();
             v_small := 0;
             for topic, due, overdue, later, oldest, v_cut in
-                select p.* from "windlass"."outbox_timer_pending_part"(v_from, v_gap.topic, v_size, p_topics is not null, p_now) p loop
+                select p.* from "windlass"."outbox_timer_pending_part"(v_from, v_gap.until, v_size, p_topics is not null, p_now) p loop
                 if due + later > 0 then
                     v_small := v_small + due + later;
                     v_topics := v_topics - 1;
@@ -6357,7 +6438,80 @@ begin
             v_from := v_cut || E'\x01'; -- comes next
             v_size := case when v_small >= v_size / 2 then least(2 * v_size, 10000, greatest(v_topics, 100)) else 100 end;
         end loop;
-        v_from := v_gap.topic || case when v_gap.is_busy then E'\x01' else '' end;
+    end loop;
+end
+$sql$;
+
+-- The pieces in which the topics are taken that are not much worked on: from which one on, and before which one. First what lies between those
+-- that were lately worked on, then these.
+create or replace function "windlass"."outbox_timer_pending_gaps"(p_now timestamptz) returns table (since text, until text, turn integer)
+    language plpgsql
+    stable
+as $sql$
+begin
+    return query
+    with lately as materialized (
+        select l.topic collate "C" as topic, l.is_busy from "windlass"."outbox_timer_lately"(p_now) l),
+    gap as (
+        select '' as since, coalesce(min(l.topic), repeat(E'\U0010ffff', 256)) as until, 1 as turn -- comes after every topic
+          from lately l
+         union all
+        select l.topic || E'\x01', lead(l.topic, 1, repeat(E'\U0010ffff', 256)) over (order by l.topic), 1 from lately l
+         union all
+        select l.topic, l.topic || E'\x01', 2 from lately l where not l.is_busy)
+    select g.since, g.until, g.turn from gap g order by g.turn, g.since collate "C";
+end
+$sql$;
+
+-- What there is of those topics that pending has not come to, in this turn from topic p_from on: at least so much. A thousand messages are counted of
+-- each of those that the statistics of the table name, the most frequent first, then of those that were lately worked on, each near to
+-- now first; until 20,000 entries were met.
+create or replace function "windlass"."outbox_timer_pending_rest"(
+    p_turn integer,
+    p_from text,
+    p_now  timestamptz,
+    out due     bigint,
+    out overdue bigint,
+    out later   bigint,
+    out oldest  timestamptz
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_end   bigint := "windlass"."outbox_timer_pending_met"() + 20000;
+    v_topic text;
+    v_found record;
+begin
+    due := 0;
+    overdue := 0;
+    later := 0;
+    for v_topic in
+        with lately as materialized (
+            select l.topic, l.is_busy from "windlass"."outbox_timer_lately"(p_now) l)
+        select r.topic
+          from (select k.topic, 1 as turn, k.place
+                  from pg_class c
+                  join pg_namespace n on n.oid = c.relnamespace
+                  join pg_stats s on s.schemaname = n.nspname and s.tablename = c.relname and s.attname = 'topic'
+                 cross join unnest(s.most_common_vals::text::text[] || s.histogram_bounds::text::text[])
+                            with ordinality as k (topic, place)
+                 where c.oid = $name$"windlass"."outbox_timer"$name$::regclass
+                   and k.topic not in (select l.topic from lately l)
+                 union all
+                select l.topic, 2, 0 from lately l where not l.is_busy) r
+         where r.turn > p_turn or (r.turn = p_turn and r.topic collate "C" >= p_from)
+         order by r.turn, r.place, r.topic collate "C" loop
+        exit when "windlass"."outbox_timer_pending_met"() >= v_end;
+        select d.* into v_found from "windlass"."outbox_timer_pending_busy"(array[v_topic], 1000, p_now) d;
+        due := due + v_found.due;
+        overdue := overdue + v_found.overdue;
+        later := later + v_found.later;
+        oldest := least(oldest, v_found.oldest);
     end loop;
 end
 $sql$;
@@ -8421,8 +8575,8 @@ $sql$;
 --   delayed          ready, and due later             oldest_ready_ms since when the oldest of these has been due
 --   in_progress      leased, whether or not in time   stuck           of these, see windlass_is_stuck
 --
--- With tens of thousands of topics not all are looked at. Then "more_topics" is true, and there may be more of what is ready, overdue and
--- delayed, and an older one.
+-- With tens of thousands of topics, or with as many dead entries, not everything is looked at. Then "more_topics" is true, and there may be more
+-- of what is ready, overdue and delayed, and an older one.
 --
 -- While a snapshot is open anywhere, the entries of what was claimed and ended stay in the indexes, and whoever begins at the oldest
 -- steps over all of them. So everything here looks near to now first, in spans that grow, and ends when it has met some thousand entries
@@ -8514,7 +8668,8 @@ $sql$;
 --
 -- Topics that are much worked on have entries in the index of which nothing is left; they are counted near to now first, see due. The others
 -- are taken as they come in the index, many at once: ten thousand topics of one message cost what one of ten thousand does. Where one
--- has many, it is counted alone and stepped over.
+-- has many, it is counted alone and stepped over. What lies between topics that were lately worked on comes first: it has few entries
+-- of which nothing is left. If the look ends before it has seen all, some of the rest are looked at one by one, see pending_rest.
 create or replace function "windlass"."outbox_job_run_pending"(p_most integer, p_topics integer, p_now timestamptz)
     returns table (topic text, due bigint, overdue bigint, later bigint, oldest timestamptz, more boolean)
     language plpgsql
@@ -8547,20 +8702,23 @@ begin
         v_topics := v_topics - 1;
         return next;
     end loop;
-    for v_gap in select l.topic, l.is_busy from "windlass"."outbox_job_run_lately"(p_now) l
-                  union all
-                 select repeat(E'\U0010ffff', 256), false loop -- comes after every topic
+    for v_gap in select g.* from "windlass"."outbox_job_run_pending_gaps"(p_now) g loop
+        v_from := v_gap.since;
         v_size := 100;
         loop
             if v_entries <= 0 or v_topics <= 0 then
                 select null, 0, 0, 0, null, true into topic, due, overdue, later, oldest, more;
+                if p_topics is null then
+                    select r.due, r.overdue, r.later, r.oldest into due, overdue, later, oldest
+                      from "windlass"."outbox_job_run_pending_rest"(v_gap.turn, v_from, p_now) r;
+                end if;
                 return next;
                 return;
             end if;
             v_met := "windlass"."outbox_job_run_pending_met"();
             v_small := 0;
             for topic, due, overdue, later, oldest, v_cut in
-                select p.* from "windlass"."outbox_job_run_pending_part"(v_from, v_gap.topic, v_size, p_topics is not null, p_now) p loop
+                select p.* from "windlass"."outbox_job_run_pending_part"(v_from, v_gap.until, v_size, p_topics is not null, p_now) p loop
                 if due + later > 0 then
                     v_small := v_small + due + later;
                     v_topics := v_topics - 1;
@@ -8578,7 +8736,80 @@ begin
             v_from := v_cut || E'\x01'; -- comes next
             v_size := case when v_small >= v_size / 2 then least(2 * v_size, 10000, greatest(v_topics, 100)) else 100 end;
         end loop;
-        v_from := v_gap.topic || case when v_gap.is_busy then E'\x01' else '' end;
+    end loop;
+end
+$sql$;
+
+-- The pieces in which the topics are taken that are not much worked on: from which one on, and before which one. First what lies between those
+-- that were lately worked on, then these.
+create or replace function "windlass"."outbox_job_run_pending_gaps"(p_now timestamptz) returns table (since text, until text, turn integer)
+    language plpgsql
+    stable
+as $sql$
+begin
+    return query
+    with lately as materialized (
+        select l.topic collate "C" as topic, l.is_busy from "windlass"."outbox_job_run_lately"(p_now) l),
+    gap as (
+        select '' as since, coalesce(min(l.topic), repeat(E'\U0010ffff', 256)) as until, 1 as turn -- comes after every topic
+          from lately l
+         union all
+        select l.topic || E'\x01', lead(l.topic, 1, repeat(E'\U0010ffff', 256)) over (order by l.topic), 1 from lately l
+         union all
+        select l.topic, l.topic || E'\x01', 2 from lately l where not l.is_busy)
+    select g.since, g.until, g.turn from gap g order by g.turn, g.since collate "C";
+end
+$sql$;
+
+-- What there is of those topics that pending has not come to, in this turn from topic p_from on: at least so much. A thousand messages are counted of
+-- each of those that the statistics of the table name, the most frequent first, then of those that were lately worked on, each near to
+-- now first; until 20,000 entries were met.
+create or replace function "windlass"."outbox_job_run_pending_rest"(
+    p_turn integer,
+    p_from text,
+    p_now  timestamptz,
+    out due     bigint,
+    out overdue bigint,
+    out later   bigint,
+    out oldest  timestamptz
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_end   bigint := "windlass"."outbox_job_run_pending_met"() + 20000;
+    v_topic text;
+    v_found record;
+begin
+    due := 0;
+    overdue := 0;
+    later := 0;
+    for v_topic in
+        with lately as materialized (
+            select l.topic, l.is_busy from "windlass"."outbox_job_run_lately"(p_now) l)
+        select r.topic
+          from (select k.topic, 1 as turn, k.place
+                  from pg_class c
+                  join pg_namespace n on n.oid = c.relnamespace
+                  join pg_stats s on s.schemaname = n.nspname and s.tablename = c.relname and s.attname = 'topic'
+                 cross join unnest(s.most_common_vals::text::text[] || s.histogram_bounds::text::text[])
+                            with ordinality as k (topic, place)
+                 where c.oid = $name$"windlass"."outbox_job_run"$name$::regclass
+                   and k.topic not in (select l.topic from lately l)
+                 union all
+                select l.topic, 2, 0 from lately l where not l.is_busy) r
+         where r.turn > p_turn or (r.turn = p_turn and r.topic collate "C" >= p_from)
+         order by r.turn, r.place, r.topic collate "C" loop
+        exit when "windlass"."outbox_job_run_pending_met"() >= v_end;
+        select d.* into v_found from "windlass"."outbox_job_run_pending_busy"(array[v_topic], 1000, p_now) d;
+        due := due + v_found.due;
+        overdue := overdue + v_found.overdue;
+        later := later + v_found.later;
+        oldest := least(oldest, v_found.oldest);
     end loop;
 end
 $sql$;
@@ -12083,8 +12314,8 @@ $sql$;
 --   delayed          ready, and due later             oldest_ready_ms since when the oldest of these has been due
 --   in_progress      leased, whether or not in time   stuck           of these, see windlass_is_stuck
 --
--- With tens of thousands of topics not all are looked at. Then "more_topics" is true, and there may be more of what is ready, overdue and
--- delayed, and an older one.
+-- With tens of thousands of topics, or with as many dead entries, not everything is looked at. Then "more_topics" is true, and there may be more
+-- of what is ready, overdue and delayed, and an older one.
 --
 -- While a snapshot is open anywhere, the entries of what was claimed and ended stay in the indexes, and whoever begins at the oldest
 -- steps over all of them. So everything here looks near to now first, in spans that grow, and ends when it has met some thousand entries
@@ -12184,7 +12415,8 @@ $sql$;
 --
 -- Topics that are much worked on have entries in the index of which nothing is left; they are counted near to now first, see due. The others
 -- are taken as they come in the index, many at once: ten thousand topics of one message cost what one of ten thousand does. Where one
--- has many, it is counted alone and stepped over.
+-- has many, it is counted alone and stepped over. What lies between topics that were lately worked on comes first: it has few entries
+-- of which nothing is left. If the look ends before it has seen all, some of the rest are looked at one by one, see pending_rest.
 create or replace function "windlass"."inbox_pending"(p_most integer, p_topics integer, p_now timestamptz)
     returns table (topic text, due bigint, overdue bigint, later bigint, oldest timestamptz, more boolean)
     language plpgsql
@@ -12217,20 +12449,23 @@ begin
         v_topics := v_topics - 1;
         return next;
     end loop;
-    for v_gap in select l.topic, l.is_busy from "windlass"."inbox_lately"(p_now) l
-                  union all
-                 select repeat(E'\U0010ffff', 256), false loop -- comes after every topic
+    for v_gap in select g.* from "windlass"."inbox_pending_gaps"(p_now) g loop
+        v_from := v_gap.since;
         v_size := 100;
         loop
             if v_entries <= 0 or v_topics <= 0 then
                 select null, 0, 0, 0, null, true into topic, due, overdue, later, oldest, more;
+                if p_topics is null then
+                    select r.due, r.overdue, r.later, r.oldest into due, overdue, later, oldest
+                      from "windlass"."inbox_pending_rest"(v_gap.turn, v_from, p_now) r;
+                end if;
                 return next;
                 return;
             end if;
             v_met := "windlass"."inbox_pending_met"();
             v_small := 0;
             for topic, due, overdue, later, oldest, v_cut in
-                select p.* from "windlass"."inbox_pending_part"(v_from, v_gap.topic, v_size, p_topics is not null, p_now) p loop
+                select p.* from "windlass"."inbox_pending_part"(v_from, v_gap.until, v_size, p_topics is not null, p_now) p loop
                 if due + later > 0 then
                     v_small := v_small + due + later;
                     v_topics := v_topics - 1;
@@ -12248,7 +12483,80 @@ begin
             v_from := v_cut || E'\x01'; -- comes next
             v_size := case when v_small >= v_size / 2 then least(2 * v_size, 10000, greatest(v_topics, 100)) else 100 end;
         end loop;
-        v_from := v_gap.topic || case when v_gap.is_busy then E'\x01' else '' end;
+    end loop;
+end
+$sql$;
+
+-- The pieces in which the topics are taken that are not much worked on: from which one on, and before which one. First what lies between those
+-- that were lately worked on, then these.
+create or replace function "windlass"."inbox_pending_gaps"(p_now timestamptz) returns table (since text, until text, turn integer)
+    language plpgsql
+    stable
+as $sql$
+begin
+    return query
+    with lately as materialized (
+        select l.topic collate "C" as topic, l.is_busy from "windlass"."inbox_lately"(p_now) l),
+    gap as (
+        select '' as since, coalesce(min(l.topic), repeat(E'\U0010ffff', 256)) as until, 1 as turn -- comes after every topic
+          from lately l
+         union all
+        select l.topic || E'\x01', lead(l.topic, 1, repeat(E'\U0010ffff', 256)) over (order by l.topic), 1 from lately l
+         union all
+        select l.topic, l.topic || E'\x01', 2 from lately l where not l.is_busy)
+    select g.since, g.until, g.turn from gap g order by g.turn, g.since collate "C";
+end
+$sql$;
+
+-- What there is of those topics that pending has not come to, in this turn from topic p_from on: at least so much. A thousand messages are counted of
+-- each of those that the statistics of the table name, the most frequent first, then of those that were lately worked on, each near to
+-- now first; until 20,000 entries were met.
+create or replace function "windlass"."inbox_pending_rest"(
+    p_turn integer,
+    p_from text,
+    p_now  timestamptz,
+    out due     bigint,
+    out overdue bigint,
+    out later   bigint,
+    out oldest  timestamptz
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_end   bigint := "windlass"."inbox_pending_met"() + 20000;
+    v_topic text;
+    v_found record;
+begin
+    due := 0;
+    overdue := 0;
+    later := 0;
+    for v_topic in
+        with lately as materialized (
+            select l.topic, l.is_busy from "windlass"."inbox_lately"(p_now) l)
+        select r.topic
+          from (select k.topic, 1 as turn, k.place
+                  from pg_class c
+                  join pg_namespace n on n.oid = c.relnamespace
+                  join pg_stats s on s.schemaname = n.nspname and s.tablename = c.relname and s.attname = 'topic'
+                 cross join unnest(s.most_common_vals::text::text[] || s.histogram_bounds::text::text[])
+                            with ordinality as k (topic, place)
+                 where c.oid = $name$"windlass"."inbox"$name$::regclass
+                   and k.topic not in (select l.topic from lately l)
+                 union all
+                select l.topic, 2, 0 from lately l where not l.is_busy) r
+         where r.turn > p_turn or (r.turn = p_turn and r.topic collate "C" >= p_from)
+         order by r.turn, r.place, r.topic collate "C" loop
+        exit when "windlass"."inbox_pending_met"() >= v_end;
+        select d.* into v_found from "windlass"."inbox_pending_busy"(array[v_topic], 1000, p_now) d;
+        due := due + v_found.due;
+        overdue := overdue + v_found.overdue;
+        later := later + v_found.later;
+        oldest := least(oldest, v_found.oldest);
     end loop;
 end
 $sql$;
@@ -15687,8 +15995,8 @@ $sql$;
 --   delayed          ready, and due later             oldest_ready_ms since when the oldest of these has been due
 --   in_progress      leased, whether or not in time   stuck           of these, see windlass_is_stuck
 --
--- With tens of thousands of topics not all are looked at. Then "more_topics" is true, and there may be more of what is ready, overdue and
--- delayed, and an older one.
+-- With tens of thousands of topics, or with as many dead entries, not everything is looked at. Then "more_topics" is true, and there may be more
+-- of what is ready, overdue and delayed, and an older one.
 --
 -- While a snapshot is open anywhere, the entries of what was claimed and ended stay in the indexes, and whoever begins at the oldest
 -- steps over all of them. So everything here looks near to now first, in spans that grow, and ends when it has met some thousand entries
@@ -15780,7 +16088,8 @@ $sql$;
 --
 -- Topics that are much worked on have entries in the index of which nothing is left; they are counted near to now first, see due. The others
 -- are taken as they come in the index, many at once: ten thousand topics of one message cost what one of ten thousand does. Where one
--- has many, it is counted alone and stepped over.
+-- has many, it is counted alone and stepped over. What lies between topics that were lately worked on comes first: it has few entries
+-- of which nothing is left. If the look ends before it has seen all, some of the rest are looked at one by one, see pending_rest.
 create or replace function "windlass"."work_pending"(p_most integer, p_topics integer, p_now timestamptz)
     returns table (topic text, due bigint, overdue bigint, later bigint, oldest timestamptz, more boolean)
     language plpgsql
@@ -15813,20 +16122,23 @@ begin
         v_topics := v_topics - 1;
         return next;
     end loop;
-    for v_gap in select l.topic, l.is_busy from "windlass"."work_lately"(p_now) l
-                  union all
-                 select repeat(E'\U0010ffff', 256), false loop -- comes after every topic
+    for v_gap in select g.* from "windlass"."work_pending_gaps"(p_now) g loop
+        v_from := v_gap.since;
         v_size := 100;
         loop
             if v_entries <= 0 or v_topics <= 0 then
                 select null, 0, 0, 0, null, true into topic, due, overdue, later, oldest, more;
+                if p_topics is null then
+                    select r.due, r.overdue, r.later, r.oldest into due, overdue, later, oldest
+                      from "windlass"."work_pending_rest"(v_gap.turn, v_from, p_now) r;
+                end if;
                 return next;
                 return;
             end if;
             v_met := "windlass"."work_pending_met"();
             v_small := 0;
             for topic, due, overdue, later, oldest, v_cut in
-                select p.* from "windlass"."work_pending_part"(v_from, v_gap.topic, v_size, p_topics is not null, p_now) p loop
+                select p.* from "windlass"."work_pending_part"(v_from, v_gap.until, v_size, p_topics is not null, p_now) p loop
                 if due + later > 0 then
                     v_small := v_small + due + later;
                     v_topics := v_topics - 1;
@@ -15844,7 +16156,80 @@ begin
             v_from := v_cut || E'\x01'; -- comes next
             v_size := case when v_small >= v_size / 2 then least(2 * v_size, 10000, greatest(v_topics, 100)) else 100 end;
         end loop;
-        v_from := v_gap.topic || case when v_gap.is_busy then E'\x01' else '' end;
+    end loop;
+end
+$sql$;
+
+-- The pieces in which the topics are taken that are not much worked on: from which one on, and before which one. First what lies between those
+-- that were lately worked on, then these.
+create or replace function "windlass"."work_pending_gaps"(p_now timestamptz) returns table (since text, until text, turn integer)
+    language plpgsql
+    stable
+as $sql$
+begin
+    return query
+    with lately as materialized (
+        select l.topic collate "C" as topic, l.is_busy from "windlass"."work_lately"(p_now) l),
+    gap as (
+        select '' as since, coalesce(min(l.topic), repeat(E'\U0010ffff', 256)) as until, 1 as turn -- comes after every topic
+          from lately l
+         union all
+        select l.topic || E'\x01', lead(l.topic, 1, repeat(E'\U0010ffff', 256)) over (order by l.topic), 1 from lately l
+         union all
+        select l.topic, l.topic || E'\x01', 2 from lately l where not l.is_busy)
+    select g.since, g.until, g.turn from gap g order by g.turn, g.since collate "C";
+end
+$sql$;
+
+-- What there is of those topics that pending has not come to, in this turn from topic p_from on: at least so much. A thousand messages are counted of
+-- each of those that the statistics of the table name, the most frequent first, then of those that were lately worked on, each near to
+-- now first; until 20,000 entries were met.
+create or replace function "windlass"."work_pending_rest"(
+    p_turn integer,
+    p_from text,
+    p_now  timestamptz,
+    out due     bigint,
+    out overdue bigint,
+    out later   bigint,
+    out oldest  timestamptz
+)
+    language plpgsql
+    stable
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $sql$
+declare
+    v_end   bigint := "windlass"."work_pending_met"() + 20000;
+    v_topic text;
+    v_found record;
+begin
+    due := 0;
+    overdue := 0;
+    later := 0;
+    for v_topic in
+        with lately as materialized (
+            select l.topic, l.is_busy from "windlass"."work_lately"(p_now) l)
+        select r.topic
+          from (select k.topic, 1 as turn, k.place
+                  from pg_class c
+                  join pg_namespace n on n.oid = c.relnamespace
+                  join pg_stats s on s.schemaname = n.nspname and s.tablename = c.relname and s.attname = 'topic'
+                 cross join unnest(s.most_common_vals::text::text[] || s.histogram_bounds::text::text[])
+                            with ordinality as k (topic, place)
+                 where c.oid = $name$"windlass"."work"$name$::regclass
+                   and k.topic not in (select l.topic from lately l)
+                 union all
+                select l.topic, 2, 0 from lately l where not l.is_busy) r
+         where r.turn > p_turn or (r.turn = p_turn and r.topic collate "C" >= p_from)
+         order by r.turn, r.place, r.topic collate "C" loop
+        exit when "windlass"."work_pending_met"() >= v_end;
+        select d.* into v_found from "windlass"."work_pending_busy"(array[v_topic], 1000, p_now) d;
+        due := due + v_found.due;
+        overdue := overdue + v_found.overdue;
+        later := later + v_found.later;
+        oldest := least(oldest, v_found.oldest);
     end loop;
 end
 $sql$;

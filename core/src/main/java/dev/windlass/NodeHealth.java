@@ -62,7 +62,13 @@ final class NodeHealth implements Health {
                 new NamedCheck(
                         "stuck work",
                         new CountCheck(
-                                "stuck", measures, any -> true, QueueMeasure::stuck, 0, options.stuckUnhealthy())),
+                                "stuck",
+                                measures,
+                                any -> true,
+                                QueueMeasure::stuck,
+                                false,
+                                0,
+                                options.stuckUnhealthy())),
                 new NamedCheck(
                         "backlog",
                         new CountCheck(
@@ -70,6 +76,7 @@ final class NodeHealth implements Health {
                                 measures,
                                 queue -> queue != QueueKind.TIMERS,
                                 QueueMeasure::ready,
+                                true,
                                 options.backlogDegraded(),
                                 options.backlogUnhealthy())),
                 new NamedCheck(
@@ -79,6 +86,7 @@ final class NodeHealth implements Health {
                                 measures,
                                 queue -> queue == QueueKind.TIMERS,
                                 QueueMeasure::overdue,
+                                true,
                                 options.overdueDegraded(),
                                 options.overdueUnhealthy())));
     }

@@ -5,7 +5,8 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * How much there is in a queue. Counting stops at a bound: a number that has reached it means "so many, or more".
+ * How much there is in a queue. Counting stops at a bound: a number that has reached it means "so many, or more". So does what the whole
+ * look may cost, see {@code moreTopics}.
  *
  * @param ready due now
  * @param delayed due later
@@ -14,6 +15,7 @@ import java.util.Optional;
  * @param overdue due for more than five minutes
  * @param stuck in progress far beyond its lease
  * @param oldestReady for how long the oldest one is due
+ * @param moreTopics whether not all topics were looked at: at least so many are ready, delayed and overdue, and an older one may be due
  */
 public record QueueMeasure(
         QueueKind queue,
@@ -24,4 +26,5 @@ public record QueueMeasure(
         long failed,
         long overdue,
         long stuck,
-        Optional<Duration> oldestReady) {}
+        Optional<Duration> oldestReady,
+        boolean moreTopics) {}

@@ -197,6 +197,7 @@ public final class WindlassMetrics implements WindlassListener {
         meters.gauge("windlass.queue.failed", tags, measure.failed());
         meters.gauge("windlass.queue.overdue", tags, measure.overdue());
         meters.gauge("windlass.queue.stuck", tags, measure.stuck());
+        meters.gauge("windlass.queue.incomplete", tags, measure.moreTopics() ? 1 : 0);
         meters.gauge(
                 "windlass.queue.oldest.age.seconds",
                 tags,

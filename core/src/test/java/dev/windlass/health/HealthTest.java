@@ -8,10 +8,16 @@ import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassBuilder;
 import dev.windlass.lease.Leadership;
+import dev.windlass.metrics.WindlassMetrics;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.schedule.ScheduleOptions;
 import dev.windlass.schedule.TimerEntry;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collections;
@@ -106,6 +112,37 @@ final class HealthTest {
     /** On a busy machine an answer takes so long to find that it is given again for a while. */
     private static void awaitStatus(Windlass windlass, String name, HealthStatus status) {
         eventually().until(() -> check(windlass.health().all(), name).status() == status);
+    }
+
+    /** More dead entries than a look may meet, of more topics than are known as worked on. */
+    @Test
+    void whereNotAllCouldBeLookedAtNobodyIsToldThatThereIsLittle() throws SQLException {
+        SimpleMeterRegistry registry = new SimpleMeterRegistry();
+        database.execute("insert into %s.outbox (id, created_at, next_attempt_at, topic, payload)"
+                + " select gen_random_uuid(), now(), now(), 'topic ' || n % 400, 'x' from generate_series(1, 40000) n");
+        try (Connection other = database.owner().getConnection();
+                Statement snapshot = other.createStatement()) {
+            other.setAutoCommit(false);
+            other.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+            snapshot.execute("select 1");
+            database.execute("update %s.outbox set status = 2, ended_at = now()");
+
+            Windlass windlass =
+                    database.start(node().health(UNCACHED.withBacklog(5, 10)).listener(new WindlassMetrics(registry)));
+
+            HealthReport.Entry backlog = check(windlass.health().all(), "backlog");
+            assertThat(backlog.status()).isEqualTo(HealthStatus.DEGRADED);
+            assertThat(backlog.description()).contains("outbox at least 0").contains("not all topics");
+            assertThat(check(windlass.health().all(), "stuck work").status()).isEqualTo(HealthStatus.HEALTHY);
+            eventually().until(() -> incomplete(registry) == 1);
+        }
+    }
+
+    private static double incomplete(MeterRegistry registry) {
+        Gauge gauge = registry.find("windlass.queue.incomplete")
+                .tags("queue", "outbox")
+                .gauge();
+        return gauge == null ? -1 : gauge.value();
     }
 
     @Test

@@ -104,7 +104,7 @@ final class WindlassMetricsTest {
     private static WindlassEvent.Measured measured(long ready, int inHand) {
         return new WindlassEvent.Measured(
                 "shop",
-                List.of(new QueueMeasure(QueueKind.OUTBOX, ready, 0, 0, 0, 0, 0, 0, Optional.empty())),
+                List.of(new QueueMeasure(QueueKind.OUTBOX, ready, 0, 0, 0, 0, 0, 0, Optional.empty(), false)),
                 0,
                 Map.of(QueueKind.OUTBOX, inHand),
                 HealthStatus.HEALTHY);

@@ -52,6 +52,7 @@ public record Measuring(Database database, List<Measured> queues) {
                 row.getLong("overdue"),
                 row.getLong("stuck"),
                 Optional.ofNullable(row.getObject("oldest_ready_ms", Long.class))
-                        .map(Duration::ofMillis));
+                        .map(Duration::ofMillis),
+                row.getBoolean("more_topics"));
     }
 }

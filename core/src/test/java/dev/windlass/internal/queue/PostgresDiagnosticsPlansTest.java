@@ -152,6 +152,53 @@ final class PostgresDiagnosticsPlansTest {
         }
     }
 
+    /** Forty topics that were worked on since, with more dead entries than a look may meet, come before one that nobody works on. */
+    @Test
+    void anOpenSnapshotOverTopicsThatAreWorkedOnHidesNoneThatNobodyWorksOn() throws SQLException {
+        database.execute(
+                "insert into %s.outbox (id, created_at, next_attempt_at, status, topic, payload)"
+                        + " select gen_random_uuid(), now(), now(), 0, 'order.' || n % 40, 'x' from generate_series(1, 60000) n");
+        try (Connection other = database.owner().getConnection();
+                Statement snapshot = other.createStatement()) {
+            other.setAutoCommit(false);
+            other.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+            snapshot.execute("select 1");
+            database.execute("update %s.outbox set status = 2, ended_at = now()");
+            TestQueue.OUTBOX.ready(database, 900, "payment", "-10 min");
+            String measure = "select * from \"" + database.schema() + "\".outbox_measure(1000)";
+            Buffers.of(connection, measure);
+
+            assertThat(Buffers.of(connection, measure)).isLessThan(80_000);
+            assertThat(database.rows("select ready, overdue, oldest_ready_ms >= 600000, more_topics"
+                            + " from %s.outbox_measure(1000)"))
+                    .containsExactly("900 900 t t");
+        }
+    }
+
+    /** Four hundred topics with dead entries come before it, most of which are not known as worked on: the statistics name it. */
+    @Test
+    void anOpenSnapshotOverManyTopicsHidesNoneThatHasMuchToDo() throws SQLException {
+        database.execute(
+                "insert into %s.outbox (id, created_at, next_attempt_at, status, topic, payload)"
+                        + " select gen_random_uuid(), now(), now(), 0, 'order.' || n % 400, 'x' from generate_series(1, 60000) n");
+        try (Connection other = database.owner().getConnection();
+                Statement snapshot = other.createStatement()) {
+            other.setAutoCommit(false);
+            other.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+            snapshot.execute("select 1");
+            database.execute("update %s.outbox set status = 2, ended_at = now()");
+            TestQueue.OUTBOX.ready(database, 3_000, "payment", "-10 min");
+            database.execute("analyze %s.outbox");
+            String measure = "select * from \"" + database.schema() + "\".outbox_measure(5000)";
+            Buffers.of(connection, measure);
+
+            assertThat(Buffers.of(connection, measure)).isLessThan(100_000);
+            assertThat(database.rows("select ready, overdue, oldest_ready_ms >= 600000, more_topics"
+                            + " from %s.outbox_measure(5000)"))
+                    .containsExactly("1000 1000 t t");
+        }
+    }
+
     /**
      * A hundred thousand messages, all of them claimed and handled since somebody opened a snapshot: most of them within three days, so that
      * it does not matter how long this test takes, and those that are left within the last hour.
