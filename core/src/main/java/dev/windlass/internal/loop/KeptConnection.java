@@ -241,7 +241,7 @@ public final class KeptConnection {
         try {
             Connection open = connection;
             if (open == null) {
-                throw givenBack();
+                throw database.safe(givenBack()); // whoever lost it has told why
             }
             return run(open, answer, work);
         } finally {
