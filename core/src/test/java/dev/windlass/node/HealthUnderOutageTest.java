@@ -3,6 +3,8 @@ package dev.windlass.node;
 import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
+import dev.windlass.Logs;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
 import dev.windlass.embedded.EmbeddedPostgres;
@@ -11,6 +13,7 @@ import dev.windlass.health.HealthOptions;
 import dev.windlass.health.HealthReport;
 import dev.windlass.health.HealthStatus;
 import dev.windlass.outbox.OutboxEntry;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -21,6 +24,31 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 final class HealthUnderOutageTest {
     @RegisterExtension
     static final TestDatabase database = new TestDatabase(EmbeddedPostgres.start());
+
+    /** It answers as before; so does a primary that has become a standby. */
+    @Test
+    void aNodeWhoseDatabaseIsReadOnlyIsNotReady() throws SQLException {
+        Windlass windlass = database.start(database.windlass()
+                .health(HealthOptions.defaults().withCacheFor(Duration.ZERO))
+                .outboxHandler("a", message -> {}));
+        assertThat(windlass.health().ready().status()).isEqualTo(HealthStatus.HEALTHY);
+        try (Logs logs = Logs.collect(Level.INFO)) {
+            database.execute("alter role windlass_runtime set default_transaction_read_only = on");
+            database.dataSource().getHikariPoolMXBean().softEvictConnections();
+
+            eventually().until(() -> windlass.health().ready().status() == HealthStatus.UNHEALTHY);
+
+            HealthReport.Entry check = windlass.health().ready().checks().get(0);
+            assertThat(check.name()).isEqualTo("database");
+            assertThat(check.description()).contains("it is read-only").contains("primary");
+            assertThat(windlass.health().live().status()).isNotEqualTo(HealthStatus.UNHEALTHY);
+            eventually().until(() -> logs.count(Level.WARN, "the database is away") > 0);
+        } finally {
+            database.execute("alter role windlass_runtime reset default_transaction_read_only");
+        }
+        database.dataSource().getHikariPoolMXBean().softEvictConnections();
+        eventually().until(() -> windlass.health().ready().status() == HealthStatus.HEALTHY);
+    }
 
     @Test
     void readinessFollowsTheDatabaseAndLivenessDoesNot() {

@@ -75,6 +75,9 @@ public interface Dialect {
     /** Whether the connection is of no more use though it may look alive, as one to a server that is now read-only. */
     boolean spoilsConnection(SQLException e);
 
+    /** Whether nothing can be written on this connection, as on one to a standby. */
+    boolean isReadOnly(Connection connection) throws SQLException;
+
     /**
      * What may be said about an error, in one line: its SQLSTATE, and the text of the server only if that cannot quote a row,
      * whoever raised it; else what kind of error it is, and the names that the server gives with it.

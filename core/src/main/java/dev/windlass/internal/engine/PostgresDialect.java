@@ -333,6 +333,16 @@ public final class PostgresDialect implements Dialect {
         return READ_ONLY.equals(e.getSQLState());
     }
 
+    @Override
+    public boolean isReadOnly(Connection connection) throws SQLException {
+        try (Statement asks = connection.createStatement();
+                ResultSet row = asks.executeQuery(
+                        "select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean")) {
+            row.next();
+            return row.getBoolean(1);
+        }
+    }
+
     /** Whoever waited for the lock must see what the one before it did, whatever isolation is the database's default. */
     @Override
     public void lockForMigration(Connection connection, String schema) throws SQLException {

@@ -7,23 +7,31 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Locale;
 
-/** Whether the database answers, and after which time. */
+/**
+ * Whether the database answers, and after which time, and can be written to. One that has become a standby answers as before. Neither is one
+ * well that others have just found to be away, though it answers here.
+ */
 public final class DatabaseCheck implements HealthCheck {
     private final Database database;
-    private final Duration timeout;
 
     public DatabaseCheck(Database database, Duration timeout) {
         this.database = database.answeringWithin(timeout).givingUpLogins(timeout);
-        this.timeout = timeout;
     }
 
     @Override
     public HealthFinding check() throws SQLException {
         long start = System.nanoTime();
-        boolean valid = database.once(connection -> connection.isValid((int) timeout.toSeconds() + 1));
-        return valid
-                ? HealthFinding.healthy(
-                        String.format(Locale.ROOT, "it answers after %.1f ms", (System.nanoTime() - start) / 1e6))
-                : HealthFinding.unhealthy("it does not answer");
+        boolean away = database.isAway();
+        boolean readOnly = database.once(database.dialect()::isReadOnly);
+        if (readOnly) {
+            return HealthFinding.unhealthy(
+                    "it is read-only, and nothing can be written: is it a standby, or was it a primary before a"
+                            + " failover? Let the URL lead to the primary (targetServerType=primary), or end"
+                            + " default_transaction_read_only");
+        }
+        return away
+                ? HealthFinding.unhealthy("it answers here, but was away for who used it last; the log tells why")
+                : HealthFinding.healthy(
+                        String.format(Locale.ROOT, "it answers after %.1f ms", (System.nanoTime() - start) / 1e6));
     }
 }
