@@ -50,7 +50,12 @@ final class NodeHealth implements Health {
         whole.addAll(alive);
         whole.addAll(counts());
         whole.add(new NamedCheck(
-                "throughput", new Throughput(() -> sum(Dispatcher::claimed), () -> sum(Dispatcher::settled))));
+                "throughput",
+                new Throughput(
+                        () -> sum(Dispatcher::claimed),
+                        () -> sum(Dispatcher::settled),
+                        () -> sum(Dispatcher::inHand) - sum(Dispatcher::lapsed),
+                        options.throughputDegraded())));
         builder.healthChecks.forEach((name, check) -> whole.add(new NamedCheck(name, check)));
         live = checkup(alive);
         ready = checkup(able);

@@ -13,6 +13,7 @@ import java.time.Duration;
  * @param overdueDegraded more timers than this that are due for more than five minutes
  * @param overdueUnhealthy the same
  * @param stuckUnhealthy more messages than this that are stuck in one queue; a single one is degraded
+ * @param throughputDegraded less than so many percent of the messages that were claimed, and are not in hand any more, came to an end
  */
 public record HealthOptions(
         Duration timeout,
@@ -21,7 +22,8 @@ public record HealthOptions(
         int backlogUnhealthy,
         int overdueDegraded,
         int overdueUnhealthy,
-        int stuckUnhealthy) {
+        int stuckUnhealthy,
+        int throughputDegraded) {
 
     /** Counting goes that far, and takes as long. */
     private static final int MOST = 1_000_000;
@@ -35,6 +37,10 @@ public record HealthOptions(
         ordered("backlog", backlogDegraded, backlogUnhealthy);
         ordered("overdue timers", overdueDegraded, overdueUnhealthy);
         Require.positive("number of stuck messages", stuckUnhealthy);
+        if (throughputDegraded < 0 || throughputDegraded > 100) {
+            throw new IllegalArgumentException(
+                    "expected a threshold of the throughput from 0 to 100 percent, got " + throughputDegraded);
+        }
     }
 
     private static void ordered(String what, int degraded, int unhealthy) {
@@ -46,9 +52,9 @@ public record HealthOptions(
         }
     }
 
-    /** Ten seconds, cached for five; a backlog of 10,000 and 50,000; 10 and 100 overdue timers; 100 stuck messages. */
+    /** Ten seconds, cached for five; a backlog of 10,000 and 50,000; 10 and 100 overdue timers; 100 stuck messages; half of what is claimed. */
     public static HealthOptions defaults() {
-        return new HealthOptions(Duration.ofSeconds(10), Duration.ofSeconds(5), 10_000, 50_000, 10, 100, 100);
+        return new HealthOptions(Duration.ofSeconds(10), Duration.ofSeconds(5), 10_000, 50_000, 10, 100, 100, 50);
     }
 
     public HealthOptions withTimeout(Duration timeout) {
@@ -59,7 +65,8 @@ public record HealthOptions(
                 backlogUnhealthy,
                 overdueDegraded,
                 overdueUnhealthy,
-                stuckUnhealthy);
+                stuckUnhealthy,
+                throughputDegraded);
     }
 
     public HealthOptions withCacheFor(Duration cacheFor) {
@@ -70,17 +77,32 @@ public record HealthOptions(
                 backlogUnhealthy,
                 overdueDegraded,
                 overdueUnhealthy,
-                stuckUnhealthy);
+                stuckUnhealthy,
+                throughputDegraded);
     }
 
     public HealthOptions withBacklog(int degraded, int unhealthy) {
         return new HealthOptions(
-                timeout, cacheFor, degraded, unhealthy, overdueDegraded, overdueUnhealthy, stuckUnhealthy);
+                timeout,
+                cacheFor,
+                degraded,
+                unhealthy,
+                overdueDegraded,
+                overdueUnhealthy,
+                stuckUnhealthy,
+                throughputDegraded);
     }
 
     public HealthOptions withOverdueTimers(int degraded, int unhealthy) {
         return new HealthOptions(
-                timeout, cacheFor, backlogDegraded, backlogUnhealthy, degraded, unhealthy, stuckUnhealthy);
+                timeout,
+                cacheFor,
+                backlogDegraded,
+                backlogUnhealthy,
+                degraded,
+                unhealthy,
+                stuckUnhealthy,
+                throughputDegraded);
     }
 
     public HealthOptions withStuckUnhealthy(int stuckUnhealthy) {
@@ -91,6 +113,19 @@ public record HealthOptions(
                 backlogUnhealthy,
                 overdueDegraded,
                 overdueUnhealthy,
-                stuckUnhealthy);
+                stuckUnhealthy,
+                throughputDegraded);
+    }
+
+    public HealthOptions withThroughputDegraded(int percent) {
+        return new HealthOptions(
+                timeout,
+                cacheFor,
+                backlogDegraded,
+                backlogUnhealthy,
+                overdueDegraded,
+                overdueUnhealthy,
+                stuckUnhealthy,
+                percent);
     }
 }
