@@ -28,7 +28,14 @@ final class Meters {
     }
 
     void count(String name, Tags tags, long more) {
-        ((Counter) get(name, tags, () -> Counter.builder(name).tags(tags).register(registry))).increment((double) more);
+        ((Counter) get(
+                        name,
+                        tags,
+                        () -> Counter.builder(name)
+                                .description(Descriptions.of(name))
+                                .tags(tags)
+                                .register(registry)))
+                .increment((double) more);
     }
 
     void size(String name, Tags tags, long messages) {
@@ -36,6 +43,7 @@ final class Meters {
                         name,
                         tags,
                         () -> DistributionSummary.builder(name)
+                                .description(Descriptions.of(name))
                                 .baseUnit("messages")
                                 .tags(tags)
                                 .register(registry)))
@@ -52,6 +60,7 @@ final class Meters {
                 name,
                 tags,
                 () -> Timer.builder(name)
+                        .description(Descriptions.of(name))
                         .tags(tags)
                         .serviceLevelObjectives(BUCKETS)
                         .register(registry));

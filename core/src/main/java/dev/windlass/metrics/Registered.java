@@ -137,6 +137,7 @@ final class Registered {
                 who,
                 key,
                 () -> Gauge.builder(key.name, fresh, Shown::value)
+                        .description(Descriptions.of(key.name))
                         .tags(key.tags)
                         .strongReference(true)
                         .register(registry));

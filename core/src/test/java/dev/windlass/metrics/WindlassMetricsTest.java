@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
 import dev.windlass.Logs;
+import dev.windlass.Repository;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
 import dev.windlass.base.Feature;
@@ -20,6 +21,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.Collections;
@@ -108,6 +110,39 @@ final class WindlassMetricsTest {
                 0,
                 Map.of(QueueKind.OUTBOX, inHand),
                 HealthStatus.HEALTHY);
+    }
+
+    /** A rule on growth fires only if the series was there before: a counter by topic begins with the first that it counts. */
+    @Test
+    void whatAlertsOnFailedAndExpiredMessagesAskForIsThereBeforeTheFirstOne() throws IOException {
+        database.start(database.windlass().name("shop").listener(new WindlassMetrics(registry)));
+
+        eventually().until(() -> gauge("windlass.queue.failed", "store", "shop", "queue", "outbox") == 0);
+        eventually()
+                .until(() -> registry.find("windlass.expired")
+                                .tags("store", "shop", "queue", "outbox")
+                                .counter()
+                        != null);
+        assertThat(Repository.read("deploy/prometheus/windlass-alerts.yml"))
+                .contains("(delta(windlass_queue_failed[10m])) > 0")
+                .contains("(increase(windlass_expired_total[10m])) > 0");
+    }
+
+    @Test
+    void everyMeterSaysWhatItIs() {
+        Windlass windlass = database.start(database.windlass()
+                .name("shop")
+                .listener(new WindlassMetrics(registry))
+                .outboxHandler("a", message -> {}));
+        windlass.outbox().enqueue(OutboxEntry.of("a", "x"));
+        eventually().until(() -> registry.find("windlass.handled").timer() != null);
+        eventually().until(() -> gauge("windlass.queue.ready", "queue", "outbox") >= 0);
+        assertThat(registry.getMeters())
+                .hasSizeGreaterThan(30)
+                .filteredOn(meter -> !meter.getId().getName().endsWith(".histogram")) // the registry's own
+                .allSatisfy(meter -> assertThat(meter.getId().getDescription())
+                        .as(meter.getId().getName())
+                        .isNotBlank());
     }
 
     @Test
