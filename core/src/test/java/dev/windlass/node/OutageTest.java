@@ -242,6 +242,35 @@ final class OutageTest {
         eventually().until(() -> handled.get() == 2);
     }
 
+    /** Each renewal that is refused gives the kept connection back, and whoever listens on it finds none; it is there again at once. */
+    @Test
+    void aServerThatIsReadOnlyIsOneLineAndNotOneForEachConnection() throws Exception {
+        CountDownLatch goOn = new CountDownLatch(1);
+        AtomicInteger begun = new AtomicInteger();
+        Windlass windlass =
+                database.start(database.windlass().outbox(database.shortLease()).outboxHandler("a", message -> {
+                    begun.incrementAndGet();
+                    goOn.await();
+                }));
+        windlass.outbox().enqueueAll(entries(3));
+        eventually().until(() -> begun.get() == 3);
+        try (Logs logs = Logs.collect(Level.DEBUG)) {
+            database.execute("alter role windlass_runtime set default_transaction_read_only = on");
+            database.execute(
+                    "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'windlass_runtime'");
+
+            eventually().until(() -> logs.count(Level.DEBUG, "listening for wake-ups has failed") >= 5);
+
+            assertThat(logs.count(Level.WARN, "listening for wake-ups")).isZero();
+            assertThat(logs.count(Level.INFO, "listening for wake-ups")).isZero();
+            assertThat(logs.count(Level.WARN, "the database is away")).isEqualTo(1);
+        } finally {
+            database.execute("alter role windlass_runtime reset default_transaction_read_only");
+            goOn.countDown();
+        }
+        eventually().until(() -> database.count("status = 2") == 3);
+    }
+
     @Test
     void aSchemaThatDisappearsAndComesBackIsRecoveredFrom() throws Exception {
         AtomicInteger handled = new AtomicInteger();
