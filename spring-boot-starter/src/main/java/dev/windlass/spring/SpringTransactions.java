@@ -37,6 +37,11 @@ import org.springframework.util.ReflectionUtils;
  * <p><b>The end.</b> Until it has been committed a transaction is one: what JPA writes while it flushes belongs to it. Afterwards Spring calls
  * listeners while the connection is still bound; what they write there would be a part of nothing, and get lost. So the first to be told of
  * a commit is whoever is here, and what is written from then on has a transaction of its own.
+ *
+ * <p><b>Whose end.</b> Spring tells of ends to those who have registered while the transaction is the innermost one, and inside of it there may be
+ * one of another manager: of a second database, or of a broker. So a transaction is followed from its begin, by the listener of its manager, and
+ * what is known of it is bound to its connection. That of a manager that is no bean, or hides behind another, is followed from the first write.
+ * If that comes inside of a transaction of another manager, nobody here is told of the end.
  */
 final class SpringTransactions implements AmbientTransactions, TransactionExecutionListener {
     private static final Logger log = LoggerFactory.getLogger(SpringTransactions.class);
@@ -78,29 +83,51 @@ final class SpringTransactions implements AmbientTransactions, TransactionExecut
 
     @Override
     public Optional<Connection> current() throws SQLException {
-        if (!TransactionSynchronizationManager.isActualTransactionActive()
-                || !TransactionSynchronizationManager.isSynchronizationActive()) { // as after a rollback
+        ConnectionHolder holder = bound();
+        if (holder == null ? !isInSpringsTransaction() : !mayBeJoined(holder)) {
             return Optional.empty();
         }
-        ConnectionHolder holder = bound();
-        boolean ofJdbc = holder != null && isOfJdbc(holder);
-        if (holder == null || !(ofJdbc || isOfJpa(holder))) {
+        if (holder == null || !isOfManager(holder)) {
             warnOfOther();
             return Optional.empty();
         }
-        Followed followed = followed();
-        boolean isCommitted = followed != null && followed.isCommitted;
-        if (isCommitted || (!ofJdbc && JpaTransactions.hasEnded(dataSource))) {
+        if (!isOfJdbc(holder) && JpaTransactions.hasEnded(dataSource)) {
             return Optional.empty();
         }
         Connection connection = holder.getConnection();
-        return connection.getAutoCommit() ? Optional.empty() : Optional.of(connection);
+        if (connection.getAutoCommit()) {
+            return Optional.empty();
+        }
+        requireTime(holder);
+        return Optional.of(connection);
+    }
+
+    /** Of one that is followed it is known; its manager may have no synchronization. */
+    private boolean mayBeJoined(ConnectionHolder holder) {
+        Followed followed = followed(holder);
+        return followed == null ? isInSpringsTransaction() : !followed.isCommitted;
+    }
+
+    private static boolean isInSpringsTransaction() {
+        return TransactionSynchronizationManager.isActualTransactionActive()
+                && TransactionSynchronizationManager.isSynchronizationActive(); // not after a rollback
+    }
+
+    /** As Spring does before each statement of its own. */
+    private static void requireTime(ConnectionHolder holder) {
+        if (holder.hasTimeout()) {
+            var unused = holder.getTimeToLiveInSeconds();
+        }
     }
 
     private @Nullable ConnectionHolder bound() {
         return TransactionSynchronizationManager.getResource(dataSource) instanceof ConnectionHolder holder
                 ? holder
                 : null;
+    }
+
+    private static boolean isOfManager(ConnectionHolder holder) {
+        return isOfJdbc(holder) || isOfJpa(holder);
     }
 
     private static boolean isOfJdbc(ConnectionHolder holder) {
@@ -123,41 +150,49 @@ final class SpringTransactions implements AmbientTransactions, TransactionExecut
 
     @Override
     public void whenEnded(Consumer<TransactionEnd> listener) {
-        follow().listeners.add(listener);
-    }
-
-    private @Nullable Followed followed() {
-        return (Followed) TransactionSynchronizationManager.getResource(this);
-    }
-
-    private Followed follow() {
-        Followed followed = followed();
-        if (followed == null) {
-            followed = new Followed();
-            TransactionSynchronizationManager.registerSynchronization(followed);
-            TransactionSynchronizationManager.bindResource(this, followed);
+        ConnectionHolder holder = bound();
+        if (holder == null) {
+            return;
         }
+        Followed followed = followed(holder);
+        if (followed == null) {
+            followed = follow(holder, null);
+            TransactionSynchronizationManager.registerSynchronization(followed);
+        }
+        followed.listeners.add(listener);
+    }
+
+    private @Nullable Followed followed(ConnectionHolder holder) {
+        return (Followed) TransactionSynchronizationManager.getResource(new Key(this, holder));
+    }
+
+    private Followed follow(ConnectionHolder holder, @Nullable TransactionExecution begun) {
+        Followed followed = new Followed(holder, begun);
+        TransactionSynchronizationManager.bindResource(followed.key, followed);
         return followed;
     }
 
+    /** Both are compared by identity: each transaction has a holder of its own. */
+    private record Key(SpringTransactions transactions, ConnectionHolder holder) {}
+
     /** A transaction whose end somebody wants to know. Told before all others, who may take their time and may write something themselves. */
     private final class Followed implements TransactionSynchronization {
+        private final Key key;
+        private final @Nullable TransactionExecution begun;
         private final Set<Consumer<TransactionEnd>> listeners = new LinkedHashSet<>();
         private boolean isCommitted;
+
+        /**
+         * @param begun null if it was begun by a manager that tells nothing
+         */
+        Followed(ConnectionHolder holder, @Nullable TransactionExecution begun) {
+            this.key = new Key(SpringTransactions.this, holder);
+            this.begun = begun;
+        }
 
         @Override
         public int getOrder() {
             return HIGHEST_PRECEDENCE;
-        }
-
-        @Override
-        public void suspend() {
-            TransactionSynchronizationManager.unbindResource(SpringTransactions.this);
-        }
-
-        @Override
-        public void resume() {
-            TransactionSynchronizationManager.bindResource(SpringTransactions.this, this);
         }
 
         @Override
@@ -168,25 +203,28 @@ final class SpringTransactions implements AmbientTransactions, TransactionExecut
 
         @Override
         public void afterCompletion(int status) {
-            TransactionSynchronizationManager.unbindResourceIfPossible(SpringTransactions.this);
+            end(
+                    switch (status) {
+                        case STATUS_COMMITTED -> isCommitted ? TransactionEnd.COMMITTED : late();
+                        case STATUS_ROLLED_BACK -> TransactionEnd.ROLLED_BACK;
+                        default -> TransactionEnd.UNKNOWN;
+                    });
+        }
+
+        void end(TransactionEnd end) {
+            TransactionSynchronizationManager.unbindResourceIfPossible(key);
             if (!isCommitted) {
-                tell(
-                        switch (status) {
-                            case STATUS_COMMITTED -> late();
-                            case STATUS_ROLLED_BACK -> TransactionEnd.ROLLED_BACK;
-                            default -> TransactionEnd.UNKNOWN;
-                        });
+                tell(end);
             }
         }
 
-        /** Nobody was told of the commit: all that is followed here was written after it, by a listener, and nobody else commits that. */
+        /**
+         * Nobody was told of the commit, so this was registered after it: all that is followed here was written by a listener, and nobody else
+         * commits that. One that is followed from its begin is always told.
+         */
         private TransactionEnd late() {
             try {
-                ConnectionHolder holder = bound();
-                if (holder == null) {
-                    return TransactionEnd.UNKNOWN;
-                }
-                holder.getConnection().commit();
+                key.holder.getConnection().commit();
                 return TransactionEnd.COMMITTED;
             } catch (SQLException e) {
                 log.error(
@@ -236,13 +274,61 @@ final class SpringTransactions implements AmbientTransactions, TransactionExecut
         }
     }
 
-    /** A listener of a transaction in which nothing was written may be the first who writes something. */
+    /** Also if nothing is written in it: a listener that is called after its commit may be the first who writes something. */
     @Override
-    public void beforeCommit(TransactionExecution transaction) {
-        if (transaction.isNewTransaction()
-                && bound() != null
-                && TransactionSynchronizationManager.isSynchronizationActive()) {
-            follow();
+    public void afterBegin(TransactionExecution transaction, @Nullable Throwable failure) {
+        Followed followed = failure == null ? followFrom(transaction) : null;
+        if (followed != null && TransactionSynchronizationManager.isSynchronizationActive()) {
+            TransactionSynchronizationManager.registerSynchronization(followed);
         }
+    }
+
+    private @Nullable Followed followFrom(TransactionExecution transaction) {
+        ConnectionHolder holder = transaction.isNewTransaction() ? bound() : null;
+        return holder == null || !isOfManager(holder) || followed(holder) != null ? null : follow(holder, transaction);
+    }
+
+    /** Without synchronization nobody else tells; with it, this is known already. */
+    @Override
+    public void afterCommit(TransactionExecution transaction, @Nullable Throwable failure) {
+        ended(transaction, failure == null ? TransactionEnd.COMMITTED : TransactionEnd.UNKNOWN);
+    }
+
+    @Override
+    public void afterRollback(TransactionExecution transaction, @Nullable Throwable failure) {
+        ended(transaction, failure == null ? TransactionEnd.ROLLED_BACK : TransactionEnd.UNKNOWN);
+    }
+
+    private void ended(TransactionExecution transaction, TransactionEnd end) {
+        ConnectionHolder holder = bound();
+        Followed followed = holder == null ? null : followed(holder);
+        if (followed != null && followed.begun == transaction) {
+            followed.end(end);
+        }
+    }
+
+    /**
+     * What the managers of other data sources are given. A transaction of ours that is there when theirs begins, and that nobody follows, is
+     * open until theirs has ended, also while listeners are called; how it ends, nobody knows then.
+     */
+    TransactionExecutionListener others() {
+        return new TransactionExecutionListener() {
+            @Override
+            public void afterBegin(TransactionExecution inner, @Nullable Throwable failure) {
+                if (failure == null) {
+                    var unused = followFrom(inner);
+                }
+            }
+
+            @Override
+            public void afterCommit(TransactionExecution inner, @Nullable Throwable failure) {
+                ended(inner, TransactionEnd.UNKNOWN);
+            }
+
+            @Override
+            public void afterRollback(TransactionExecution inner, @Nullable Throwable failure) {
+                ended(inner, TransactionEnd.UNKNOWN);
+            }
+        };
     }
 }

@@ -2,13 +2,17 @@ package dev.windlass.spring;
 
 import dev.windlass.spring.Given.InvalidPropertyException;
 import java.lang.reflect.Method;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
@@ -16,6 +20,7 @@ import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.util.ReflectionUtils;
 
 /** Finds the transaction managers of a data source, among those of the context. */
@@ -72,11 +77,16 @@ final class TransactionManagers {
     private Map<String, PlatformTransactionManager> ofDataSource() {
         Map<String, PlatformTransactionManager> mine = new LinkedHashMap<>();
         all().forEach((name, manager) -> {
-            if (name.equals(chosen) || dataSourceOf(manager) == dataSource) {
+            if (isMine(name, manager)) {
                 mine.put(name, manager);
             }
         });
         return mine;
+    }
+
+    private boolean isMine(String name, PlatformTransactionManager manager) {
+        DataSource its = dataSourceOf(manager);
+        return its == dataSource || (its == null && name.equals(chosen));
     }
 
     /** The managers for JDBC, JPA and Hibernate all tell it, by a method that they do not share. */
@@ -87,13 +97,24 @@ final class TransactionManagers {
                 : null;
     }
 
-    /** Tells all of them who wants to know of the end of transactions. */
-    void listen(SpringTransactions transactions) {
-        ofDataSource().values().forEach(manager -> {
+    /** Tells all of them who wants to know of transactions, and those of other data sources, too: theirs may be inside of ours. */
+    void listen(SpringTransactions transactions, PlatformTransactionManager chosen) {
+        Set<PlatformTransactionManager> mine = Collections.newSetFromMap(new IdentityHashMap<>());
+        mine.add(chosen);
+        Set<PlatformTransactionManager> others = Collections.newSetFromMap(new IdentityHashMap<>());
+        BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, PlatformTransactionManager.class)
+                .forEach((name, manager) -> (isMine(name, manager) ? mine : others).add(manager));
+        others.removeAll(mine);
+        add(transactions, mine);
+        add(transactions.others(), others);
+    }
+
+    private static void add(TransactionExecutionListener listener, Set<PlatformTransactionManager> managers) {
+        for (PlatformTransactionManager manager : managers) {
             if (manager instanceof ConfigurableTransactionManager configurable) {
-                configurable.addListener(transactions);
+                configurable.addListener(listener);
             }
-        });
+        }
     }
 
     /**

@@ -87,8 +87,9 @@ final class WindlassDescription {
     private SpringTransactions joined(DataSource source, boolean alone) {
         TransactionManagers its =
                 new TransactionManagers(beans, managers, source, properties.transactionManager(), alone);
-        SpringTransactions joined = new SpringTransactions(source, its.chosen());
-        its.listen(joined);
+        PlatformTransactionManager chosen = its.chosen();
+        SpringTransactions joined = new SpringTransactions(source, chosen);
+        its.listen(joined, chosen);
         return joined;
     }
 }
