@@ -6,11 +6,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.windlass.base.TransactionEnd;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxEntry;
 import jakarta.persistence.EntityManagerFactory;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
@@ -35,6 +37,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.orm.jpa.JpaTransactionManager;
+import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionTimedOutException;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
@@ -230,21 +233,26 @@ final class TransactionsInsideOfOthersTest {
                 .isNull();
     }
 
-    /** The node polls so rarely that it has to be told. */
     @ParameterizedTest
     @EnumSource(names = {"JDBC", "JPA"})
-    void theNodeIsToldOfTheEndOfTheOuterOne(Manager manager) {
-        started = Contexts.start(
-                manager.application,
-                "windlass.wake-up=false",
-                "windlass.max-polling-interval=10m",
-                "windlass.outbox.polling-interval=10m");
-        new TransactionTemplate(manager.of(context())).executeWithoutResult(status -> {
-            writeInside(this::write, "1");
-            eventually().until(() -> handled().isEmpty());
+    void whoAsksInTheInnerOneIsToldOfTheEndOfTheOuterOne(Manager manager) {
+        started = Contexts.start(manager.application);
+        ConfigurableApplicationContext context = context();
+        PlatformTransactionManager ofShop = manager.of(context);
+        SpringTransactions transactions = new SpringTransactions(context.getBean("shop", DataSource.class), ofShop);
+        ((ConfigurableTransactionManager) ofShop).addListener(transactions);
+        List<TransactionEnd> ends = new ArrayList<>();
+        TransactionTemplate shop = new TransactionTemplate(ofShop);
+        shop.executeWithoutResult(status -> {
+            archive().executeWithoutResult(inner -> transactions.whenEnded(ends::add));
+            assertThat(ends).isEmpty();
         });
-
-        eventually().untilAsserted(() -> assertThat(handled()).containsExactly("1"));
+        assertThat(ends).containsExactly(TransactionEnd.COMMITTED);
+        shop.executeWithoutResult(status -> {
+            archive().executeWithoutResult(inner -> transactions.whenEnded(ends::add));
+            status.setRollbackOnly();
+        });
+        assertThat(ends).containsExactly(TransactionEnd.COMMITTED, TransactionEnd.ROLLED_BACK);
     }
 
     @Test
