@@ -24,9 +24,9 @@ import java.time.ZoneId;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.convert.DurationStyle;
 
 /** Makes handlers and jobs of annotations, and gives them to a builder. */
 final class AnnotatedHandlers {
@@ -118,11 +118,11 @@ final class AnnotatedHandlers {
         options.requireFeature(annotation, type.getName());
         reading(annotation.annotationType(), type.getName(), () -> {
             refuseSecond(annotation, "bean \"" + name + "\"");
-            add(annotation, type, bean);
+            add(annotation, type, name, bean);
         });
     }
 
-    private void add(Annotation annotation, Class<?> type, Supplier<Object> bean) {
+    private void add(Annotation annotation, Class<?> type, String name, Supplier<Object> bean) {
         if (annotation instanceof OnOutbox on) {
             require(type, OutboxHandler.class, annotation);
             builder.outboxHandler(text(on.value()), outboxOptions(on.handling()), (OutboxHandler)
@@ -143,7 +143,24 @@ final class AnnotatedHandlers {
                     text(on.type()),
                     workOptions(on.handling()),
                     (item, context) -> ((WorkHandler) bean.get()).handle(item, context));
+        } else if (annotation instanceof CronJob job) {
+            builder.job(job(job), outboxOptions(job.handling()), run(type, name, bean));
         }
+    }
+
+    /** What a job runs has nothing to handle: a {@code Runnable} does. */
+    private static OutboxHandler.Simple run(Class<?> type, String name, Supplier<Object> bean) {
+        if (Runnable.class.isAssignableFrom(type)) {
+            return message -> ((Runnable) bean.get()).run();
+        }
+        if (OutboxHandler.Simple.class.isAssignableFrom(type)) {
+            return message -> ((OutboxHandler.Simple) bean.get()).handle(message);
+        }
+        throw new InvalidHandlerException(
+                "bean \"" + name + "\" has @CronJob, but is neither a " + Runnable.class.getName()
+                        + " nor an " + OutboxHandler.Simple.class.getCanonicalName()
+                        + "; let the method that makes the bean return one of"
+                        + " them, or annotate a method");
     }
 
     private static void require(Class<?> type, Class<?> expected, Annotation annotation) {
@@ -180,11 +197,15 @@ final class AnnotatedHandlers {
     private void work(OnWork on, HandlerMethod method) {
         checkCodec(method);
         builder.workHandler(text(on.queue()), text(on.type()), workOptions(on.handling()), (item, context) -> {
-            Object result = method.call(item.payload(), codec, item, context);
+            Object result = there(method.call(item.payload(), codec, item, context));
             if (result != null) {
                 context.result(result instanceof String told ? told : codec.encode(result));
             }
         });
+    }
+
+    private static @Nullable Object there(@Nullable Object result) {
+        return result instanceof Optional<?> maybe ? maybe.orElse(null) : result;
     }
 
     private void job(CronJob annotation, HandlerMethod method) {
@@ -206,9 +227,9 @@ final class AnnotatedHandlers {
                     "expected either cron or every, got " + (cron.isEmpty() ? "none" : "both"));
         }
         Job job = cron.isEmpty()
-                ? Job.every(name, duration(every))
+                ? Job.every(name, duration("every", every))
                 : Job.cron(name, cron, ZoneId.of(text(annotation.zone())));
-        Duration jitter = given(annotation.jitter());
+        Duration jitter = given("jitter", annotation.jitter());
         return (jitter == null ? job : job.withJitter(jitter))
                 .withOverlap(annotation.overlap())
                 .withMisfire(misfire(annotation.missed()));
@@ -253,20 +274,27 @@ final class AnnotatedHandlers {
     private HandlerOptions options(Handling handling, HandlerOptions ofQueue) {
         HandlerProperties its = new HandlerProperties(
                 handling.concurrency() == 0 ? null : handling.concurrency(),
-                given(handling.timeout()),
+                given("timeout", handling.timeout()),
                 handling.maxAttempts() == 0 ? null : handling.maxAttempts(),
-                given(handling.retryAfter()),
-                given(handling.retryAtMostAfter()));
+                given("retryAfter", handling.retryAfter()),
+                given("retryAtMostAfter", handling.retryAtMostAfter()));
         return PropertiesToOptions.handlers("@Handling", its, ofQueue);
     }
 
-    private @Nullable Duration given(String text) {
+    private @Nullable Duration given(String attribute, String text) {
         String resolved = text(text);
-        return resolved.isEmpty() ? null : duration(resolved);
+        return resolved.isEmpty() ? null : duration(attribute, resolved);
     }
 
-    static Duration duration(String text) {
-        return DurationStyle.detectAndParse(text);
+    /**
+     * @param attribute of the annotation, as errors have it
+     */
+    static Duration duration(String attribute, String text) {
+        try {
+            return Durations.parse(text);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(attribute + ": " + e.getMessage(), e);
+        }
     }
 
     private String text(String text) {

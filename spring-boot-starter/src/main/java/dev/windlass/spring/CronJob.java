@@ -16,7 +16,8 @@ import org.springframework.aot.hint.annotation.Reflective;
  * void report() { … }
  * }</pre>
  *
- * <p>The method takes the {@link dev.windlass.outbox.OutboxMessage} of the run, or nothing. The job is saved when the application starts; one whose method
+ * <p>The method takes the {@link dev.windlass.outbox.OutboxMessage} of the run, or nothing. Or it makes a bean that does the work: a {@code Runnable} or an
+ * {@link dev.windlass.outbox.OutboxHandler.Simple}. The job is saved when the application starts; one whose method
  * is taken away stays until it is deleted, by {@link dev.windlass.schedule.Jobs#delete} or {@code windlass jobs delete}.
  */
 @Documented

@@ -1,7 +1,9 @@
 package dev.windlass.spring;
 
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationPropertiesBindHandlerAdvisor;
 import org.springframework.boot.context.properties.bind.AbstractBindHandler;
@@ -39,6 +41,22 @@ final class Durations implements ConfigurationPropertiesBindHandlerAdvisor {
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(expected(text), e);
         }
+    }
+
+    /** As one writes it, in the largest unit that it is a whole number of. */
+    static String text(Duration duration) {
+        if (duration.isZero()) {
+            return "0s";
+        }
+        return Stream.of(ChronoUnit.DAYS, ChronoUnit.HOURS, ChronoUnit.MINUTES, ChronoUnit.SECONDS, ChronoUnit.MILLIS)
+                .filter(unit -> duration.equals(whole(duration, unit)))
+                .findFirst()
+                .map(unit -> DurationStyle.SIMPLE.print(duration, unit))
+                .orElse(duration.toString());
+    }
+
+    private static Duration whole(Duration duration, ChronoUnit unit) {
+        return unit.getDuration().multipliedBy(duration.dividedBy(unit.getDuration()));
     }
 
     private static void requireUnit(String text) {

@@ -1,6 +1,9 @@
 package dev.windlass.spring;
 
+import java.time.Duration;
+import java.util.Locale;
 import java.util.function.BiFunction;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,8 +20,25 @@ record Given<O>(String prefix, O options) {
         try {
             return new Given<>(prefix, change.apply(options, value));
         } catch (IllegalArgumentException e) {
-            throw new InvalidPropertyException(prefix + "." + property, value, String.valueOf(e.getMessage()), e);
+            String told = String.valueOf(e.getMessage()).replace(value.toString(), text(value));
+            throw new InvalidPropertyException(name(property), text(value), told, e);
         }
+    }
+
+    /** The attributes of annotations are written another way. */
+    private String name(String property) {
+        return prefix + "." + (prefix.startsWith("@") ? attribute(property) : property);
+    }
+
+    private static String attribute(String property) {
+        return Pattern.compile("-(.)")
+                .matcher(property)
+                .replaceAll(after -> after.group(1).toUpperCase(Locale.ROOT));
+    }
+
+    /** As one writes it. */
+    private static String text(Object value) {
+        return value instanceof Duration duration ? Durations.text(duration) : value.toString();
     }
 
     /** The property does not fit. */

@@ -9,11 +9,13 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.scope.ScopedProxyUtils;
@@ -79,6 +81,18 @@ final class HandlerBeans implements SmartInitializingSingleton, BeanPostProcesso
         found().forEach(each -> each.addTo(handlers));
     }
 
+    /** A bean whose methods need a Windlass. */
+    Optional<String> annotated() {
+        Stream<String> handling = found().stream().map(Found::bean);
+        Stream<String> leased = Arrays.stream(beans.getBeanDefinitionNames()).filter(this::isLeased);
+        return Stream.concat(handling, leased).findFirst();
+    }
+
+    private boolean isLeased(String name) {
+        Class<?> type = AutoProxyUtils.determineTargetClass(beans, name);
+        return type != null && !LeasedMethods.methods(type).isEmpty();
+    }
+
     /** They are looked for once. */
     private synchronized List<Found> found() {
         if (found == null) {
@@ -100,7 +114,12 @@ final class HandlerBeans implements SmartInitializingSingleton, BeanPostProcesso
 
     private @Nullable Class<?> typeOf(String name) {
         Class<?> type = AutoProxyUtils.determineTargetClass(beans, name);
-        return type == null || !AnnotationUtils.isCandidateClass(type, OURS) ? null : type;
+        return type == null || !(AnnotationUtils.isCandidateClass(type, OURS) || isMadeAsHandler(name)) ? null : type;
+    }
+
+    /** By a method that has the annotation, which a class of the JDK has not. */
+    private boolean isMadeAsHandler(String name) {
+        return OURS.stream().anyMatch(each -> beans.findAnnotationOnBean(name, each, false) != null);
     }
 
     private void find(String name, Class<?> type, List<Found> all) {
@@ -109,7 +128,7 @@ final class HandlerBeans implements SmartInitializingSingleton, BeanPostProcesso
             Annotation ofBean = beans.findAnnotationOnBean(name, annotation, false);
             if (ofBean != null) {
                 checkScope(type.getName(), name);
-                checkHandling(type);
+                checkHandling(type, annotation == CronJob.class ? Set.of("handle", "run") : Set.of("handle"));
                 all.add(new Found(name, ofBean, null, handlers -> handlers.bean(ofBean, type, name, bean)));
             }
             methods(type, annotation).forEach((method, its) -> {
@@ -120,10 +139,10 @@ final class HandlerBeans implements SmartInitializingSingleton, BeanPostProcesso
         }
     }
 
-    /** A bean that is a handler is called by the method that all of them have. */
-    private static void checkHandling(Class<?> type) {
+    /** A bean that is a handler is called by the method that all of its kind have. */
+    private static void checkHandling(Class<?> type, Set<String> names) {
         for (Method method : type.getMethods()) {
-            if (method.getName().equals("handle")) {
+            if (names.contains(method.getName())) {
                 HandlerMethod.check(method, type);
             }
         }

@@ -11,16 +11,22 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Parameter;
+import java.lang.reflect.UndeclaredThrowableException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.scheduling.annotation.Async;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
@@ -37,6 +43,13 @@ final class HandlerMethod {
             WorkContext.class,
             Cancellation.class,
             Store.class);
+
+    /** By their names: what they are from need not be there. */
+    private static final Set<String> OF_LATER = Set.of(
+            Future.class.getName(),
+            CompletionStage.class.getName(),
+            Flow.Publisher.class.getName(),
+            "org.reactivestreams.Publisher");
 
     private final Method method;
     private final Supplier<Object> bean;
@@ -84,6 +97,44 @@ final class HandlerMethod {
                     method,
                     "has @UnderLease, so its message would be over without being handled while another node holds the lease;"
                             + " take @UnderLease away, as one node at a time has a message");
+        }
+        if (isDoneLater(method.getReturnType())) {
+            throw new InvalidHandlerException(
+                    method,
+                    "returns " + method.getReturnType().getSimpleName()
+                            + ", so it would return before its work is done, and its"
+                            + " message would be over then; let it wait for the result and return that, as handlers have threads of"
+                            + " their own");
+        }
+        requireOverridable(method, type);
+    }
+
+    /** A future or a publisher, whoever it is from. */
+    private static boolean isDoneLater(Class<?> returned) {
+        return ReactiveAdapterRegistry.getSharedInstance().getAdapter(returned) != null
+                || OF_LATER.contains(returned.getName())
+                || ClassUtils.getAllInterfacesForClassAsSet(returned).stream()
+                        .anyMatch(each -> OF_LATER.contains(each.getName()));
+    }
+
+    /**
+     * Whether a proxy of the bean can pass on a call of the method: one that is not public is called at the proxy itself if its class is of
+     * another package, and there no field is set and no advice runs.
+     *
+     * @param type of the bean
+     * @throws InvalidHandlerException if not
+     */
+    static void requireOverridable(Method method, Class<?> type) {
+        Class<?> declaring = method.getDeclaringClass();
+        boolean isOfPackage = (method.getModifiers() & (Modifier.PUBLIC | Modifier.PROTECTED | Modifier.PRIVATE)) == 0;
+        boolean isSamePackage = declaring.getPackageName().equals(type.getPackageName())
+                && Objects.equals(declaring.getClassLoader(), type.getClassLoader());
+        if (isOfPackage && !isSamePackage) {
+            throw new InvalidHandlerException(
+                    method,
+                    "is visible in its package only, and " + type.getName()
+                            + ", the class of its bean, is in another, so a proxy of the bean cannot pass the call on; make the"
+                            + " method public or protected");
         }
     }
 
@@ -219,7 +270,9 @@ final class HandlerMethod {
         if (cause instanceof Error error) {
             throw error;
         }
-        return (Exception) cause;
+        return cause instanceof Exception exception
+                ? exception
+                : new UndeclaredThrowableException(cause, cause.toString());
     }
 
     /** What is wrong with a method that has one of our annotations. */

@@ -55,7 +55,7 @@ final class LeasedMethods extends AbstractBeanFactoryAwareAdvisingPostProcessor 
         return proxied;
     }
 
-    private static Set<Method> methods(Class<?> type) {
+    static Set<Method> methods(Class<?> type) {
         MethodIntrospector.MetadataLookup<UnderLease> leases = LeasedMethods::annotation;
         Map<Method, UnderLease> all = MethodIntrospector.selectMethods(type, leases);
         return all.keySet();
@@ -81,12 +81,14 @@ final class LeasedMethods extends AbstractBeanFactoryAwareAdvisingPostProcessor 
                     "has @UnderLease and is @Async, so the lease would be given back before its work is done; let the"
                             + " @Async method call one of another bean that has @UnderLease");
         }
+        HandlerMethod.requireOverridable(method, type);
         AnnotatedHandlers.reading(UnderLease.class, HandlerMethod.name(method), () -> lease(method, texts));
     }
 
     private static LeaseRequest lease(Method method, AnnotatedHandlers.Texts texts) {
         UnderLease its = Objects.requireNonNull(annotation(method));
-        return LeaseRequest.of(text(its.value(), texts), AnnotatedHandlers.duration(text(its.duration(), texts)));
+        return LeaseRequest.of(
+                text(its.value(), texts), AnnotatedHandlers.duration("duration", text(its.duration(), texts)));
     }
 
     private static String text(String text, AnnotatedHandlers.Texts texts) {

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.windlass.spring.elsewhere;
+
+import org.jspecify.annotations.NullMarked;
