@@ -98,7 +98,7 @@ public final class WindlassAutoConfiguration {
         }
         DataSource unique = dataSource.getIfUnique();
         if (unique == null) {
-            throw new NoDataSourceException(beans.getBeanNamesForType(DataSource.class));
+            throw NoDataSourceException.oneOf(beans.getBeanNamesForType(DataSource.class));
         }
         return unique;
     }

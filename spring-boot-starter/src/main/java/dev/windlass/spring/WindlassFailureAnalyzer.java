@@ -65,9 +65,8 @@ final class WindlassFailureAnalyzer implements FailureAnalyzer {
             return new FailureAnalysis(
                     told, "Change the method or class, or its annotation, as the sentence above says.", cause);
         }
-        if (cause instanceof NoDataSourceException) {
-            return new FailureAnalysis(
-                    told, "Name the bean by windlass.data-source, or make one of them @Primary.", cause);
+        if (cause instanceof NoDataSourceException none) {
+            return new FailureAnalysis(told, none.action(), cause);
         }
         if (cause instanceof SeveralBeansException) {
             return new FailureAnalysis(told, "Make one of them @Primary, or take the others away.", cause);

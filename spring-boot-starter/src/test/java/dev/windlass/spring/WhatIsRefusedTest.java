@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.windlass.Windlass;
 import dev.windlass.base.PayloadCodec;
 import dev.windlass.base.WindlassException;
 import dev.windlass.embedded.EmbeddedPostgres;
@@ -39,6 +40,7 @@ import org.springframework.boot.data.jpa.autoconfigure.DataJpaRepositoriesAutoCo
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -222,6 +224,72 @@ final class WhatIsRefusedTest {
                 .contains("windlass.workers=false")
                 .contains("ObjectProvider<Outbox>")
                 .doesNotContain("Consider defining a bean");
+    }
+
+    record Everything(Windlass windlass) {}
+
+    @Starting
+    @Import(Everything.class)
+    static class TakingEverything {}
+
+    @Test
+    void whoTakesOneOfSeveralDatabasesIsToldWhatToTake(CapturedOutput output) {
+        assertRefused(output, Writing.class, "windlass.stores.north.data-source=dataSource");
+        assertThat(output)
+                .contains("(" + Shop.class.getName() + ") needs a bean of type Outbox, and there are several databases")
+                .contains("Take Router<Outbox> instead")
+                .doesNotContain("Consider defining a bean");
+
+        assertRefused(output, TakingEverything.class, "windlass.stores.north.data-source=dataSource");
+        assertThat(output).contains("Take Fleet instead.").doesNotContain("Consider defining a bean");
+    }
+
+    static class Handling {
+        @OnOutbox("a")
+        void handle() {}
+    }
+
+    static class Leased {
+        @UnderLease("a")
+        public void run() {}
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration(
+            exclude = {
+                DataSourceAutoConfiguration.class,
+                HibernateJpaAutoConfiguration.class,
+                DataJpaRepositoriesAutoConfiguration.class
+            })
+    static class NoDatabase {}
+
+    @Import(Handling.class)
+    static class HandlingNowhere extends NoDatabase {}
+
+    @Import(Leased.class)
+    static class LeasedNowhere extends NoDatabase {}
+
+    @Import(Shop.class)
+    static class WritingNowhere extends NoDatabase {}
+
+    @Test
+    void withoutADataSourceOneIsToldToAddIt(CapturedOutput output) {
+        assertRefused(output, HandlingNowhere.class);
+        assertThat(output)
+                .contains("expected a data source for Windlass, since bean \"" + Handling.class.getName()
+                        + "\" has methods with its annotations, got none")
+                .contains("Add spring-boot-starter-jdbc");
+
+        assertRefused(output, LeasedNowhere.class);
+        assertThat(output).contains("since bean \"" + Leased.class.getName());
+
+        assertRefused(output, WritingNowhere.class);
+        assertThat(output)
+                .contains("needs a bean of type Outbox, and there is none, since there is no DataSource")
+                .doesNotContain("Consider defining a bean");
+
+        Contexts.start(HandlingNowhere.class, "windlass.enabled=false").close();
+        Contexts.start(NoDatabase.class).close();
     }
 
     record Needy(Runnable nobodyMakesThis) {}
