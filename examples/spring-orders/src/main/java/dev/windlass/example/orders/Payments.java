@@ -2,6 +2,7 @@ package dev.windlass.example.orders;
 
 import dev.windlass.inbox.Inbox;
 import dev.windlass.spring.OnInbox;
+import java.util.Objects;
 import java.util.UUID;
 import org.springframework.http.HttpStatus;
 import org.springframework.transaction.annotation.Transactional;
@@ -21,7 +22,13 @@ class Payments {
         this.orders = orders;
     }
 
-    record BankMessage(String messageId, UUID order, int cents) {}
+    /** One without an id or an order is answered with 400. */
+    record BankMessage(String messageId, UUID order, int cents) {
+        BankMessage {
+            Objects.requireNonNull(messageId, "messageId");
+            Objects.requireNonNull(order, "order");
+        }
+    }
 
     record Received(boolean isNew) {}
 

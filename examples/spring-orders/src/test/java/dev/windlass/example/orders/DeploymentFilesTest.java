@@ -70,6 +70,14 @@ final class DeploymentFilesTest {
         return DurationStyle.detectAndParse(String.valueOf(of.get(name)));
     }
 
+    /** Of two applications among the tests, it would take the one that is annotated. */
+    @Test
+    void testRunStartsTheApplicationWithItsOwnDatabase() throws IOException {
+        assertThat(file("pom.xml"))
+                .contains("<spring-boot.run.main-class>" + TestOrdersApplication.class.getName()
+                        + "</spring-boot.run.main-class>");
+    }
+
     @Test
     void theImageRunsAsSomebodyWhoIsNotRootByNumber() throws IOException {
         assertThat(last("USER")).singleElement().asString().matches("[1-9]\\d*:[1-9]\\d*");
