@@ -5,10 +5,13 @@ import dev.windlass.spring.OnInbox;
 import dev.windlass.spring.OnOutbox;
 import dev.windlass.spring.OnWork;
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.TypeExcludeFilter;
 import org.springframework.core.type.AnnotationMetadata;
+import org.springframework.core.type.ClassMetadata;
 import org.springframework.core.type.classreading.MetadataReader;
 import org.springframework.core.type.classreading.MetadataReaderFactory;
 
@@ -21,8 +24,27 @@ final class HandlersOnly extends TypeExcludeFilter {
 
     @Override
     public boolean match(MetadataReader reader, MetadataReaderFactory factory) throws IOException {
+        return !handles(reader, factory);
+    }
+
+    /** An annotation may also be at a superclass, at an interface, or at their methods. */
+    private static boolean handles(MetadataReader reader, MetadataReaderFactory factory) throws IOException {
         AnnotationMetadata type = reader.getAnnotationMetadata();
-        return OURS.stream().noneMatch(our -> type.hasAnnotation(our) || type.hasAnnotatedMethods(our));
+        if (OURS.stream().anyMatch(our -> type.isAnnotated(our) || type.hasAnnotatedMethods(our))) {
+            return true;
+        }
+        for (String each : above(type)) {
+            if (handles(factory.getMetadataReader(each), factory)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static List<String> above(ClassMetadata type) {
+        return Stream.concat(Stream.ofNullable(type.getSuperClassName()), Arrays.stream(type.getInterfaceNames()))
+                .filter(each -> !each.startsWith("java."))
+                .toList();
     }
 
     /** Contexts are kept for tests that are alike. */

@@ -49,6 +49,16 @@ final class WindlassTestTest {
             assertThat(context.getBeansOfType(Orders.class)).isEmpty();
         }
 
+        @Test
+        void handlersWhoseAnnotationsAreInheritedAreThereToo(
+                @Autowired Billing.Receipts receipts, @Autowired Billing.Refunds refunds) {
+            outbox.enqueue(OutboxEntry.of("order.paid", "1"));
+            outbox.enqueue(OutboxEntry.of("order.refunded", "2"));
+            workbench.drain();
+            assertThat(receipts.written).containsExactly("1");
+            assertThat(refunds.written).containsExactly("2");
+        }
+
         @RepeatedTest(2)
         void jobsStayFromOneTestToTheNext(@Autowired Jobs jobs) {
             jobs.trigger("report");
