@@ -3,6 +3,7 @@ package dev.windlass.base;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.ObjectMapper;
 import tools.jackson.databind.exc.InvalidDefinitionException;
+import tools.jackson.databind.exc.MismatchedInputException;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Payloads as JSON, by Jackson 3. Needs {@code tools.jackson.core:jackson-databind} on the class path. */
@@ -38,7 +39,7 @@ public final class Jackson3PayloadCodec implements PayloadCodec {
 
     /**
      * Text that does not fit the type never will: the message fails without further attempts. Jackson's own exception quotes
-     * the payload, which must not reach a log, so only its kind is passed on.
+     * the payload, which must not reach a log, so only its kind is passed on, with the class and the field that it is about.
      */
     @Override
     public <T> T decode(String payload, Class<T> type) {
@@ -49,11 +50,22 @@ public final class Jackson3PayloadCodec implements PayloadCodec {
             }
             return value;
         } catch (JacksonException e) {
-            throw unreadable(type, "a " + e.getClass().getSimpleName());
+            throw unreadable(type, "a " + unreadable(e));
         }
     }
 
     private static PermanentFailure unreadable(Class<?> type, String got) {
         return new PermanentFailure("expected a payload that Jackson can read as " + type.getName() + ", got " + got);
+    }
+
+    private static String unreadable(JacksonException e) {
+        JsonPath path = new JsonPath();
+        for (JacksonException.Reference each : e.getPath()) {
+            path.step(each.from(), each.getPropertyName(), each.getIndex());
+        }
+        String wanted = e instanceof MismatchedInputException mismatched && mismatched.getTargetType() != null
+                ? " for " + mismatched.getTargetType().getName()
+                : "";
+        return why(e) + wanted + path;
     }
 }

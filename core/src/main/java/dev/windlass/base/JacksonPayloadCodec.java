@@ -2,8 +2,10 @@ package dev.windlass.base;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonMappingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.exc.InvalidDefinitionException;
+import com.fasterxml.jackson.databind.exc.MismatchedInputException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 
 /** Payloads as JSON, by Jackson 2. Needs {@code com.fasterxml.jackson.core:jackson-databind} on the class path. */
@@ -45,7 +47,7 @@ public final class JacksonPayloadCodec implements PayloadCodec {
 
     /**
      * Text that does not fit the type never will: the message fails without further attempts. Jackson's own exception quotes
-     * the payload, which must not reach a log, so only its kind is passed on.
+     * the payload, which must not reach a log, so only its kind is passed on, with the class and the field that it is about.
      */
     @Override
     public <T> T decode(String payload, Class<T> type) {
@@ -56,11 +58,24 @@ public final class JacksonPayloadCodec implements PayloadCodec {
             }
             return value;
         } catch (JsonProcessingException e) {
-            throw unreadable(type, "a " + e.getClass().getSimpleName());
+            throw unreadable(type, "a " + unreadable(e));
         }
     }
 
     private static PermanentFailure unreadable(Class<?> type, String got) {
         return new PermanentFailure("expected a payload that Jackson can read as " + type.getName() + ", got " + got);
+    }
+
+    private static String unreadable(JsonProcessingException e) {
+        JsonPath path = new JsonPath();
+        if (e instanceof JsonMappingException mapping) {
+            for (JsonMappingException.Reference each : mapping.getPath()) {
+                path.step(each.getFrom(), each.getFieldName(), each.getIndex());
+            }
+        }
+        String wanted = e instanceof MismatchedInputException mismatched && mismatched.getTargetType() != null
+                ? " for " + mismatched.getTargetType().getName()
+                : "";
+        return why(e) + wanted + path;
     }
 }

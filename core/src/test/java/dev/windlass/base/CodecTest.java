@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Instant;
+import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -55,6 +57,40 @@ final class CodecTest {
                     .hasNoCause()
                     .hasMessageNotContaining("secret");
         }
+    }
+
+    record Line(String article, int pieces) {}
+
+    record Cart(
+            List<Line> lines,
+            Map<String, Line> byName,
+            @Nullable Shape shape) {}
+
+    interface Shape {}
+
+    @ParameterizedTest
+    @MethodSource("allCodecs")
+    void whatCannotBeReadIsToldByClassesAndFields(PayloadCodec codec) {
+        unread(
+                codec,
+                "{\"lines\":[{\"pieces\":1},{\"pieces\":\"secret\"}]}",
+                "InvalidFormatException for int at lines[1].pieces");
+        unread(
+                codec,
+                "{\"byName\":{\"secret\":{\"pieces\":\"secret\"}}}",
+                "InvalidFormatException for int at byName.?.pieces");
+        unread(codec, "{\"lines\":\"secret\"}", " at lines");
+        unread(
+                codec,
+                "{\"shape\":{\"secret\":1}}",
+                "InvalidDefinitionException of " + Shape.class.getName() + " at shape");
+    }
+
+    private static void unread(PayloadCodec codec, String payload, String why) {
+        assertThatThrownBy(() -> codec.decode(payload, Cart.class))
+                .isInstanceOf(PermanentFailure.class)
+                .hasMessageEndingWith(why)
+                .hasMessageNotContaining("secret");
     }
 
     @ParameterizedTest
