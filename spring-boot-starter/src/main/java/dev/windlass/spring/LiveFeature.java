@@ -1,5 +1,6 @@
 package dev.windlass.spring;
 
+import dev.windlass.base.WindlassException;
 import dev.windlass.inbox.Inbox;
 import dev.windlass.lease.Leases;
 import dev.windlass.schedule.Jobs;
@@ -7,10 +8,14 @@ import dev.windlass.schedule.Timers;
 import dev.windlass.work.WorkQueue;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.util.Objects;
 import java.util.function.Supplier;
 
 /** A feature as a bean: it stays the same while the {@link dev.windlass.Windlass} behind it is stopped and started again. */
 final class LiveFeature {
+    private static final String OPTION = "WindlassOptions.withTransactionRequired";
+    private static final String PROPERTY = "windlass.transaction-required=false";
+
     private LiveFeature() {}
 
     /**
@@ -30,9 +35,21 @@ final class LiveFeature {
                     try {
                         return method.invoke(now.get(), arguments);
                     } catch (InvocationTargetException e) {
-                        throw e.getCause();
+                        throw told(Objects.requireNonNull(e.getCause()));
                     }
                 }));
+    }
+
+    /** Here an option is a property. */
+    private static Throwable told(Throwable failure) {
+        String message = failure.getMessage();
+        if (failure.getClass() != WindlassException.class || message == null || !message.contains(OPTION)) {
+            return failure;
+        }
+        WindlassException told = new WindlassException(
+                message.replace(OPTION, PROPERTY), Objects.requireNonNullElse(failure.getCause(), failure));
+        told.setStackTrace(failure.getStackTrace());
+        return told;
     }
 
     private static <T> void check(Class<T> type, Supplier<T> now) {

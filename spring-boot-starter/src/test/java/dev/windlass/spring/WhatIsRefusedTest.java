@@ -361,6 +361,7 @@ final class WhatIsRefusedTest {
         assertRefused(output, Careless.class, "windlass.transaction-required=true");
         assertThat(output)
                 .contains("it is to be a part of a transaction")
+                .contains("or allow it (windlass.transaction-required=false)")
                 .contains("It was written by " + Careless.class.getName())
                 .contains("windlass.transaction-required=false")
                 .doesNotContain("windlass migrate");
