@@ -299,36 +299,16 @@ final class SpringTransactions implements AmbientTransactions, TransactionExecut
         ended(transaction, failure == null ? TransactionEnd.ROLLED_BACK : TransactionEnd.UNKNOWN);
     }
 
-    private void ended(TransactionExecution transaction, TransactionEnd end) {
+    /** While one of another manager goes on inside of it. */
+    void isOpenFor(TransactionExecution inner) {
+        var unused = followFrom(inner);
+    }
+
+    void ended(TransactionExecution transaction, TransactionEnd end) {
         ConnectionHolder holder = bound();
         Followed followed = holder == null ? null : followed(holder);
         if (followed != null && followed.begun == transaction) {
             followed.end(end);
         }
-    }
-
-    /**
-     * What the managers of other data sources are given. A transaction of ours that is there when theirs begins, and that nobody follows, is
-     * open until theirs has ended, also while listeners are called; how it ends, nobody knows then.
-     */
-    TransactionExecutionListener others() {
-        return new TransactionExecutionListener() {
-            @Override
-            public void afterBegin(TransactionExecution inner, @Nullable Throwable failure) {
-                if (failure == null) {
-                    var unused = followFrom(inner);
-                }
-            }
-
-            @Override
-            public void afterCommit(TransactionExecution inner, @Nullable Throwable failure) {
-                ended(inner, TransactionEnd.UNKNOWN);
-            }
-
-            @Override
-            public void afterRollback(TransactionExecution inner, @Nullable Throwable failure) {
-                ended(inner, TransactionEnd.UNKNOWN);
-            }
-        };
     }
 }

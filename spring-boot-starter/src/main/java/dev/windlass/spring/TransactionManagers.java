@@ -97,23 +97,34 @@ final class TransactionManagers {
                 : null;
     }
 
-    /** Tells all of them who wants to know of transactions, and those of other data sources, too: theirs may be inside of ours. */
+    /** Tells all of them who wants to know of their transactions. */
     void listen(SpringTransactions transactions, PlatformTransactionManager chosen) {
         Set<PlatformTransactionManager> mine = Collections.newSetFromMap(new IdentityHashMap<>());
         mine.add(chosen);
-        Set<PlatformTransactionManager> others = Collections.newSetFromMap(new IdentityHashMap<>());
-        BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, PlatformTransactionManager.class)
-                .forEach((name, manager) -> (isMine(name, manager) ? mine : others).add(manager));
-        others.removeAll(mine);
-        add(transactions, mine);
-        add(transactions.others(), others);
+        mine.addAll(
+                BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, PlatformTransactionManager.class)
+                        .entrySet()
+                        .stream()
+                        .filter(each -> isMine(each.getKey(), each.getValue()))
+                        .map(Map.Entry::getValue)
+                        .toList());
+        mine.forEach(each -> add(each, transactions));
     }
 
-    private static void add(TransactionExecutionListener listener, Set<PlatformTransactionManager> managers) {
-        for (PlatformTransactionManager manager : managers) {
-            if (manager instanceof ConfigurableTransactionManager configurable) {
-                configurable.addListener(listener);
-            }
+    /** Tells all that there are who wants to know of transactions inside of others, once for all data sources. */
+    void listenToInner(Map<DataSource, SpringTransactions> all) {
+        BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, PlatformTransactionManager.class)
+                .forEach((name, manager) -> {
+                    DataSource its = dataSourceOf(manager);
+                    if (its != null || !name.equals(chosen)) {
+                        add(manager, new InnerTransactions(all, its));
+                    }
+                });
+    }
+
+    private static void add(PlatformTransactionManager manager, TransactionExecutionListener listener) {
+        if (manager instanceof ConfigurableTransactionManager configurable) {
+            configurable.addListener(listener);
         }
     }
 

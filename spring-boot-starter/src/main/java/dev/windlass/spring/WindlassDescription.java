@@ -7,7 +7,9 @@ import dev.windlass.health.HealthOptions;
 import dev.windlass.schedule.JobSet;
 import dev.windlass.store.Store;
 import dev.windlass.trace.Tracing;
+import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.Map;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
@@ -25,7 +27,8 @@ final class WindlassDescription {
     private final ObjectProvider<Tracing> tracing;
     private final ObjectProvider<JobSet> jobs;
     private final ObjectProvider<WindlassCustomizer> customizers;
-    private final IdentityHashMap<DataSource, SpringTransactions> transactions = new IdentityHashMap<>();
+    private final Map<DataSource, SpringTransactions> transactions =
+            Collections.synchronizedMap(new IdentityHashMap<>());
 
     WindlassDescription(
             WindlassProperties properties,
@@ -81,7 +84,8 @@ final class WindlassDescription {
 
     /** Once for each data source: its managers are told who wants to know of the end of transactions. */
     private synchronized SpringTransactions transactionsOf(DataSource source, boolean alone) {
-        return transactions.computeIfAbsent(source, its -> joined(its, alone));
+        SpringTransactions known = transactions.get(source);
+        return known == null ? joined(source, alone) : known;
     }
 
     private SpringTransactions joined(DataSource source, boolean alone) {
@@ -90,6 +94,10 @@ final class WindlassDescription {
         PlatformTransactionManager chosen = its.chosen();
         SpringTransactions joined = new SpringTransactions(source, chosen);
         its.listen(joined, chosen);
+        if (transactions.isEmpty()) {
+            its.listenToInner(transactions);
+        }
+        transactions.put(source, joined);
         return joined;
     }
 }
