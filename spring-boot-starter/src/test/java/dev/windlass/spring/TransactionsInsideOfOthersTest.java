@@ -10,6 +10,7 @@ import dev.windlass.base.TransactionEnd;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxEntry;
+import dev.windlass.store.Router;
 import jakarta.persistence.EntityManagerFactory;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -33,6 +34,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Primary;
+import org.springframework.core.ResolvableType;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.support.JdbcTransactionManager;
@@ -289,5 +291,41 @@ final class TransactionsInsideOfOthersTest {
                 }))
                 .isInstanceOf(TransactionTimedOutException.class);
         assertThat(count(context(), "outbox")).isZero();
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration(
+            exclude = {DataJpaRepositoriesAutoConfiguration.class, HibernateJpaAutoConfiguration.class})
+    @Import(Databases.class)
+    static class Several {}
+
+    @Test
+    void theDatabasesOfAFleetAreNoException() {
+        started = Contexts.start(Several.class, "windlass.stores.north.data-source=shop");
+        Outbox north = context()
+                .<Router<Outbox>>getBeanProvider(ResolvableType.forClassWithGenerics(Router.class, Outbox.class))
+                .getObject()
+                .get("north");
+        TransactionTemplate shop = new TransactionTemplate(Manager.NO_BEAN.of(context()));
+        for (String message : List.of("undone", "done")) {
+            shop.executeWithoutResult(status -> {
+                archive().executeWithoutResult(inner -> writeAfterCompletion(north, message));
+                if (message.equals("undone")) {
+                    status.setRollbackOnly();
+                }
+            });
+        }
+
+        eventually().untilAsserted(() -> assertThat(handled()).containsExactly("done"));
+        assertThat(TransactionSynchronizationManager.getResourceMap()).isEmpty();
+    }
+
+    private static void writeAfterCompletion(Outbox outbox, String payload) {
+        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+            @Override
+            public void afterCompletion(int status) {
+                write(outbox, payload);
+            }
+        });
     }
 }
