@@ -139,6 +139,11 @@ final class SpringTransactions implements AmbientTransactions, TransactionExecut
         return !holder.isSynchronizedWithTransaction();
     }
 
+    private static boolean isBesideAnother(ConnectionHolder holder) {
+        return TransactionSynchronizationManager.getResourceMap().values().stream()
+                .anyMatch(each -> each instanceof ConnectionHolder other && other != holder && isOfManager(other));
+    }
+
     private void warnOfOther() {
         if (warned.compareAndSet(false, true)) {
             log.warn(
@@ -220,9 +225,13 @@ final class SpringTransactions implements AmbientTransactions, TransactionExecut
 
         /**
          * Nobody was told of the commit, so this was registered after it: all that is followed here was written by a listener, and nobody else
-         * commits that. One that is followed from its begin is always told.
+         * commits that. One that is followed from its begin is always told. But if a transaction of another database is there as well, it may be
+         * the one that has ended, and ours is left to its manager.
          */
         private TransactionEnd late() {
+            if (isBesideAnother(key.holder)) {
+                return TransactionEnd.UNKNOWN;
+            }
             try {
                 key.holder.getConnection().commit();
                 return TransactionEnd.COMMITTED;

@@ -293,6 +293,25 @@ final class TransactionsInsideOfOthersTest {
         assertThat(count(context(), "outbox")).isZero();
     }
 
+    /** Then nobody tells whose end it is. */
+    @Test
+    void theOuterOneIsLeftToItsManagerAlsoIfNoneOfThemIsABean() {
+        started = Contexts.start(NoBean.class);
+        TransactionTemplate shop = new TransactionTemplate(Manager.NO_BEAN.of(context()));
+        TransactionTemplate archive =
+                new TransactionTemplate(new JdbcTransactionManager(context().getBean("archive", DataSource.class)));
+        shop.executeWithoutResult(status -> {
+            jdbc().update("create table never_there_either ()");
+            archive.executeWithoutResult(inner -> writeAfterCommit("undone"));
+            status.setRollbackOnly();
+        });
+        shop.executeWithoutResult(status -> archive.executeWithoutResult(inner -> writeAfterCommit("done")));
+
+        eventually().untilAsserted(() -> assertThat(handled()).containsExactly("done"));
+        assertThat(jdbc().queryForObject("select to_regclass('never_there_either')", String.class))
+                .isNull();
+    }
+
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration(
             exclude = {DataJpaRepositoriesAutoConfiguration.class, HibernateJpaAutoConfiguration.class})
