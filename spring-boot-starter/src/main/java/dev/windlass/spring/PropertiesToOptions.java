@@ -241,6 +241,7 @@ final class PropertiesToOptions {
                         its.overdueDegraded(),
                         (o, some) -> o.withOverdueTimers(some, o.overdueUnhealthy()))
                 .with("stuck-unhealthy", its.stuckUnhealthy(), HealthOptions::withStuckUnhealthy)
+                .with("throughput-degraded", its.throughputDegraded(), HealthOptions::withThroughputDegraded)
                 .options();
     }
 }

@@ -94,6 +94,9 @@ final class WindlassEndpoint {
         counts.put("failed", queue.failed());
         counts.put("overdue", queue.overdue());
         counts.put("stuck", queue.stuck());
+        if (queue.moreTopics()) {
+            counts.put("incomplete", true); // at least so many: not all topics could be looked at
+        }
         queue.oldestReady().ifPresent(age -> counts.put("oldestReadySeconds", age.toMillis() / 1000.0));
         return counts;
     }

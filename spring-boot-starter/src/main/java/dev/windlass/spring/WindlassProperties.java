@@ -182,6 +182,7 @@ public record WindlassProperties(
      * @param overdueDegraded more timers than this that are due for more than five minutes
      * @param overdueUnhealthy the same
      * @param stuckUnhealthy more messages than this that are stuck in one queue
+     * @param throughputDegraded less than so many percent of what was claimed and is not in hand any more came to an end
      */
     public record HealthProperties(
             @Nullable Duration timeout,
@@ -190,7 +191,8 @@ public record WindlassProperties(
             @Nullable Integer backlogUnhealthy,
             @Nullable Integer overdueDegraded,
             @Nullable Integer overdueUnhealthy,
-            @Nullable Integer stuckUnhealthy) {}
+            @Nullable Integer stuckUnhealthy,
+            @Nullable Integer throughputDegraded) {}
 
     /**
      * One of several databases.
