@@ -222,8 +222,8 @@ public final class SchemaMigrator implements Migrator {
 
     /** What to do about routines that are missing. */
     public static final String ROUTINES_REMEDY =
-            "create them as the owner of the schema: 'windlass migrate --full' prints the statements, and what begins with 'create or"
-                    + " replace function' can be run again";
+            "create them as the owner of the schema: 'windlass migrate --full' prints the statements; views that are missing first, then"
+                    + " what begins with 'create or replace function', which can be run again";
 
     private static final String REMEDY =
             "run 'windlass migrate', or set ensureSchema, or apply the SQL files that come with Windlass";
@@ -272,7 +272,7 @@ public final class SchemaMigrator implements Migrator {
 
     private String versions() {
         return components.stream()
-                .map(component -> component.tableName() + " " + component.version())
+                .map(component -> component.name() + " " + component.version())
                 .collect(Collectors.joining(", "));
     }
 }

@@ -28,6 +28,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -363,22 +364,25 @@ final class KeptConformance {
                 .isZero();
     }
 
+    /** To give it back would put it behind all others of its transaction. A busy machine may be too late; it has to be seen once. */
     @Test
-    void theFirstOfALongTransactionAreNotTheLastToBeHandled() {
-        Windlass windlass = node(OutboxOptions.defaults().withConcurrency(1).withLease(Duration.ofSeconds(3)));
-        Deadline tooOldToStart = Deadline.in(MonotonicClock.system(), Duration.ofMillis(1_100));
+    void whatALongTransactionHasKeptIsHandledWithoutAnotherClaim() {
+        Duration lease = Duration.ofSeconds(3);
+        Windlass windlass = node(OPTIONS.withLease(lease));
 
-        windlass.inTransaction(connection -> {
-            assertThat(isKept(connection, write(windlass, connection, "first"))).isTrue();
-            for (int i = 0; i < 50; i++) {
-                write(windlass, connection, "" + i);
-            }
-            eventually().until(tooOldToStart::hasPassed);
-            return true;
+        eventually().until(() -> {
+            Deadline old =
+                    Deadline.in(MonotonicClock.system(), lease.dividedBy(3).plusMillis(100));
+            UUID id = windlass.inTransaction(connection -> {
+                OutboxMessageIdentifier written = write(windlass, connection, "1");
+                eventually().until(old::hasPassed);
+                return written.value();
+            });
+            eventually().until(() -> count("status <> 2") == 0);
+            return database.value(
+                            Long.class, "select count(*) from %s.outbox where id = ? and claimed_at = created_at", id)
+                    == 1;
         });
-
-        eventually().until(() -> handled.size() == 51);
-        assertThat(new ArrayList<>(handled).indexOf("first")).isLessThan(10);
     }
 
     /** Many who write, take back, roll back; nodes that write and nodes that only handle. */
