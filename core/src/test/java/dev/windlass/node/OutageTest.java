@@ -87,7 +87,7 @@ final class OutageTest {
 
             eventually().atMost(Duration.ofMinutes(3)).until(() -> database.count("status = 2") >= total);
             eventually().until(() -> {
-                writer.outbox().enqueueAll(entries(20));
+                writer.outbox().enqueueAll(entries(1_000)); // enough for the slowest, which connects for each call
                 return List.of(first, second, Interval.printedBy(child)).stream()
                         .allMatch(node -> node.stream().anyMatch(interval -> interval.from() > restarted));
             });
