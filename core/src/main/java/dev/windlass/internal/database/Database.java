@@ -11,9 +11,6 @@ import dev.windlass.trace.Tracing;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.Collection;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -39,9 +36,6 @@ public final class Database {
     /** An exhausted pool answers only after its own time-out; the caller must not wait for several of them. */
     private static final long TRY_NANOS = Duration.ofSeconds(2).toNanos();
 
-    /** For a server to take note that calls are to be given up, before their connections end. */
-    private static final Duration LAST_WORD = Duration.ofMillis(200);
-
     private final DataSource dataSource;
     private final Dialect dialect;
     private final String schema;
@@ -50,15 +44,10 @@ public final class Database {
     private final Tracing tracing;
     private final Availability availability;
     private final OpenTransactions transactions;
-    private final String name;
-    private final int answerMillis;
-    private final boolean autoCommitAllowed;
-    private final boolean transactionRequired;
-    private final RetryPolicy retries;
-    private final OpenCalls calls;
-    private final Later later;
     private final Logins logins;
-    private final @Nullable Duration longestLogin;
+    private final Manner manner;
+    private final OpenCalls calls;
+    private final Statements statements;
 
     public Database(DataSource dataSource, Dialect dialect, String schema, String name) {
         this(dataSource, dialect, schema, name, Events.NONE, Tracing.NONE, null);
@@ -84,28 +73,14 @@ public final class Database {
         this.tracing = tracing;
         this.availability = new Availability(name, events, MonotonicClock.system());
         this.transactions = new OpenTransactions(dialect, ambient);
-        this.name = name;
-        this.answerMillis = 0;
-        this.autoCommitAllowed = false;
-        this.transactionRequired = false;
-        this.retries = RetryPolicy.ofCalls();
-        this.later = Later.NEVER;
-        this.calls = new OpenCalls();
         this.logins = new Logins(dataSource::getConnection);
-        this.longestLogin = null;
+        this.manner = Manner.usual(name);
+        this.calls = new OpenCalls();
+        this.statements = new Statements(this, availability, manner.later());
     }
 
     /** The same database for another user of it. */
-    private Database(
-            Database same,
-            String name,
-            int answerMillis,
-            boolean autoCommitAllowed,
-            boolean transactionRequired,
-            RetryPolicy retries,
-            OpenCalls calls,
-            Later later,
-            @Nullable Duration longestLogin) {
+    private Database(Database same, Manner manner, OpenCalls calls) {
         this.dataSource = same.dataSource;
         this.dialect = same.dialect;
         this.schema = same.schema;
@@ -114,15 +89,14 @@ public final class Database {
         this.tracing = same.tracing;
         this.availability = same.availability;
         this.transactions = same.transactions;
-        this.name = name;
-        this.answerMillis = answerMillis;
-        this.autoCommitAllowed = autoCommitAllowed;
-        this.transactionRequired = transactionRequired;
-        this.retries = retries;
-        this.calls = calls;
-        this.later = later;
         this.logins = same.logins;
-        this.longestLogin = longestLogin;
+        this.manner = manner;
+        this.calls = calls;
+        this.statements = new Statements(this, availability, manner.later());
+    }
+
+    private Database with(Manner other) {
+        return new Database(this, other, calls);
     }
 
     /**
@@ -131,16 +105,7 @@ public final class Database {
      * {@link #end} are about these calls alone.
      */
     public Database answeringWithin(Duration time) {
-        return new Database(
-                this,
-                name,
-                (int) time.toMillis(),
-                autoCommitAllowed,
-                transactionRequired,
-                retries,
-                new OpenCalls(),
-                later,
-                longestLogin);
+        return new Database(this, manner.withAnswerWithin(time), new OpenCalls());
     }
 
     /**
@@ -148,41 +113,36 @@ public final class Database {
      * Each login has a thread of its own then.
      */
     public Database givingUpLogins(Duration longest) {
-        return new Database(
-                this, name, answerMillis, autoCommitAllowed, transactionRequired, retries, calls, later, longest);
+        return with(manner.withLongestLogin(longest));
     }
 
     /** The same, whose calls without an answer are given up at the server, too, by these threads. */
     public Database cancelling(Later later) {
-        return new Database(
-                this, name, answerMillis, autoCommitAllowed, transactionRequired, retries, calls, later, longestLogin);
+        return with(manner.withLater(later));
     }
 
     /** The same under another name, for one of several users of a database. */
     public Database named(String name) {
-        return new Database(
-                this, name, answerMillis, autoCommitAllowed, transactionRequired, retries, calls, later, longestLogin);
+        return with(manner.withName(name));
     }
 
     /** The same for callers who may bring connections that commit each statement by itself. */
     public Database allowingAutoCommit(boolean allowed) {
-        return new Database(
-                this, name, answerMillis, allowed, transactionRequired, retries, calls, later, longestLogin);
+        return with(manner.withAutoCommitAllowed(allowed));
     }
 
     /** The same for callers who mean to be in a transaction whenever they {@link #adding add} something. */
     public Database requiringTransactions(boolean required) {
-        return new Database(this, name, answerMillis, autoCommitAllowed, required, retries, calls, later, longestLogin);
+        return with(manner.withTransactionRequired(required));
     }
 
     /** The same with another number of tries, and other pauses between them. */
     public Database retryingBy(RetryPolicy retries) {
-        return new Database(
-                this, name, answerMillis, autoCommitAllowed, transactionRequired, retries, calls, later, longestLogin);
+        return with(manner.withRetries(retries));
     }
 
     public String name() {
-        return name;
+        return manner.name();
     }
 
     /** Whether the last that was heard of it is that it is away. */
@@ -216,6 +176,11 @@ public final class Database {
         return dialect;
     }
 
+    /** For connections that are there. */
+    public Statements statements() {
+        return statements;
+    }
+
     public Call call(Connection connection, String routine) {
         return new Call(dialect, connection, schema, routine);
     }
@@ -224,7 +189,8 @@ public final class Database {
     public Connection connect() throws SQLException {
         long before = System.nanoTime();
         try {
-            return longestLogin == null ? dataSource.getConnection() : logins.within(longestLogin);
+            Duration longest = manner.longestLogin();
+            return longest == null ? dataSource.getConnection() : logins.within(longest);
         } catch (SQLException e) {
             SQLException safe = noConnection(e, Duration.ofNanos(System.nanoTime() - before));
             note(safe);
@@ -234,7 +200,8 @@ public final class Database {
         }
     }
 
-    private SQLException noted(RuntimeException e) {
+    /** What a data source or driver throws instead of an SQLException. */
+    SQLException noted(RuntimeException e) {
         SQLException safe = SafeCopies.unwrapped(e, dialect);
         note(safe);
         return safe;
@@ -299,7 +266,7 @@ public final class Database {
             if (transactions.has(connection)) {
                 return joined.run(connection);
             }
-            return answerMillis == 0 ? transact(connection, work) : transactInTime(connection, work);
+            return manner.answerMillis() == 0 ? statements.run(connection, work) : runInTime(connection, work);
         } catch (SQLException e) {
             note(e);
             throw safe(e);
@@ -332,8 +299,8 @@ public final class Database {
     public <T> T hearing(Connection connection, String what, Work<T> work) {
         Require.present("connection", connection);
         try {
-            if (!autoCommitAllowed && connection.getAutoCommit()) {
-                throw new IllegalStateException("[" + name + "] could not " + what
+            if (!manner.autoCommitAllowed() && connection.getAutoCommit()) {
+                throw new IllegalStateException("[" + name() + "] could not " + what
                         + ": expected a connection in a transaction, got one with auto-commit on, which would commit this by"
                         + " itself; call setAutoCommit(false) before your change, or use the method without a connection"
                         + " (who means it sets WindlassOptions.withAutoCommitAllowed)");
@@ -354,52 +321,12 @@ public final class Database {
         return transactions.whenEnded(connection, listener);
     }
 
-    private <T> T transactInTime(Connection connection, Work<T> work) throws SQLException {
+    private <T> T runInTime(Connection connection, Work<T> work) throws SQLException {
         calls.begin(connection);
         try {
-            return transactWithin(answerMillis, connection, work);
+            return statements.runWithin(manner.answerMillis(), connection, work);
         } finally {
             calls.ended(connection);
-        }
-    }
-
-    /** Runs work that is one statement, and gives it up, together with the connection, after that many milliseconds. */
-    private <T> T transactWithin(int millis, Connection connection, Work<T> work) throws SQLException {
-        int before = connection.getNetworkTimeout();
-        if (before > 0 && before <= millis) {
-            return transactCancelling(before, connection, work);
-        }
-        connection.setNetworkTimeout(Runnable::run, millis);
-        try {
-            return transactCancelling(millis, connection, work);
-        } finally {
-            restore(connection, before);
-        }
-    }
-
-    /**
-     * Runs work that is one statement, and asks the server to give it up a little before the network time-out strikes. If that happens,
-     * the connection is of no more use.
-     *
-     * @param millis the network time-out of the connection
-     */
-    public <T> T transactCancelling(int millis, Connection connection, Work<T> work) throws SQLException {
-        TimeLimit limit = new TimeLimit(millis, connection, dialect, later);
-        try {
-            return transact(connection, work);
-        } finally {
-            if (limit.end()) {
-                abort(connection);
-            }
-        }
-    }
-
-    /** Says nothing about the work: a connection that has just broken is found out by whoever borrows it next. */
-    private void restore(Connection connection, int networkTimeout) {
-        try {
-            connection.setNetworkTimeout(Runnable::run, networkTimeout);
-        } catch (SQLException e) {
-            log.debug("[{}] the time-out of a connection could not be restored", name, e);
         }
     }
 
@@ -445,7 +372,7 @@ public final class Database {
         return retrying(
                 what,
                 connection -> {
-                    if (transactionRequired) {
+                    if (manner.transactionRequired()) {
                         throw noTransaction();
                     }
                     return own.run(connection);
@@ -484,11 +411,11 @@ public final class Database {
             try {
                 return work.run();
             } catch (SQLException e) {
-                boolean last = attempt == retries.maxAttempts() || System.nanoTime() - start > TRY_NANOS;
+                boolean last = attempt == manner.retries().maxAttempts() || System.nanoTime() - start > TRY_NANOS;
                 if (last || !dialect.isTransient(e)) {
                     throw failure(what, e);
                 }
-                log.debug("[{}] {} failed, trying again: {}", name, what, describe(e));
+                log.debug("[{}] {} failed, trying again: {}", name(), what, describe(e));
                 pause(what, e, attempt);
             }
         }
@@ -496,59 +423,10 @@ public final class Database {
 
     private void pause(String what, SQLException cause, int attempt) {
         try {
-            Thread.sleep(retries.delay(attempt - 1).toMillis());
+            Thread.sleep(manner.retries().delay(attempt - 1).toMillis());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw failure(what, cause);
-        }
-    }
-
-    /**
-     * Runs work that is one statement, and has the server commit it: a process that stands still between a statement and its
-     * commit would keep the rows locked.
-     */
-    public <T> T transact(Connection connection, Work<T> work) throws SQLException {
-        boolean manual = !connection.getAutoCommit();
-        if (manual) {
-            connection.setAutoCommit(true);
-        }
-        try {
-            long began = availability.now();
-            T result = work.run(connection);
-            availability.found(began);
-            return result;
-        } catch (SQLException e) {
-            note(e);
-            SQLException safe = safe(e);
-            discard(connection, safe);
-            throw safe;
-        } catch (RuntimeException e) {
-            SQLException safe = noted(e);
-            discard(connection, safe);
-            throw safe;
-        } finally {
-            if (manual) {
-                setManual(connection);
-            }
-        }
-    }
-
-    private void discard(Connection connection, SQLException cause) {
-        try {
-            if (dialect.spoilsConnection(cause)) {
-                connection.abort(Runnable::run);
-            }
-        } catch (SQLException e) {
-            cause.addSuppressed(safe(e));
-        }
-    }
-
-    /** Says nothing about the work either. */
-    private void setManual(Connection connection) {
-        try {
-            connection.setAutoCommit(false);
-        } catch (SQLException e) {
-            log.debug("[{}] a connection could not be given back as it was", name, e);
         }
     }
 
@@ -562,46 +440,9 @@ public final class Database {
         }
     }
 
-    /** Closes a connection that was kept, with the time-out it came with: not every pool resets that. */
-    public static void giveBack(Connection connection, int networkTimeout) throws SQLException {
-        try (connection) {
-            connection.setNetworkTimeout(Runnable::run, networkTimeout);
-        }
-    }
-
-    /** Ends connections on which calls hang, and the calls at the server, too, if it answers at once; the calls fail. */
-    public void breakOff(Collection<Connection> hanging) {
-        CountDownLatch cancelled = new CountDownLatch(hanging.size());
-        try {
-            for (Connection each : hanging) {
-                var unused = later.after(Duration.ZERO, () -> {
-                    TimeLimit.cancel(each, dialect);
-                    cancelled.countDown();
-                });
-            }
-            if (later != Later.NEVER && !cancelled.await(LAST_WORD.toMillis(), TimeUnit.MILLISECONDS)) {
-                log.debug("[{}] the server does not answer a request to give up a call", name);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        hanging.forEach(Database::abort);
-    }
-
-    /** Ends a connection on which a call hangs; the call fails. */
-    public static void abort(@Nullable Connection connection) {
-        try {
-            if (connection != null) {
-                connection.abort(Runnable::run);
-            }
-        } catch (SQLException e) {
-            log.debug("aborting a connection failed", e);
-        }
-    }
-
     /** The exception for callers of the public API. */
     public WindlassException failure(String what, SQLException e) {
-        return new WindlassException("[" + name + "] could not " + what + ": " + describe(e), safe(e));
+        return new WindlassException("[" + name() + "] could not " + what + ": " + describe(e), safe(e));
     }
 
     /** Whether the database has said no: what was asked has not been done. */
@@ -628,12 +469,12 @@ public final class Database {
 
     /** Ends the calls that are under way, together with their connections; they fail. */
     public void breakOff() {
-        calls.breakOff(this);
+        calls.breakOff(statements);
     }
 
     /** The same, and lets no further call begin. */
     public void end() {
-        calls.end(this);
+        calls.end(statements);
     }
 
     /** Work on a connection that somebody else opens, commits and closes. */

@@ -31,14 +31,14 @@ final class OpenCalls {
         underWay.remove(connection);
     }
 
-    synchronized void breakOff(Database database) {
+    synchronized void breakOff(Statements statements) {
         if (!underWay.isEmpty()) {
-            database.breakOff(underWay);
+            statements.breakOff(underWay);
         }
     }
 
-    synchronized void end(Database database) {
+    synchronized void end(Statements statements) {
         ended = true;
-        breakOff(database);
+        breakOff(statements);
     }
 }

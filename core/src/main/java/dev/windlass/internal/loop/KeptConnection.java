@@ -2,6 +2,7 @@ package dev.windlass.internal.loop;
 
 import dev.windlass.internal.database.Database;
 import dev.windlass.internal.database.PoolTimeout;
+import dev.windlass.internal.database.Statements;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
@@ -218,7 +219,7 @@ public final class KeptConnection {
         return hold(answer, open -> {
             count();
             try {
-                return database.transactCancelling(millis, open, work);
+                return database.statements().runCancelling(millis, open, work);
             } finally {
                 count();
             }
@@ -295,7 +296,7 @@ public final class KeptConnection {
             open.setNetworkTimeout(Runnable::run, timeoutBefore); // not every pool resets it
         } catch (SQLException e) {
             log.debug("[{}] the kept connection could not be cleaned", database.name(), e);
-            Database.abort(open);
+            Statements.abort(open);
         }
     }
 
@@ -311,7 +312,7 @@ public final class KeptConnection {
             }
         } else {
             Connection hangs = connection;
-            database.breakOff(hangs == null ? List.of() : List.of(hangs));
+            database.statements().breakOff(hangs == null ? List.of() : List.of(hangs));
         }
     }
 }

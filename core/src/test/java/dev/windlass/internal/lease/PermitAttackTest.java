@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.TestDatabase;
 import dev.windlass.internal.database.Database;
+import dev.windlass.internal.database.Statements;
 import dev.windlass.internal.lease.LeaseStore.Renewal;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -271,7 +272,7 @@ final class PermitAttackTest {
         }
 
         private void discard() {
-            Database.abort(connection);
+            Statements.abort(connection);
             connection = null;
         }
     }
