@@ -67,7 +67,7 @@ final class InboxQueue {
         if (all.isEmpty()) {
             return List.of();
         }
-        List<UUID> made = newIds(all.size());
+        List<UUID> made = ids.next(all.size());
         return database.retrying(
                 what(all),
                 connection -> {
@@ -93,17 +93,13 @@ final class InboxQueue {
         }
         return database.within(connection, what(all), callers -> {
             boolean announce = announcer.announce();
-            List<Enqueued> answers = store.enqueue(callers, newIds(all.size()), all, announce);
+            List<Enqueued> answers = store.enqueue(callers, ids.next(all.size()), all, announce);
             tell(all, answers);
             for (String topic : topics(all).toList()) {
                 signal(callers, topic, announce);
             }
             return answers;
         });
-    }
-
-    private List<UUID> newIds(int count) {
-        return Stream.generate(ids::next).limit(count).toList();
     }
 
     private static String what(List<InboxEntry> entries) {

@@ -50,7 +50,7 @@ public final class OutboxNode {
                 database,
                 store,
                 dispatcher,
-                announcer,
+                new Enqueuing(database, store, dispatcher, announcer),
                 codec,
                 new OwnWork<>(
                         store,

@@ -28,7 +28,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -105,7 +104,7 @@ final class StoredTimers extends ForwardedClaims<Timer, TimerIdentifier> impleme
         if (all.isEmpty()) {
             return List.of();
         }
-        List<UUID> made = newIds(all.size());
+        List<UUID> made = ids.next(all.size());
         return onceOnly(
                 "schedule " + all.size() + " timers",
                 witness(all, made),
@@ -131,7 +130,7 @@ final class StoredTimers extends ForwardedClaims<Timer, TimerIdentifier> impleme
         }
         return database.within(connection, "schedule " + all.size() + " timers", callers -> {
             boolean announce = anySoon(all) && announcer.announce();
-            List<UUID> stand = store.scheduleAll(callers, newIds(all.size()), all, announce);
+            List<UUID> stand = store.scheduleAll(callers, ids.next(all.size()), all, announce);
             logScheduled(all);
             signal(callers, all);
             return identifiers(stand);
@@ -150,10 +149,6 @@ final class StoredTimers extends ForwardedClaims<Timer, TimerIdentifier> impleme
 
     private String encoded(Object payload) {
         return codec.encode(Require.present("payload", payload));
-    }
-
-    private List<UUID> newIds(int count) {
-        return Stream.generate(ids::next).limit(count).toList();
     }
 
     private static List<TimerIdentifier> identifiers(List<UUID> ids) {

@@ -1,9 +1,11 @@
 package dev.windlass.internal.support;
 
 import java.security.SecureRandom;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.UUID;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 
 /**
  * Makes UUIDs of version 7, each greater than the one before, so that the primary key grows at one end.
@@ -30,5 +32,9 @@ public final class TimeOrderedIds {
         long high = (last >>> 12) << 16 | 0x7000 | (last & 0xFFF);
         long low = random.nextLong() >>> 2 | Long.MIN_VALUE;
         return new UUID(high, low);
+    }
+
+    public List<UUID> next(int count) {
+        return Stream.generate(this::next).limit(count).toList();
     }
 }

@@ -95,7 +95,7 @@ final class StoredWorkQueue extends ForwardedClaims<WorkItem, WorkIdentifier> im
         if (all.isEmpty()) {
             return List.of();
         }
-        List<UUID> made = newIds(all.size());
+        List<UUID> made = ids.next(all.size());
         UUID witness = witness(all, made);
         boolean[] tried = {false};
         return database.adding(
@@ -156,7 +156,7 @@ final class StoredWorkQueue extends ForwardedClaims<WorkItem, WorkIdentifier> im
         }
         return database.within(connection, what(all), callers -> {
             boolean announce = announcer.announce();
-            List<UUID> stand = store.enqueueAll(callers, newIds(all.size()), all, announce);
+            List<UUID> stand = store.enqueueAll(callers, ids.next(all.size()), all, announce);
             logEnqueued(all, stand);
             for (String queue : queues(all).toList()) {
                 signal(callers, queue, announce);
@@ -184,10 +184,6 @@ final class StoredWorkQueue extends ForwardedClaims<WorkItem, WorkIdentifier> im
 
     private static Stream<String> queues(List<WorkEntry> entries) {
         return entries.stream().map(WorkEntry::queue).distinct();
-    }
-
-    private List<UUID> newIds(int count) {
-        return Stream.generate(ids::next).limit(count).toList();
     }
 
     private static List<WorkIdentifier> identifiers(List<UUID> ids) {
