@@ -9,18 +9,16 @@ import dev.windlass.internal.database.Database;
 import dev.windlass.internal.database.Instants;
 import dev.windlass.internal.database.Proof;
 import dev.windlass.internal.support.Headers;
-import dev.windlass.internal.support.Require;
 import dev.windlass.operator.FailedAttempt;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
+import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -36,10 +34,6 @@ import org.slf4j.LoggerFactory;
 public abstract class QueueStore<M> implements WorkStore<M> {
     private static final Logger log = LoggerFactory.getLogger(QueueStore.class);
 
-    private static final String CLAIMED_AT = "claimed_at";
-    /** The source of messages that are runs of jobs. */
-    private static final String JOB = "job";
-
     protected final Database database;
     protected final String nodeName;
     protected final Duration retention;
@@ -48,7 +42,7 @@ public abstract class QueueStore<M> implements WorkStore<M> {
     private final boolean tellsWaits;
 
     private final List<String> columns;
-    private volatile boolean saidThatTracingFailed;
+    private final WrittenTraces tracing;
 
     /**
      * @param retention how long what is done is kept; zero means that an ack deletes it
@@ -59,12 +53,13 @@ public abstract class QueueStore<M> implements WorkStore<M> {
         this.nodeName = nodeName;
         this.retention = retention;
         this.tellsWaits = database.events().areHeard();
+        this.tracing = new WrittenTraces(database);
         this.columns = columns(tellsWaits, claimedColumns());
     }
 
     private static List<String> columns(boolean tellsWaits, List<String> read) {
         return tellsWaits && !read.isEmpty()
-                ? Stream.concat(read.stream(), Stream.of(CLAIMED_AT)).toList()
+                ? Stream.concat(read.stream(), Stream.of(ClaimedRows.CLAIMED_AT)).toList()
                 : read;
     }
 
@@ -210,60 +205,24 @@ public abstract class QueueStore<M> implements WorkStore<M> {
      * @param proved whether the rows bring what proves how far the claim has come
      */
     protected final Call.RowMapper<Claimed<M>> claimed(ResultSet rows, UUID owner, boolean proved) throws SQLException {
-        Reader<M> reader = reader(rows);
-        int id = rows.findColumn("id");
-        int topic = rows.findColumn("topic");
-        int payload = rows.findColumn("payload");
-        int retries = rows.findColumn("retry_count");
-        int expiries = rows.findColumn("lease_expiries");
-        int crashes = rows.findColumn("crashes");
-        int requeues = rows.findColumn("requeues");
-        int nextAttempt = rows.findColumn("next_attempt_at");
-        int claimedAt = tellsWaits && proved ? rows.findColumn(CLAIMED_AT) : 0;
-        int key = hasKeys() ? rows.findColumn("ordering_key") : 0;
-        int source = proved && hasRuns() ? rows.findColumn("source") : 0;
-        int joined = rows.findColumn("joined");
-        int awaited = proved ? rows.findColumn("awaited") : 0;
-        int priority = ranking().isRanked() ? rows.findColumn("priority") : 0;
-        int keyed = ranking().isRanked() ? rows.findColumn("keyed") : 0;
         Call.RowMapper<Proof> proof = proved ? database.dialect().proofs(rows) : row -> Proof.NONE;
-        return row -> {
-            UUID value = row.getObject(id, UUID.class);
-            M message = null;
-            String problem = null;
-            int size = 0;
-            try {
-                message = reader.read(row, value, owner);
-                size = Objects.requireNonNull(row.getString(payload)).length();
-            } catch (SQLException | RuntimeException e) {
-                problem = problem(value, e);
-            }
-            Instant since = Instants.instant(row, nextAttempt);
-            boolean ordered = key > 0 && row.getString(key) != null;
-            return new Claimed<>(
-                    value,
-                    owner,
-                    row.getString(topic),
-                    row.getInt(retries),
-                    row.getInt(expiries),
-                    row.getInt(crashes),
-                    row.getInt(requeues),
-                    ordered,
-                    row.getBoolean(joined) || (awaited > 0 && !ordered && row.getBoolean(awaited)),
-                    source > 0 && JOB.equals(row.getString(source)),
-                    priority > 0 ? row.getInt(priority) : Ranking.NORMAL,
-                    keyed > 0 && row.getBoolean(keyed),
-                    size,
-                    claimedAt > 0 ? waited(since, Instants.instant(row, claimedAt)) : 0,
-                    new Position(since, value),
-                    proof.map(row),
-                    message,
-                    problem);
-        };
-    }
-
-    private static long waited(Instant since, Instant until) {
-        return since.isBefore(until) ? ChronoUnit.NANOS.between(since, until) : 0;
+        Set<ClaimedRows.Has> has = EnumSet.noneOf(ClaimedRows.Has.class);
+        if (proved) {
+            has.add(ClaimedRows.Has.AWAITED);
+        }
+        if (proved && tellsWaits) {
+            has.add(ClaimedRows.Has.CLAIM_TIME);
+        }
+        if (proved && hasRuns()) {
+            has.add(ClaimedRows.Has.RUNS);
+        }
+        if (hasKeys()) {
+            has.add(ClaimedRows.Has.KEYS);
+        }
+        if (ranking().isRanked()) {
+            has.add(ClaimedRows.Has.PRIORITIES);
+        }
+        return new ClaimedRows<>(rows, owner, reader(rows), proof, has, this::problem);
     }
 
     @Override
@@ -287,34 +246,9 @@ public abstract class QueueStore<M> implements WorkStore<M> {
         return row.getString("id");
     }
 
-    /** Tracing is users' code: what it throws, and what it returns, costs no message. */
-    private Map<String, String> traced(QueueKind kind, String topic, Map<String, String> headers) {
-        try {
-            Map<String, String> traced = database.tracing().written(kind, topic, headers);
-            return traced == headers ? headers : Require.headers(traced);
-        } catch (StackOverflowError e) {
-            sayThatTracingFailed(e);
-        } catch (VirtualMachineError e) {
-            throw e;
-        } catch (Throwable e) {
-            sayThatTracingFailed(e);
-        }
-        return headers;
-    }
-
-    private void sayThatTracingFailed(Throwable e) {
-        if (!saidThatTracingFailed) {
-            saidThatTracingFailed = true;
-            log.error(
-                    "[{}] tracing failed; messages are written all the same, without its context, and this is logged only once",
-                    database.name(),
-                    database.safe(e));
-        }
-    }
-
     /** Headers as they are stored, with the context of the trace in which they are written. */
     protected final @Nullable String headers(QueueKind kind, String topic, Map<String, String> headers) {
-        return Headers.write(traced(kind, topic, headers));
+        return Headers.write(tracing.written(kind, topic, headers));
     }
 
     /** What can be told of the reason why a row cannot be read, without any of its content. */
