@@ -146,10 +146,10 @@ public final class Dispatcher<M> {
             lostClaims.start();
             heartBeat.start();
             watchdog.start();
-            claimer.start();
             if (firstHand != null) {
                 firstHand.start();
             }
+            claimer.start();
             signals.subscribe(channel, this::heard);
         }
         node.lookout().add(new Watcher());

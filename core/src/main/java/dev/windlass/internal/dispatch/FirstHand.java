@@ -76,6 +76,7 @@ public final class FirstHand<M> {
     private volatile long complainedAt = System.nanoTime() - QUIET_NANOS;
     private volatile List<Place> beingRead = List.of();
     private volatile boolean closed;
+    private volatile boolean gone;
 
     /**
      * @param late for what is to be given back after the end of the node
@@ -93,7 +94,7 @@ public final class FirstHand<M> {
             Node node) {
         this.answer = lease.dividedBy(6);
         this.database = database.answeringWithin(answer);
-        this.late = late.answeringWithin(LONGEST_LATE_CALL);
+        this.late = late.answeringWithin(LONGEST_LATE_CALL).givingUpLogins(LONGEST_LATE_CALL);
         this.store = store;
         this.capacity = capacity;
         this.heartBeat = heartBeat;
@@ -113,6 +114,7 @@ public final class FirstHand<M> {
         private final Capacity.Kept kept;
         private final AtomicBoolean over = new AtomicBoolean();
         private final AtomicBoolean decided = new AtomicBoolean();
+        private final Thread writer = Thread.currentThread();
         private volatile long leaseUntil;
         private volatile long committedAt;
         private volatile long askAt;
@@ -147,15 +149,18 @@ public final class FirstHand<M> {
                 return;
             }
             unknown = end == TransactionEnd.UNKNOWN;
-            if (closed) {
-                capacity.free(kept);
-                releaseLate(this);
-            } else if (unknown) {
+            if (closed || unknown) {
                 doubt(List.of(this));
+                if (gone && doubtful.remove(this)) {
+                    releaseLate(this);
+                }
             } else {
                 capacity.written(kept);
                 committed.add(this);
                 reading.wake();
+                if (gone && decide()) {
+                    releaseLate(this);
+                }
             }
         }
 
@@ -227,9 +232,13 @@ public final class FirstHand<M> {
         restsUntil = System.nanoTime() + REST_NANOS;
     }
 
-    /** The owner that holds a message whose transaction is still open, as far as is known here; null if it is not kept. */
+    /**
+     * The owner that holds a message that this thread has written in a transaction that is still open; null if it is not kept. For any
+     * other thread that transaction may have ended meanwhile, and the handler be at work.
+     */
     public @Nullable UUID ownerOf(UUID message) {
-        return written.containsKey(message) ? owner : null;
+        Place place = written.get(message);
+        return place != null && place.writer == Thread.currentThread() ? owner : null;
     }
 
     /** These are given back. */
@@ -385,18 +394,19 @@ public final class FirstHand<M> {
         }
     }
 
-    /** By the thread that has committed it: nothing else of this node goes on. */
+    /** By the thread that has committed it, which has a connection already: only when nothing else of this node goes on. */
     private void releaseLate(Place place) {
         release(late::once, List.of(place));
     }
 
-    /** Keeps nothing any more. */
+    /** Keeps nothing any more. What has been kept is given back while handlers end. */
     void close() {
         closed = true;
     }
 
     /** The last try, when nothing starts here any more. */
     void giveBackAll() {
+        gone = true;
         committed.stream().filter(Place::decide).forEach(doubtful::add);
         if (!doubtful.isEmpty()) {
             release(database::once, List.copyOf(doubtful));

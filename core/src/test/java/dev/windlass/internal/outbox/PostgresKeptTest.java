@@ -2,8 +2,10 @@ package dev.windlass.internal.outbox;
 
 import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.windlass.HeldStatements;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassBuilder;
@@ -17,7 +19,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -135,6 +143,106 @@ final class PostgresKeptTest {
                 }
             }
             poor.close();
+        }
+    }
+
+    /** Each of them holds a connection already: whoever gives something back on a second one may wait for himself. */
+    @Test
+    void whoCommitsWhileANodeEndsNeedsNoSecondConnection() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+        CountDownLatch written = new CountDownLatch(2);
+        CountDownLatch commit = new CountDownLatch(1);
+        try (HikariDataSource small = Pools.of(database.unpooled(), 3, config -> config.setConnectionTimeout(600_000))) {
+            WindlassBuilder builder = Windlass.on(small)
+                    .options(database.options().withShutdownGrace(Duration.ofMinutes(5)))
+                    .outboxHandler("slow", message -> {
+                        begun.countDown();
+                        end.await();
+                    });
+            Windlass windlass = node(builder, OutboxOptions.defaults());
+            windlass.outbox().enqueue(OutboxEntry.of("slow", "x"));
+            begun.await();
+            List<CompletableFuture<Boolean>> writers = Stream.of("1", "2")
+                    .map(payload -> CompletableFuture.supplyAsync(() -> windlass.inTransaction(connection -> {
+                        boolean kept = isKept(connection, write(windlass, connection, payload));
+                        written.countDown();
+                        awaited(commit);
+                        return kept;
+                    })))
+                    .toList();
+            written.await();
+            Thread closer = new Thread(windlass::close);
+            closer.start();
+            eventually().until(() -> closer.getState() == Thread.State.TIMED_WAITING);
+
+            commit.countDown();
+
+            eventually().until(() -> writers.stream().allMatch(CompletableFuture::isDone));
+            assertThat(writers).allMatch(CompletableFuture::join);
+            eventually().until(() -> database.count("payload in ('1', '2') and status = 0") == 2);
+            end.countDown();
+            closer.join();
+        } finally {
+            end.countDown();
+        }
+        assertThat(handled).isEmpty();
+    }
+
+    /** The id of a message may be known elsewhere before its commit. */
+    @Test
+    void whoIsInAnotherTransactionTakesNothingAwayFromAHandler() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+        HeldStatements held = new HeldStatements(database.dataSource(), "outbox_release");
+        AtomicInteger runs = new AtomicInteger();
+        Windlass windlass = database.start(
+                Windlass.on(held.source()).options(database.options()).outboxHandler("b", message -> {
+                    runs.incrementAndGet();
+                    begun.countDown();
+                    awaited(end);
+                }));
+        eventually().until(() -> keepsThatIsTakenBack(windlass));
+        CompletableFuture<OutboxMessageIdentifier> known = new CompletableFuture<>();
+        CountDownLatch commit = new CountDownLatch(1);
+        CompletableFuture<Boolean> writer = CompletableFuture.supplyAsync(() -> windlass.inTransaction(connection -> {
+            OutboxMessageIdentifier id = windlass.outbox().enqueue(OutboxEntry.of("b", "x"));
+            boolean kept = isKept(connection, id);
+            known.complete(id);
+            awaited(commit);
+            return kept;
+        }));
+        OutboxMessageIdentifier id = known.join();
+
+        CompletableFuture<Boolean> cancelled =
+                CompletableFuture.supplyAsync(() -> windlass.outbox().cancel(id));
+        eventually().until(() -> cancelled.isDone() || held.begun().getCount() == 0);
+        commit.countDown();
+        assertThat(writer.join()).isTrue();
+        begun.await();
+        held.goOn();
+
+        assertThat(cancelled.join()).isFalse();
+        end.countDown();
+        eventually().until(() -> database.count("topic = 'b' and status <> 2") == 0);
+        assertThat(runs).hasValue(1);
+    }
+
+    private static boolean keepsThatIsTakenBack(Windlass windlass) {
+        AtomicBoolean kept = new AtomicBoolean();
+        assertThatThrownBy(() -> windlass.inTransaction(connection -> {
+                    kept.set(isKept(connection, windlass.outbox().enqueue(OutboxEntry.of("b", "never"))));
+                    throw new IllegalStateException("taken back");
+                }))
+                .hasMessage("taken back");
+        return kept.get();
+    }
+
+    private static void awaited(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(1, TimeUnit.MINUTES)).isTrue();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
         }
     }
 
