@@ -224,6 +224,7 @@ final class Claimer<M> {
             if (ask.isNothing()) {
                 return Loop.PARKED;
             }
+            heartBeat.open();
             if (take(ask, false).size() >= ask.batchSize()) {
                 return Duration.ZERO;
             }
@@ -348,7 +349,7 @@ final class Claimer<M> {
 
     private List<Claimed<M>> call(LostClaims.Claim claim, Capacity.Ask ask, boolean oneByOne) throws SQLException {
         long[] began = {System.nanoTime()};
-        int timesAllDue = sweeps.timesAllDue();
+        int timesMadeDue = sweeps.timesMadeDue();
         try {
             List<Claimed<M>> claimed = database.once(connection -> {
                 began[0] = System.nanoTime();
@@ -369,20 +370,15 @@ final class Claimer<M> {
                                 ask.bytes(),
                                 ask.demands());
             });
-            sweeps.done(ask.demands(), timesAllDue, began[0], System.nanoTime());
+            sweeps.done(ask.demands(), timesMadeDue, began[0], System.nanoTime());
             return claimed;
         } catch (Throwable e) {
-            if (e instanceof SQLException sql && missesMore(sql, ask)) {
+            if (e instanceof SQLException sql && database.dialect().isOutage(sql)) {
                 sweeps.allDue();
             }
-            sweeps.tried(ask.demands(), began[0], System.nanoTime());
+            sweeps.failed(ask.demands(), began[0], System.nanoTime());
             throw e;
         }
-    }
-
-    /** Whether something may be ready behind the bounds: what a claim that failed had locked, another beside it has skipped. */
-    private boolean missesMore(SQLException e, Capacity.Ask ask) {
-        return database.dialect().isOutage(e) || ask.demands().stream().noneMatch(WorkStore.Demand::isFromStart);
     }
 
     private boolean isTransient(Throwable e) {

@@ -21,7 +21,7 @@ final class Sweeps {
     private static final int PAUSE_FACTOR = 5;
 
     private final Map<String, Long> notBefore = new HashMap<>();
-    private int timesAllDue;
+    private int timesMadeDue;
 
     /** The same demands, those from the start whose topic is due for it. A topic that has no room now stays due. */
     synchronized List<WorkStore.Demand> in(List<WorkStore.Demand> demands, long now) {
@@ -37,28 +37,37 @@ final class Sweeps {
         return next == null || now - next >= 0;
     }
 
-    /** How often all have become due. */
-    synchronized int timesAllDue() {
-        return timesAllDue;
+    /** How often any have become due before their time. */
+    synchronized int timesMadeDue() {
+        return timesMadeDue;
     }
 
     /**
      * A claim has ended well.
      *
-     * @param timesAllDue as it was when the claim began: if all have become due since, it may have missed why
+     * @param timesMadeDue as it was when the claim began: if any have become due since, it may have missed why
      */
-    synchronized void done(List<WorkStore.Demand> demands, int timesAllDue, long began, long now) {
-        if (timesAllDue == this.timesAllDue) {
+    synchronized void done(List<WorkStore.Demand> demands, int timesMadeDue, long began, long now) {
+        if (timesMadeDue == this.timesMadeDue) {
             tried(demands, began, now);
         }
     }
 
     /**
-     * A claim has failed, or ended well.
+     * A claim has failed. What it had locked, another beside it has skipped: it is behind the bound now, and comes next.
      *
      * @param began before it was sent
      */
-    synchronized void tried(List<WorkStore.Demand> demands, long began, long now) {
+    synchronized void failed(List<WorkStore.Demand> demands, long began, long now) {
+        tried(demands, began, now);
+        for (WorkStore.Demand demand : demands) {
+            if (!demand.isFromStart() && notBefore.remove(demand.topic()) != null) {
+                timesMadeDue++;
+            }
+        }
+    }
+
+    private void tried(List<WorkStore.Demand> demands, long began, long now) {
         long pause = Math.max(EVERY_NANOS, PAUSE_FACTOR * (now - began));
         for (WorkStore.Demand demand : demands) {
             if (demand.isFromStart() && isDue(demand.topic(), began)) {
@@ -70,6 +79,6 @@ final class Sweeps {
     /** After a failover that may have lost transactions, something may be ready again anywhere. */
     synchronized void allDue() {
         notBefore.clear();
-        timesAllDue++;
+        timesMadeDue++;
     }
 }

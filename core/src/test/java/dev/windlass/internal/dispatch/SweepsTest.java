@@ -32,7 +32,7 @@ final class SweepsTest {
     }
 
     private void claim(long began, long ended, String... topics) {
-        sweeps.tried(sweeps.in(demands(topics), began), began, ended);
+        sweeps.done(sweeps.in(demands(topics), began), sweeps.timesMadeDue(), began, ended);
     }
 
     @Test
@@ -67,13 +67,29 @@ final class SweepsTest {
 
     @Test
     void aSweepUnderWayDoesNotCountForWhatBecameDueMeanwhile() {
-        int before = sweeps.timesAllDue();
+        int before = sweeps.timesMadeDue();
         List<WorkStore.Demand> underWay = sweeps.in(demands("a"), 0);
         sweeps.allDue();
         sweeps.done(underWay, before, 0, SECOND);
         assertThat(swept(SECOND, "a")).containsExactly("a");
-        sweeps.done(underWay, sweeps.timesAllDue(), SECOND, SECOND);
+        sweeps.done(underWay, sweeps.timesMadeDue(), SECOND, SECOND);
         assertThat(swept(SECOND, "a")).isEmpty();
+    }
+
+    /** A claim beside it may have passed what it had locked. */
+    @Test
+    void whatAClaimThatFailedTookFromTheBoundIsDueAtOnceAndItsSweepsAreNot() {
+        claim(0, 1, "a");
+        List<WorkStore.Demand> failing = sweeps.in(demands("a", "b"), SECOND);
+        int before = sweeps.timesMadeDue();
+
+        sweeps.failed(failing, SECOND, SECOND);
+
+        assertThat(swept(SECOND, "a", "b")).containsExactly("a");
+        sweeps.done(sweeps.in(demands("a"), SECOND), before, SECOND, SECOND);
+        assertThat(swept(SECOND, "a")).as("to one that began before").containsExactly("a");
+        sweeps.failed(sweeps.in(demands("a"), SECOND), SECOND, SECOND);
+        assertThat(swept(2 * SECOND, "a", "b")).isEmpty();
     }
 
     @Test
