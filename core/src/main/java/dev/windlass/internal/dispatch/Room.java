@@ -42,7 +42,7 @@ final class Room<M> {
 
     /** Whether more of this lane comes than could start soon. */
     boolean isOverfull(TopicLane<M> lane, long now) {
-        return lane.places(batch, lease, now) < 0;
+        return lane.allowed(lane.left(batch, lease), now) < 0;
     }
 
     /** How many a claim for these lanes may take. Never more than a batch of each is in hand beyond what there is room for. */

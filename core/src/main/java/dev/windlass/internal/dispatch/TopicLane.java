@@ -251,11 +251,23 @@ final class TopicLane<M> {
      * them.
      */
     int places(BatchSize batch, Duration lease, long now) {
-        int ahead = Math.min(mostAhead(batch), handledIn(concurrency() * lookAheadNanos(lease)));
-        int places = concurrency() + ahead - running - waiting.size() - asked;
-        int allowed = Math.min(places, allowance(now) - waiting.size() - suspects.size() - asked);
-        boolean enough = waiting.size() >= concurrency() && places < Math.min(batch.now(), ahead);
-        return enough || suspects.size() >= concurrency() + 3 * batch.first() ? 0 : allowed;
+        int left = left(batch, lease);
+        boolean enough = waiting.size() >= concurrency() && left < Math.min(batch.now(), ahead(batch, lease));
+        return enough || suspects.size() >= concurrency() + 3 * batch.first() ? 0 : allowed(left, now);
+    }
+
+    /** How many more could start soon; less than none if there are more than that already. */
+    int left(BatchSize batch, Duration lease) {
+        return concurrency() + ahead(batch, lease) - running - waiting.size() - asked;
+    }
+
+    /** How many of so many may start at all. */
+    int allowed(int left, long now) {
+        return Math.min(left, allowance(now) - waiting.size() - suspects.size() - asked);
+    }
+
+    private int ahead(BatchSize batch, Duration lease) {
+        return Math.min(mostAhead(batch), handledIn(concurrency() * lookAheadNanos(lease)));
     }
 
     private int mostAhead(BatchSize batch) {

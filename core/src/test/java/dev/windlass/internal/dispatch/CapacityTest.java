@@ -287,6 +287,16 @@ final class CapacityTest {
     }
 
     @Test
+    void whatHasBeenWrittenHereDoesNotFitWhereManyWaitAlready() {
+        TestNode node = drained(1, Map.of("a", 1));
+        Capacity.Kept place = Objects.requireNonNull(keep(node, "a", NOW));
+        node.take(node.claimed("a", 500));
+        node.start();
+        node.capacity.written(place);
+        assertThat(node.capacity.fits(place)).isFalse();
+    }
+
+    @Test
     void keepsNoPlaceForATransactionThatDoesNotEnd() {
         TestNode node = drained(1, Map.of("a", 1));
         Capacity.Kept forgotten = Objects.requireNonNull(keep(node, "a", NOW));
