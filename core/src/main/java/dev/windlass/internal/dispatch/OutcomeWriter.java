@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -183,36 +184,40 @@ final class OutcomeWriter<M> {
             }
         }
         putOff.accept(later);
-        if (!settled.isEmpty()) {
-            events.settled(same, settled.size(), locked, written.answer().lost());
-            results.written(settled, written.anyReady());
+        if (settled.isEmpty()) {
+            return;
         }
-        report(
-                same,
-                settled.size() - written.answer().changed(),
-                written.answer().lost());
+        Set<UUID> lost = written.answer().lost();
+        int known = knownToBeLost(same, settled.size() - written.answer().changed(), lost);
+        events.settled(same, settled.size() - known, locked, lost);
+        results.written(settled, written.anyReady());
+        if (known > 0) {
+            tellLost(known, surelyLost(same, lost).limit(MOST_NAMED));
+        }
     }
 
-    private void report(List<Ended<M>> same, int unchanged, Set<UUID> lost) {
-        boolean doubt = same.stream().anyMatch(Ended::isDoubtful);
-        List<Ended<M>> sure = same.stream()
-                .filter(ended -> !ended.isDoubtful() && lost.contains(ended.attempt.claimed.id()))
-                .toList();
-        int count = doubt ? sure.size() : unchanged;
-        if (unchanged > count) {
-            log.debug("[{}] {} outcomes may have been written by an earlier try", name(), unchanged - count);
+    /** What may have been written by a try whose answer was lost is not called lost. */
+    private int knownToBeLost(List<Ended<M>> same, int unchanged, Set<UUID> lost) {
+        if (unchanged == 0 || same.stream().noneMatch(Ended::isDoubtful)) {
+            return unchanged;
         }
-        if (count > 0) {
-            log.warn(
-                    "[{}] {} messages had lost their lease when their outcome was written; another node may handle them"
-                            + " again{}",
-                    name(),
-                    count,
-                    sure.stream()
-                            .limit(MOST_NAMED)
-                            .map(OutcomeWriter::name)
-                            .collect(Collectors.joining(", ", ": ", "")));
-            events.lost(count);
+        int known = (int) surelyLost(same, lost).count();
+        if (unchanged > known) {
+            log.debug("[{}] {} outcomes may have been written by an earlier try", name(), unchanged - known);
         }
+        return known;
+    }
+
+    private Stream<Ended<M>> surelyLost(List<Ended<M>> same, Set<UUID> lost) {
+        return same.stream().filter(ended -> !ended.isDoubtful() && lost.contains(ended.attempt.claimed.id()));
+    }
+
+    private void tellLost(int count, Stream<Ended<M>> some) {
+        log.warn(
+                "[{}] {} messages had lost their lease when their outcome was written; another node may handle them again{}",
+                name(),
+                count,
+                some.map(OutcomeWriter::name).collect(Collectors.joining(", ", ": ", "")));
+        events.lost(count);
     }
 }

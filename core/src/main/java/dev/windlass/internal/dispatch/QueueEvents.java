@@ -78,11 +78,12 @@ final class QueueEvents {
     /**
      * Outcomes have been written, all of one kind.
      *
-     * @param lost those that had gone to somebody else
+     * @param count how many, of those that ended
+     * @param lost those that had gone to somebody else, or may have been written before
      */
     <M> void settled(Iterable<Ended<M>> ended, int count, Set<UUID> locked, Set<UUID> lost) {
         settled.add(count);
-        if (!events.areHeard()) {
+        if (count == 0 || !events.areHeard()) {
             return;
         }
         events.tell(new WindlassEvent.Settled(store, queue, count));

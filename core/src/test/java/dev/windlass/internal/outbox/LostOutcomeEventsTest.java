@@ -99,4 +99,15 @@ final class LostOutcomeEventsTest {
         assertThat(heard(WindlassEvent.Retried.class)).isZero();
         assertThat(heard(WindlassEvent.ClaimsLost.class)).isZero();
     }
+
+    /** Or a node that works in vain would look like one that keeps up. */
+    @Test
+    void whatHasGoneToSomebodyElseIsNotToldAsWritten() {
+        database.passive().outbox().enqueue(OutboxEntry.of("a", "x"));
+        try (HinderedNode node = node((message, cancellation) -> database.update(
+                "update %s.outbox set owner_token = gen_random_uuid(), locked_until = now() + interval '1 h'"))) {
+            eventually().until(() -> heard(WindlassEvent.ClaimsLost.class) == 1);
+        }
+        assertThat(heard(WindlassEvent.Settled.class)).isZero();
+    }
 }
