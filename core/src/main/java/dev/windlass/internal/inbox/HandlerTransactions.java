@@ -3,6 +3,7 @@ package dev.windlass.internal.inbox;
 import dev.windlass.base.NotYet;
 import dev.windlass.inbox.AttemptLostException;
 import dev.windlass.inbox.InboxHandler;
+import dev.windlass.internal.database.SqlError;
 import dev.windlass.internal.database.Transactions;
 import dev.windlass.internal.dispatch.Handling;
 import dev.windlass.internal.dispatch.NotStartedException;
@@ -16,6 +17,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /** Runs handlers in a transaction that also ends their messages. */
 final class HandlerTransactions {
     private static final Duration WHEN_LOCKED = Duration.ofSeconds(1);
+
+    private static final String CHANGED_MEANWHILE = "40001";
 
     private final Transactions transactions;
     private final InboxStore store;
@@ -68,6 +71,14 @@ final class HandlerTransactions {
                     connection, deliveries.stream().map(Delivery::held).toList());
         } catch (InboxStore.LockedException e) {
             throw new NotYet(WHEN_LOCKED, "another transaction keeps its row locked");
+        } catch (SQLException e) {
+            if (SqlError.state(e).equals(CHANGED_MEANWHILE)) {
+                throw new IllegalStateException(
+                        "expected a handler's transaction to be read committed, got a stricter one, which cannot end its message once"
+                                + " that has changed, as when its lease was renewed; set that isolation for this data source",
+                        e);
+            }
+            throw e;
         }
     }
 

@@ -4,6 +4,7 @@ import static dev.windlass.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
 import dev.windlass.base.HandlerOptions;
@@ -13,6 +14,7 @@ import dev.windlass.inbox.InboxEntry;
 import dev.windlass.inbox.InboxHandler;
 import dev.windlass.inbox.InboxMessage;
 import dev.windlass.inbox.InboxOptions;
+import dev.windlass.node.Pools;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -100,6 +102,27 @@ final class TogetherTest {
         eventually().until(() -> count("status = 2") == 300);
         expectLines(300);
         assertThat(sizes).allMatch(size -> size <= MOST).hasSizeLessThan(100);
+    }
+
+    /** The snapshot of such a transaction is older than the renewal of the lease. */
+    @Test
+    void aHandlerInTooStrictATransactionIsToldWhatToDo() {
+        enqueue(1);
+        try (HikariDataSource strict = Pools.of(
+                database.unpooled(), 5, config -> config.setTransactionIsolation("TRANSACTION_REPEATABLE_READ"))) {
+            Windlass windlass = Windlass.on(strict)
+                    .options(database.options())
+                    .inbox(InboxOptions.defaults().withLease(Duration.ofSeconds(1)))
+                    .inboxHandlerInTransaction("a", QUICK, (connection, message) -> {
+                        write(connection, List.of(message));
+                        eventually().until(() -> count("locked_until > claimed_at + interval '1.1 s'") == 1);
+                    })
+                    .start();
+            eventually().until(() -> count("status = 3") == 1);
+            windlass.close();
+        }
+        assertThat(database.value(String.class, "select last_error from %s.inbox")).contains("read committed");
+        expectLines(0);
     }
 
     @Test
