@@ -32,12 +32,26 @@ public final class ObservationTracing implements Tracing {
         if (registry.isNoop()) {
             return headers;
         }
-        Map<String, String> all = new HashMap<>(headers);
+        Map<String, String> own = new HashMap<>();
         SenderContext<Map<String, String>> context = new SenderContext<>(
-                (carrier, name, value) -> Objects.requireNonNull(carrier).putIfAbsent(name, value), Kind.PRODUCER);
-        context.setCarrier(all);
+                (carrier, name, value) -> Objects.requireNonNull(carrier).put(name, value), Kind.PRODUCER);
+        context.setCarrier(own);
         observation("windlass.write", topic + " write", queue, topic, context).observe(() -> {});
+        if (own.keySet().stream().anyMatch(name -> isOfTrace(name) && has(headers, name))) {
+            return headers;
+        }
+        Map<String, String> all = new HashMap<>(headers);
+        own.forEach(all::putIfAbsent);
         return all;
+    }
+
+    /** The rest is what goes along with any trace. */
+    private static boolean isOfTrace(String name) {
+        return !name.equalsIgnoreCase("baggage");
+    }
+
+    private static boolean has(Map<String, String> headers, String name) {
+        return headers.keySet().stream().anyMatch(name::equalsIgnoreCase);
     }
 
     @Override

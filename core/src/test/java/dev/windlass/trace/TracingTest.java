@@ -119,6 +119,17 @@ final class TracingTest {
     }
 
     @Test
+    void headersOfASenderGetNothingOfAnotherTraceHoweverTheyAreWritten() {
+        Map<String, String> sent = Map.of("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+
+        Map<String, String> written = new ObservationTracing(traces.registry).written(QueueKind.OUTBOX, "a", sent);
+
+        assertThat(written).isEqualTo(sent);
+        assertThat(new ObservationTracing(traces.registry).written(QueueKind.OUTBOX, "a", Map.of("tenant", "7")))
+                .containsKeys("tenant", "traceparent");
+    }
+
+    @Test
     void whatAHandlerLeavesInTheLoggingContextIsNotForTheNextMessage() {
         Queue<String> seen = new ConcurrentLinkedQueue<>();
         Windlass windlass = database.start(database.windlass()
