@@ -118,7 +118,8 @@ public final class Fleet implements AutoCloseable {
 
     /**
      * Whether the process and its stores are well. One sick store among others is degraded, and named: it neither makes the process unready
-     * nor lets it be restarted. Asks no database; what waits in a store is told by {@link Windlass#health} of it, and by metrics.
+     * nor lets it be restarted. Asks no database; what waits in a store is what was counted there in the last
+     * minute, and nobody counts where there is no {@link FleetBuilder#listener}.
      */
     public Health health() {
         return life.health;

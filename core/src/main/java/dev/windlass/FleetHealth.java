@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -24,7 +25,15 @@ import java.util.stream.Collectors;
  * well, the fleet is not.
  */
 final class FleetHealth implements Health {
-    static final Set<String> NAMES = Set.of("discovery", "stores", "loops", "lease renewal");
+    static final Set<String> NAMES = Set.of(
+            "discovery",
+            "stores",
+            "loops",
+            "lease renewal",
+            NodeHealth.STUCK,
+            NodeHealth.BACKLOG,
+            NodeHealth.OVERDUE,
+            NodeHealth.THROUGHPUT);
 
     private static final int MOST_NAMED = 5;
 
@@ -54,6 +63,10 @@ final class FleetHealth implements Health {
         List<NamedCheck> whole = new ArrayList<>(able);
         whole.addAll(alive);
         whole.add(new NamedCheck("lease renewal", this::renewal));
+        whole.add(new NamedCheck(NodeHealth.STUCK, () -> counted(NodeHealth.STUCK, "work that is stuck")));
+        whole.add(new NamedCheck(NodeHealth.BACKLOG, () -> counted(NodeHealth.BACKLOG, "too much that is due")));
+        whole.add(new NamedCheck(NodeHealth.OVERDUE, () -> counted(NodeHealth.OVERDUE, "timers that are overdue")));
+        whole.add(new NamedCheck(NodeHealth.THROUGHPUT, this::throughput));
         builder.healthChecks.forEach((name, check) -> whole.add(new NamedCheck(name, check)));
         live = new Checkup(alive, builder.health, workers, FleetHealth::inWords);
         ready = new Checkup(able, builder.health, workers, FleetHealth::inWords);
@@ -119,6 +132,32 @@ final class FleetHealth implements Health {
                 unwell,
                 "renew what they hold in time",
                 "hold messages whose leases could not be renewed");
+    }
+
+    /** From what each store counts for its gauges, once a minute, as long as somebody listens. */
+    private HealthFinding counted(String count, String what) {
+        Map<String, HealthStatus> known = new TreeMap<>();
+        open.get().forEach((id, windlass) -> windlass.nodeHealth().known(count).ifPresent(s -> known.put(id, s)));
+        return known.isEmpty()
+                ? HealthFinding.healthy("no store has been counted; stores are, once a minute, if there is a listener")
+                : worst(known, "have no " + what, "have " + what);
+    }
+
+    private HealthFinding throughput() {
+        Map<String, HealthStatus> known = new TreeMap<>();
+        open.get().forEach((id, windlass) -> known.put(id, windlass.nodeHealth().throughput()));
+        return worst(known, "end what they claim", "claim more than comes to an end");
+    }
+
+    /** Only if it is so everywhere, it is as bad as it is there. */
+    private static HealthFinding worst(Map<String, HealthStatus> stores, String well, String ill) {
+        List<String> unwell = stores.keySet().stream()
+                .filter(id -> stores.get(id) != HealthStatus.HEALTHY)
+                .toList();
+        HealthFinding finding = finding(stores.size(), unwell, well, ill);
+        return finding.status() == HealthStatus.UNHEALTHY && stores.containsValue(HealthStatus.DEGRADED)
+                ? HealthFinding.degraded(finding.description())
+                : finding;
     }
 
     private interface Status {

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Tells listeners once a minute how much there is, or that it cannot be found out; if nobody listens, it asks nothing. */
 final class MinuteByMinute {
@@ -26,6 +27,8 @@ final class MinuteByMinute {
     private final int most;
     private final Loop loop;
     private boolean stopped;
+    /** What was counted last; null before the first time, and if it could not be found out. */
+    private volatile @Nullable List<QueueMeasure> last;
 
     MinuteByMinute(WindlassBuilder builder, FeatureNodes nodes) {
         this.nodes = nodes;
@@ -39,6 +42,10 @@ final class MinuteByMinute {
         if (database.events().areHeard()) {
             loop.start(FIRST);
         }
+    }
+
+    @Nullable List<QueueMeasure> last() {
+        return last;
     }
 
     Loop loop() {
@@ -56,9 +63,11 @@ final class MinuteByMinute {
         try {
             List<QueueMeasure> queues = nodes.measuring().measure(most);
             long activeLeases = activeLeases();
+            last = queues;
             tell(new WindlassEvent.Measured(database.store(), queues, activeLeases, inHand(), loops()));
             return MINUTE;
         } catch (SQLException | RuntimeException e) {
+            last = null;
             tell(new WindlassEvent.MeasureFailed(database.store(), inHand(), loops()));
             throw e;
         }

@@ -6,6 +6,7 @@ import dev.windlass.health.Health;
 import dev.windlass.health.HealthFinding;
 import dev.windlass.health.HealthOptions;
 import dev.windlass.health.HealthReport;
+import dev.windlass.health.HealthStatus;
 import dev.windlass.health.QueueMeasure;
 import dev.windlass.internal.dispatch.Dispatcher;
 import dev.windlass.internal.health.Checkup;
@@ -18,19 +19,28 @@ import dev.windlass.internal.health.Throughput;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.ToLongFunction;
 
 /** The checks of one node, and to which question each belongs. */
 final class NodeHealth implements Health {
-    static final Set<String> NAMES = Set.of(
-            "database", "schema", "loops", "lease renewal", "stuck work", "backlog", "overdue timers", "throughput");
+    static final String STUCK = "stuck work";
+    static final String BACKLOG = "backlog";
+    static final String OVERDUE = "overdue timers";
+    static final String THROUGHPUT = "throughput";
+    static final Set<String> NAMES =
+            Set.of("database", "schema", "loops", "lease renewal", STUCK, BACKLOG, OVERDUE, THROUGHPUT);
+
+    /** A row may be locked for a moment. */
+    private static final int FAILS_THROUGHOUT = 3;
 
     private final FeatureNodes nodes;
     private final Starting starting;
     private final HealthOptions options;
     private final Measures measures;
     private final LoopsCheck loops;
+    private final Throughput throughput;
     private final Checkup all;
     private final Checkup live;
     private final Checkup ready;
@@ -41,6 +51,11 @@ final class NodeHealth implements Health {
         this.options = builder.health;
         this.measures = new Measures(nodes.measuring(), options.backlogUnhealthy() + 1, options.cacheFor());
         this.loops = nodes.loopsCheck();
+        this.throughput = new Throughput(
+                () -> sum(Dispatcher::claimed),
+                () -> sum(Dispatcher::settled),
+                () -> sum(Dispatcher::inHand) - sum(Dispatcher::lapsed),
+                options.throughputDegraded());
         List<NamedCheck> alive = List.of(new NamedCheck("loops", loops));
         List<NamedCheck> able = List.of(
                 new NamedCheck("database", new DatabaseCheck(nodes.database, options.timeout())),
@@ -48,47 +63,41 @@ final class NodeHealth implements Health {
                 new NamedCheck("lease renewal", this::renewal));
         List<NamedCheck> whole = new ArrayList<>(able);
         whole.addAll(alive);
-        whole.addAll(counts());
-        whole.add(new NamedCheck(
-                "throughput",
-                new Throughput(
-                        () -> sum(Dispatcher::claimed),
-                        () -> sum(Dispatcher::settled),
-                        () -> sum(Dispatcher::inHand) - sum(Dispatcher::lapsed),
-                        options.throughputDegraded())));
+        whole.addAll(counts(measures::latest));
+        whole.add(new NamedCheck(THROUGHPUT, throughput));
         builder.healthChecks.forEach((name, check) -> whole.add(new NamedCheck(name, check)));
         live = checkup(alive);
         ready = checkup(able);
         all = checkup(whole);
     }
 
-    private List<NamedCheck> counts() {
+    private List<NamedCheck> counts(CountCheck.Counts counts) {
         return List.of(
                 new NamedCheck(
-                        "stuck work",
+                        STUCK,
                         new CountCheck(
                                 "stuck",
-                                measures,
+                                counts,
                                 any -> true,
                                 QueueMeasure::stuck,
                                 false,
                                 0,
                                 options.stuckUnhealthy())),
                 new NamedCheck(
-                        "backlog",
+                        BACKLOG,
                         new CountCheck(
                                 "due",
-                                measures,
+                                counts,
                                 queue -> queue != QueueKind.TIMERS,
                                 QueueMeasure::ready,
                                 true,
                                 options.backlogDegraded(),
                                 options.backlogUnhealthy())),
                 new NamedCheck(
-                        "overdue timers",
+                        OVERDUE,
                         new CountCheck(
                                 "overdue",
-                                measures,
+                                counts,
                                 queue -> queue == QueueKind.TIMERS,
                                 QueueMeasure::overdue,
                                 true,
@@ -138,14 +147,41 @@ final class NodeHealth implements Health {
                 : HealthFinding.unhealthy("it is what this program needs, but the node has not started yet");
     }
 
+    /** Whether there is too much of something, as far as that was counted lately; asks no database. */
+    Optional<HealthStatus> known(String count) {
+        List<QueueMeasure> last = nodes.minutes().last();
+        return last == null
+                ? Optional.empty()
+                : counts(() -> last).stream()
+                        .filter(named -> named.name().equals(count))
+                        .findFirst()
+                        .map(NodeHealth::status);
+    }
+
+    private static HealthStatus status(NamedCheck named) {
+        try {
+            return named.check().check().status();
+        } catch (Exception e) {
+            throw new IllegalStateException(e); // what was counted is there
+        }
+    }
+
+    HealthStatus throughput() {
+        return throughput.check().status();
+    }
+
     HealthFinding loops() {
         return loops.check();
     }
 
     HealthFinding renewal() {
         long lapsed = sum(Dispatcher::lapsed);
-        return lapsed == 0
+        if (lapsed > 0) {
+            return HealthFinding.unhealthy(lapsed + " messages are held whose leases could not be renewed in time");
+        }
+        int failures = nodes.leases.renewalFailures();
+        return failures < FAILS_THROUGHOUT
                 ? HealthFinding.healthy("all that this node holds is renewed in time")
-                : HealthFinding.unhealthy(lapsed + " messages are held whose leases could not be renewed in time");
+                : HealthFinding.degraded("leases could not be renewed, " + failures + " times in a row");
     }
 }

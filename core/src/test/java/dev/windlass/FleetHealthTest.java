@@ -8,8 +8,10 @@ import dev.windlass.health.HealthFinding;
 import dev.windlass.health.HealthOptions;
 import dev.windlass.health.HealthReport;
 import dev.windlass.health.HealthStatus;
+import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.store.Store;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -33,8 +35,12 @@ final class FleetHealthTest {
     }
 
     private static HealthReport.Entry stores(HealthReport report) {
+        return check(report, "stores");
+    }
+
+    private static HealthReport.Entry check(HealthReport report, String name) {
         return report.checks().stream()
-                .filter(entry -> entry.name().equals("stores"))
+                .filter(entry -> entry.name().equals(name))
                 .findFirst()
                 .orElseThrow();
     }
@@ -49,7 +55,16 @@ final class FleetHealthTest {
                             .allMatch(entry -> entry.status() == HealthStatus.HEALTHY));
             assertThat(fleet.health().all().checks())
                     .extracting(HealthReport.Entry::name)
-                    .containsExactly("discovery", "stores", "loops", "lease renewal", "my disk");
+                    .containsExactly(
+                            "discovery",
+                            "stores",
+                            "loops",
+                            "lease renewal",
+                            "stuck work",
+                            "backlog",
+                            "overdue timers",
+                            "throughput",
+                            "my disk");
             assertThat(stores(fleet.health().ready()).description()).contains("all 2 stores");
         }
     }
@@ -74,6 +89,27 @@ final class FleetHealthTest {
             eventually().until(() -> fleet.health().ready().status() == HealthStatus.UNHEALTHY);
             assertThat(stores(fleet.health().ready()).description()).startsWith("2 of 2 stores");
             assertThat(fleet.health().live().status()).isEqualTo(HealthStatus.HEALTHY);
+        }
+    }
+
+    /** Counted by the store, once a minute: so it is there before anybody counts. */
+    @Test
+    void aStoreWithABacklogIsNamedAndOneAloneMakesNoFleetUnhealthy() {
+        String full = databases.id(0);
+        FleetBuilder builder = Fleet.over(List.of(databases.store(0), databases.store(1)))
+                .health(HealthOptions.defaults().withCacheFor(Duration.ZERO))
+                .each((store, windlass) -> windlass.health(HealthOptions.defaults().withBacklog(2, 3)));
+        try (Fleet fleet = builder.start()) {
+            fleet.at(full).outbox().enqueueAll(Collections.nCopies(5, OutboxEntry.of("nobody", "x")));
+            assertThat(check(fleet.health().all(), "backlog").description()).contains("no store has been counted");
+        }
+        try (Fleet fleet = builder.listener(event -> {}).start()) {
+            eventually()
+                    .untilAsserted(() -> assertThat(
+                                    check(fleet.health().all(), "backlog").description())
+                            .isEqualTo("1 of 2 stores have too much that is due: " + full));
+            assertThat(check(fleet.health().all(), "backlog").status()).isEqualTo(HealthStatus.DEGRADED);
+            assertThat(check(fleet.health().all(), "stuck work").description()).startsWith("all 2 stores");
         }
     }
 

@@ -136,7 +136,10 @@ public sealed interface WindlassEvent {
     /** A tick of a job, or a trigger, has made a run. */
     record JobRunCreated(String store, String job, UUID run) implements WindlassEvent {}
 
-    /** The message of a job's run has ended, and with it the run. */
+    /**
+     * A node has handled the message of a job's run to its end, and with it the run. A run whose message expires, or is purged or cancelled, ends
+     * without this event; its row tells.
+     */
     record JobRunEnded(String store, String topic, UUID run, boolean done) implements WindlassEvent {}
 
     /**

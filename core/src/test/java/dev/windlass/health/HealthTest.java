@@ -8,6 +8,7 @@ import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassBuilder;
 import dev.windlass.lease.Leadership;
+import dev.windlass.lease.Lease;
 import dev.windlass.metrics.WindlassMetrics;
 import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.schedule.ScheduleOptions;
@@ -188,6 +189,14 @@ final class HealthTest {
                 .healthCheck("throws", () -> {
                     throw new IllegalStateException("no disk");
                 })
+                .healthCheck("cannot even tell", () -> {
+                    throw new IllegalStateException() {
+                        @Override
+                        public String getMessage() {
+                            throw new IllegalStateException("no words");
+                        }
+                    };
+                })
                 .healthCheck("hangs", () -> {
                     calls.incrementAndGet();
                     never.await();
@@ -197,6 +206,8 @@ final class HealthTest {
             HealthReport report = windlass.health().all();
             assertThat(check(report, "throws").error())
                     .hasValueSatisfying(error -> assertThat(error).contains("no disk"));
+            assertThat(check(report, "cannot even tell").error())
+                    .hasValueSatisfying(error -> assertThat(error).contains("HealthTest"));
             assertThat(check(report, "hangs").error()).contains("it has not answered in time");
             assertThat(check(report, "schema").status()).isEqualTo(HealthStatus.HEALTHY);
         }
@@ -298,6 +309,7 @@ final class HealthTest {
     @Test
     void livenessLooksAtAllThatRunsInTheBackground() {
         Windlass windlass = database.start(node().outboxHandler("a", message -> {}));
+        windlass.leases().tryAcquire("warm", Duration.ofMinutes(1)).orElseThrow().close();
         int before = loops(windlass);
 
         Leadership leadership = windlass.leases().lead("a", Duration.ofMinutes(1), lease -> {});
@@ -305,6 +317,33 @@ final class HealthTest {
         assertThat(loops(windlass)).isEqualTo(before + 1);
         leadership.close();
         assertThat(loops(windlass)).isEqualTo(before);
+    }
+
+    @Test
+    void aNodeThatOnlyWritesDoesNotSayThatItsLoopsGoOn() {
+        Windlass windlass = database.start(node().options(database.options().withBackgroundWorkers(false)));
+
+        HealthReport.Entry loops = check(windlass.health().live(), "loops");
+
+        assertThat(loops.status()).isEqualTo(HealthStatus.HEALTHY);
+        assertThat(loops.description()).contains("nothing is done in the background");
+    }
+
+    @Test
+    void leasesThatCannotBeRenewedAreFound() throws SQLException {
+        Windlass windlass = database.start(node());
+        database.execute("create function %s.refuse() returns trigger language plpgsql as $$ begin raise 'no'; end $$");
+        database.execute("create trigger refuse before update on %s.lease for each row"
+                + " when (old.expires_at > clock_timestamp()) execute function %s.refuse()");
+        try (Lease lease =
+                windlass.leases().tryAcquire("refused", Duration.ofSeconds(5)).orElseThrow()) {
+            assertThat(check(windlass.health().ready(), "lease renewal").status())
+                    .isEqualTo(HealthStatus.HEALTHY);
+            awaitStatus(windlass, "lease renewal", HealthStatus.DEGRADED);
+            assertThat(lease.isLost()).isFalse();
+        } finally {
+            database.execute("drop function %s.refuse() cascade");
+        }
     }
 
     private static int loops(Windlass windlass) {

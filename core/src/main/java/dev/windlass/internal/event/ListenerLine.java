@@ -110,8 +110,7 @@ final class ListenerLine {
     private void run() {
         int inVain = 0;
         while (!closed || !(givenUp || waiting.isEmpty())) {
-            int told = tellAll();
-            inVain = told > 0 ? 0 : inVain + 1;
+            inVain = tellAll() ? 0 : inVain + 1;
             if (inVain < LOOKS_IN_VAIN) {
                 LockSupport.parkNanos(this, LOOK_NANOS);
             } else {
@@ -129,17 +128,23 @@ final class ListenerLine {
         lying = false;
     }
 
-    private int tellAll() {
-        int told = 0;
-        for (WindlassEvent event; !givenUp && (event = waiting.poll()) != null; told++) {
-            size.decrementAndGet();
-            tell(event);
+    /** Returns whether there was anything to tell. No error ends the thread, not even a lack of memory to say what went wrong. */
+    private boolean tellAll() {
+        boolean any = false;
+        try {
+            for (WindlassEvent event; !givenUp && (event = waiting.poll()) != null; ) {
+                any = true;
+                size.decrementAndGet();
+                tell(event);
+            }
+            long missed = leftOut.getAndSet(0);
+            if (missed > 0) {
+                log.warn("listener {} keeps up again; {} events were left out", name(), missed);
+            }
+            return any;
+        } catch (Throwable e) {
+            return any;
         }
-        long missed = leftOut.getAndSet(0);
-        if (missed > 0) {
-            log.warn("listener {} keeps up again; {} events were left out", name(), missed);
-        }
-        return told;
     }
 
     private void tell(WindlassEvent event) {
@@ -149,15 +154,21 @@ final class ListenerLine {
         } catch (Throwable e) {
             if (!blamed) {
                 blamed = true;
-                log.error(
-                        "listener {} failed with {}; it hears the next ones all the same, and this is logged only once",
-                        name(),
-                        event.getClass().getSimpleName(),
-                        e);
+                blame(event.getClass().getSimpleName(), e);
             }
         } finally {
             began = 0;
             Thread.interrupted(); // what it may have left behind would let this thread never rest
+        }
+    }
+
+    /** An exception of somebody else may not even tell what it says. */
+    private void blame(String event, Throwable e) {
+        String said = "listener {} failed with {}; it hears the next ones all the same, and this is logged only once";
+        try {
+            log.error(said, name(), event, e);
+        } catch (RuntimeException again) {
+            log.error(said + " ({}, which cannot be logged)", name(), event, e.getClass().getName());
         }
     }
 

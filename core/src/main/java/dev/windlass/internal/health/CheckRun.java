@@ -35,8 +35,15 @@ final class CheckRun {
             CompletableFuture<Entry> started = new CompletableFuture<>();
             running = started;
             began = System.nanoTime();
+            Entry untold = failed(Duration.ZERO, "it ended, and nobody could tell how");
             try {
-                threads.run(() -> started.complete(check()));
+                threads.run(() -> {
+                    try {
+                        started.complete(check());
+                    } finally {
+                        started.complete(untold);
+                    }
+                });
             } catch (RejectedExecutionException | OutOfMemoryError e) {
                 started.complete(failed(Duration.ZERO, "found no thread for it"));
             }
@@ -64,7 +71,16 @@ final class CheckRun {
             HealthFinding finding = Objects.requireNonNull(named.check().check(), "it found nothing, not even health");
             return new Entry(named.name(), finding.status(), since(start), finding.description(), Optional.empty());
         } catch (Throwable e) {
-            return failed(since(start), inWords.apply(e));
+            return failed(since(start), told(e));
+        }
+    }
+
+    /** An exception of somebody else may not even tell what it says. */
+    private String told(Throwable e) {
+        try {
+            return inWords.apply(e);
+        } catch (RuntimeException again) {
+            return e.getClass().getName();
         }
     }
 

@@ -22,7 +22,7 @@ import java.util.stream.Collectors;
  */
 public record CountCheck(
         String what,
-        Measures measures,
+        Counts counts,
         Predicate<QueueKind> queues,
         ToLongFunction<QueueMeasure> count,
         boolean ofTopics,
@@ -30,9 +30,15 @@ public record CountCheck(
         int unhealthy)
         implements HealthCheck {
 
+    /** Tells how much there is in each queue. */
+    @FunctionalInterface
+    public interface Counts {
+        List<QueueMeasure> latest() throws SQLException;
+    }
+
     @Override
     public HealthFinding check() throws SQLException {
-        List<QueueMeasure> measured = measures.latest().stream()
+        List<QueueMeasure> measured = counts.latest().stream()
                 .filter(measure -> queues.test(measure.queue()))
                 .toList();
         long most = measured.stream().mapToLong(count).max().orElse(0);

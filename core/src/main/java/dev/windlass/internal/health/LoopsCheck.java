@@ -37,7 +37,8 @@ public final class LoopsCheck implements HealthCheck {
 
     @Override
     public HealthFinding check() {
-        List<Loop.State> states = loops.get().stream().map(Loop::state).toList();
+        List<Loop.State> states =
+                select(loops.get().stream().map(Loop::state).toList(), Loop.State::started);
         List<Loop.State> hanging = select(states, state -> state.stepFor().compareTo(hangs) > 0);
         List<Loop.State> alone =
                 select(hanging, state -> database.answeredSince(state.began()).compareTo(hangs) > 0);
@@ -49,9 +50,13 @@ public final class LoopsCheck implements HealthCheck {
         if (!hanging.isEmpty()) {
             return HealthFinding.degraded("waiting for a database that does not answer: " + names(hanging));
         }
-        return failing.isEmpty()
-                ? HealthFinding.healthy(states.size() + " loops go on")
-                : HealthFinding.degraded("fails again and again, and the log tells why: " + names(failing));
+        if (!failing.isEmpty()) {
+            return HealthFinding.degraded("fails again and again, and the log tells why: " + names(failing));
+        }
+        return HealthFinding.healthy(
+                states.isEmpty()
+                        ? "nothing is done in the background: this node only writes, or has not started yet"
+                        : states.size() + " loops go on");
     }
 
     private static List<Loop.State> select(List<Loop.State> states, Predicate<Loop.State> which) {

@@ -64,6 +64,11 @@ public final class LeaseNode {
         return loops;
     }
 
+    /** How often in a row it was tried in vain to renew what is held. */
+    public int renewalFailures() {
+        return runner.failures();
+    }
+
     /** Asks leaders, whose work ends only when it is asked to. Waits for nothing. */
     public void askLeadersToStop() {
         ending.addAll(election.leases());

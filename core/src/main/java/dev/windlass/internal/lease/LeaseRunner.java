@@ -22,6 +22,7 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -60,7 +61,7 @@ final class LeaseRunner {
     private final Set<HeldLease> held = ConcurrentHashMap.newKeySet();
     private final Loop renewing;
     private final Loop watching;
-    private int failures;
+    private final AtomicInteger failures = new AtomicInteger();
     private boolean told;
 
     LeaseRunner(
@@ -121,6 +122,11 @@ final class LeaseRunner {
         return held;
     }
 
+    /** How often in a row it was tried in vain to renew what is held. */
+    int failures() {
+        return held.isEmpty() ? 0 : failures.get();
+    }
+
     private Duration renewDue() throws SQLException {
         List<HeldLease> due = held.stream()
                 .filter(lease -> !lease.isLost() && lease.isRenewalDue())
@@ -143,11 +149,14 @@ final class LeaseRunner {
 
     private void renew(List<HeldLease> due) {
         try {
-            var unused = settle(due, this::ask);
+            if (!settle(due, this::ask)) {
+                failures.incrementAndGet(); // a row may be locked, or refused by the database
+                return;
+            }
             if (told) {
                 log.info("[{}] leases are renewed again after {} failures", database.name(), failures);
             }
-            failures = 0;
+            failures.set(0);
             told = false;
         } catch (SQLException e) {
             failed(due, database.describe(e), SqlError.isOutage(e));
@@ -158,7 +167,7 @@ final class LeaseRunner {
 
     /** Without the error's text: that of a server or driver may quote a row. */
     private void failed(List<HeldLease> due, String error, boolean outage) {
-        failures++;
+        failures.incrementAndGet();
         if (!told && !outage) {
             told = true;
             log.warn(

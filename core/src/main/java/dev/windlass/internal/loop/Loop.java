@@ -41,7 +41,7 @@ public final class Loop {
     private final Duration maxPause;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition idle = lock.newCondition();
-    private boolean started;
+    private volatile boolean started;
     private boolean stopped;
     private boolean busy;
     private boolean woken;
@@ -241,18 +241,19 @@ public final class Loop {
     /**
      * How it is, seen from outside.
      *
+     * @param started whether it has ever been started: one that has not does nothing
      * @param began when the step that is under way began, by the monotonic clock
      * @param stepFor for how long that has been; zero if none is under way
      * @param failures how often in a row its step has failed
      */
-    public record State(String name, long began, Duration stepFor, int failures) {}
+    public record State(String name, boolean started, long began, Duration stepFor, int failures) {}
 
     public State state() {
         long began = stepBegan;
         long now = System.nanoTime();
         return began == 0
-                ? new State(name, now, Duration.ZERO, trouble.failures())
-                : new State(name, began, Duration.ofNanos(now - began), trouble.failures());
+                ? new State(name, started, now, Duration.ZERO, trouble.failures())
+                : new State(name, started, began, Duration.ofNanos(now - began), trouble.failures());
     }
 
     /** Lets no further step begin. */

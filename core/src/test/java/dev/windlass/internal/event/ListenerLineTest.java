@@ -75,6 +75,26 @@ final class ListenerLineTest {
     }
 
     @Test
+    void oneWhoseErrorCannotEvenBeLoggedHearsTheNextAndIsNamed() {
+        try (Logs logs = Logs.collect(Level.WARN)) {
+            Listeners listeners = to(event -> {
+                heard.add(event);
+                throw new IllegalStateException() {
+                    @Override
+                    public String getMessage() {
+                        throw new IllegalStateException("no words");
+                    }
+                };
+            });
+            events(0, 100).forEach(listeners::tell);
+            listeners.close();
+
+            assertThat(heard).hasSize(100);
+            assertThat(logs.at(Level.ERROR)).singleElement().asString().contains("cannot be logged");
+        }
+    }
+
+    @Test
     void oneThatThrowsHearsTheNextAndIsNamedOnce() {
         try (Logs logs = Logs.collect(Level.WARN)) {
             Listeners listeners = to(event -> {
