@@ -44,7 +44,8 @@ final class MinuteByMinute {
         }
     }
 
-    @Nullable List<QueueMeasure> last() {
+    @Nullable
+    List<QueueMeasure> last() {
         return last;
     }
 

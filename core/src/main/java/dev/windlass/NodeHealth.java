@@ -76,13 +76,7 @@ final class NodeHealth implements Health {
                 new NamedCheck(
                         STUCK,
                         new CountCheck(
-                                "stuck",
-                                counts,
-                                any -> true,
-                                QueueMeasure::stuck,
-                                false,
-                                0,
-                                options.stuckUnhealthy())),
+                                "stuck", counts, any -> true, QueueMeasure::stuck, false, 0, options.stuckUnhealthy())),
                 new NamedCheck(
                         BACKLOG,
                         new CountCheck(

@@ -98,7 +98,8 @@ final class FleetHealthTest {
         String full = databases.id(0);
         FleetBuilder builder = Fleet.over(List.of(databases.store(0), databases.store(1)))
                 .health(HealthOptions.defaults().withCacheFor(Duration.ZERO))
-                .each((store, windlass) -> windlass.health(HealthOptions.defaults().withBacklog(2, 3)));
+                .each((store, windlass) ->
+                        windlass.health(HealthOptions.defaults().withBacklog(2, 3)));
         try (Fleet fleet = builder.start()) {
             fleet.at(full).outbox().enqueueAll(Collections.nCopies(5, OutboxEntry.of("nobody", "x")));
             assertThat(check(fleet.health().all(), "backlog").description()).contains("no store has been counted");

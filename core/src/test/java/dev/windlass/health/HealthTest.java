@@ -309,7 +309,10 @@ final class HealthTest {
     @Test
     void livenessLooksAtAllThatRunsInTheBackground() {
         Windlass windlass = database.start(node().outboxHandler("a", message -> {}));
-        windlass.leases().tryAcquire("warm", Duration.ofMinutes(1)).orElseThrow().close();
+        windlass.leases()
+                .tryAcquire("warm", Duration.ofMinutes(1))
+                .orElseThrow()
+                .close();
         int before = loops(windlass);
 
         Leadership leadership = windlass.leases().lead("a", Duration.ofMinutes(1), lease -> {});

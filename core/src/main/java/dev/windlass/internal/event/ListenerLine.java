@@ -168,7 +168,11 @@ final class ListenerLine {
         try {
             log.error(said, name(), event, e);
         } catch (RuntimeException again) {
-            log.error(said + " ({}, which cannot be logged)", name(), event, e.getClass().getName());
+            log.error(
+                    said + " ({}, which cannot be logged)",
+                    name(),
+                    event,
+                    e.getClass().getName());
         }
     }
 

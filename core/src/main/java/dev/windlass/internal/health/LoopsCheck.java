@@ -37,8 +37,7 @@ public final class LoopsCheck implements HealthCheck {
 
     @Override
     public HealthFinding check() {
-        List<Loop.State> states =
-                select(loops.get().stream().map(Loop::state).toList(), Loop.State::started);
+        List<Loop.State> states = select(loops.get().stream().map(Loop::state).toList(), Loop.State::started);
         List<Loop.State> hanging = select(states, state -> state.stepFor().compareTo(hangs) > 0);
         List<Loop.State> alone =
                 select(hanging, state -> database.answeredSince(state.began()).compareTo(hangs) > 0);

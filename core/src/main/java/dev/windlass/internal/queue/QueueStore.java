@@ -59,7 +59,8 @@ public abstract class QueueStore<M> implements WorkStore<M> {
 
     private static List<String> columns(boolean tellsWaits, List<String> read) {
         return tellsWaits && !read.isEmpty()
-                ? Stream.concat(read.stream(), Stream.of(ClaimedRows.CLAIMED_AT)).toList()
+                ? Stream.concat(read.stream(), Stream.of(ClaimedRows.CLAIMED_AT))
+                        .toList()
                 : read;
     }
 

@@ -121,7 +121,8 @@ final class TogetherTest {
             eventually().until(() -> count("status = 3") == 1);
             windlass.close();
         }
-        assertThat(database.value(String.class, "select last_error from %s.inbox")).contains("read committed");
+        assertThat(database.value(String.class, "select last_error from %s.inbox"))
+                .contains("read committed");
         expectLines(0);
     }
 

@@ -17,6 +17,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -120,10 +121,11 @@ final class PostgresKeptTest {
     }
 
     @Test
-    void aNodeWhosePoolIsUsedUpLeavesWhatItHasKeptToOthers() throws SQLException {
-        List<Connection> used = new ArrayList<>();
+    void aNodeWhosePoolIsUsedUpLeavesWhatItHasKeptToOthers() throws Exception {
+        List<Connection> used = Collections.synchronizedList(new ArrayList<>());
         try (HikariDataSource small = Pools.of(database.unpooled(), 6, config -> config.setConnectionTimeout(60_000))) {
             Windlass poor = node(Windlass.on(small).options(database.options()), OPTIONS);
+            Thread next = new Thread(() -> take(small, used));
             Queue<String> byTheOther = new ConcurrentLinkedQueue<>();
             database.start(database.windlass()
                     .outbox(OPTIONS)
@@ -132,9 +134,11 @@ final class PostgresKeptTest {
                 poor.inTransaction(connection -> {
                     assertThat(isKept(connection, write(poor, connection, "1"))).isTrue();
                     useUp(small, used);
+                    next.start();
+                    eventually().until(() -> next.getState() == Thread.State.TIMED_WAITING);
                     return true;
                 });
-                used.add(small.getConnection()); // that of the transaction
+                next.join(); // it has that of the transaction
                 eventually().until(() -> byTheOther.contains("1"));
                 assertThat(handled).isEmpty();
             } finally {
@@ -153,7 +157,8 @@ final class PostgresKeptTest {
         CountDownLatch end = new CountDownLatch(1);
         CountDownLatch written = new CountDownLatch(2);
         CountDownLatch commit = new CountDownLatch(1);
-        try (HikariDataSource small = Pools.of(database.unpooled(), 3, config -> config.setConnectionTimeout(600_000))) {
+        try (HikariDataSource small =
+                Pools.of(database.unpooled(), 3, config -> config.setConnectionTimeout(600_000))) {
             WindlassBuilder builder = Windlass.on(small)
                     .options(database.options().withShutdownGrace(Duration.ofMinutes(5)))
                     .outboxHandler("slow", message -> {
@@ -247,10 +252,14 @@ final class PostgresKeptTest {
     }
 
     private static void useUp(HikariDataSource pool, List<Connection> used) {
+        while (pool.getHikariPoolMXBean().getActiveConnections() < 6) {
+            take(pool, used);
+        }
+    }
+
+    private static void take(HikariDataSource pool, List<Connection> used) {
         try {
-            while (pool.getHikariPoolMXBean().getActiveConnections() < 6) {
-                used.add(pool.getConnection());
-            }
+            used.add(pool.getConnection());
         } catch (SQLException e) {
             throw new IllegalStateException(e);
         }
