@@ -84,6 +84,11 @@ public final class FleetBuilder {
         return this;
     }
 
+    /** Changes some of the options, and leaves the others as they are. */
+    public FleetBuilder options(UnaryOperator<FleetOptions> change) {
+        return options(WindlassBuilder.changed(options, change));
+    }
+
     /** Which store belongs to a key: {@link dev.windlass.store.Shards}, say. Without this, the key is its identifier. */
     public FleetBuilder routing(UnaryOperator<String> routing) {
         this.routing = Require.present("routing", routing);
@@ -100,6 +105,10 @@ public final class FleetBuilder {
     public FleetBuilder health(HealthOptions options) {
         this.health = Require.present("set of health options", options);
         return this;
+    }
+
+    public FleetBuilder health(UnaryOperator<HealthOptions> change) {
+        return health(WindlassBuilder.changed(health, change));
     }
 
     /** A check of the program's own, which {@link Fleet#health} does beside the others. */

@@ -41,6 +41,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -104,14 +105,30 @@ public final class WindlassBuilder {
         return this;
     }
 
+    /**
+     * Changes some of the options, and leaves the others as they are: {@code options(its -> its.withWakeUp(false))}. For who goes on with a
+     * builder that somebody else began. So do those of the same kind for the features.
+     */
+    public WindlassBuilder options(UnaryOperator<WindlassOptions> change) {
+        return options(changed(options, change));
+    }
+
     public WindlassBuilder outbox(OutboxOptions options) {
         this.outbox = Require.present("set of outbox options", options);
         return this;
     }
 
+    public WindlassBuilder outbox(UnaryOperator<OutboxOptions> change) {
+        return outbox(changed(outbox, change));
+    }
+
     public WindlassBuilder leases(LeaseOptions options) {
         this.leases = Require.present("set of lease options", options);
         return this;
+    }
+
+    public WindlassBuilder leases(UnaryOperator<LeaseOptions> change) {
+        return leases(changed(leases, change));
     }
 
     /** The clock that tells when a lease has to be renewed or is lost, for tests. */
@@ -125,14 +142,26 @@ public final class WindlassBuilder {
         return this;
     }
 
+    public WindlassBuilder inbox(UnaryOperator<InboxOptions> change) {
+        return inbox(changed(inbox, change));
+    }
+
     public WindlassBuilder work(WorkOptions options) {
         this.work = Require.present("set of work options", options);
         return this;
     }
 
+    public WindlassBuilder work(UnaryOperator<WorkOptions> change) {
+        return work(changed(work, change));
+    }
+
     public WindlassBuilder schedule(ScheduleOptions options) {
         this.schedule = Require.present("set of schedule options", options);
         return this;
+    }
+
+    public WindlassBuilder schedule(UnaryOperator<ScheduleOptions> change) {
+        return schedule(changed(schedule, change));
     }
 
     /** Jobs that the program brings along when it starts. Several sets can be given, each once. */
@@ -176,6 +205,10 @@ public final class WindlassBuilder {
                     "expected jobs with different names, got two with \"" + complete.name() + "\"");
         }
         return Objects.requireNonNull(complete.topic());
+    }
+
+    static <O> O changed(O options, UnaryOperator<O> change) {
+        return Require.present("change", change).apply(options);
     }
 
     /** Creates or upgrades the schema at start, whatever {@link WindlassOptions#ensureSchema} says. */
@@ -243,6 +276,10 @@ public final class WindlassBuilder {
     public WindlassBuilder health(HealthOptions options) {
         this.health = Require.present("set of health options", options);
         return this;
+    }
+
+    public WindlassBuilder health(UnaryOperator<HealthOptions> change) {
+        return health(changed(health, change));
     }
 
     /** A check of the program's own, which {@link Windlass#health} does beside the others. */

@@ -119,7 +119,7 @@ final class BadLeaseArgumentsConformance extends LeaseConformance {
     void optionsRefuseWhatCannotBe() {
         WindlassBuilder builder = database().windlass();
         LeaseOptions options = LeaseOptions.defaults();
-        refused(() -> builder.leases(nothing()), "expected a set of lease options, got null");
+        refused(() -> builder.leases((LeaseOptions) nothing()), "expected a set of lease options, got null");
         refused(() -> builder.clock(nothing()), "expected a clock, got null");
         refused(() -> options.withTableName(" "), "expected a table name, got blank text");
         refused(() -> options.withTableName("a$b"), "table name without '$'");
