@@ -19,8 +19,10 @@ import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvis
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.env.Environment;
 
 /** Lets methods with {@link UnderLease} run under their lease. Those that cannot are refused when their bean is made, not when they are called. */
 final class LeasedMethods extends AbstractBeanFactoryAwareAdvisingPostProcessor {
@@ -30,14 +32,12 @@ final class LeasedMethods extends AbstractBeanFactoryAwareAdvisingPostProcessor 
 
     private final transient AnnotatedHandlers.Texts texts;
 
-    /**
-     * @param subclasses whether proxies are subclasses, also of beans that have interfaces
-     */
-    LeasedMethods(Supplier<Leases> leases, AnnotatedHandlers.Texts texts, boolean subclasses) {
-        this.texts = texts;
+    /** Proxies are made as Spring Boot makes its own. */
+    LeasedMethods(Supplier<Leases> leases, ConfigurableBeanFactory beans, Environment environment) {
+        this.texts = beans::resolveEmbeddedValue;
         setBeforeExistingAdvisors(
                 true); // around the transaction of a method: the lease is given back when that has ended
-        setProxyTargetClass(subclasses);
+        setProxyTargetClass(environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true));
         this.advisor = new DefaultPointcutAdvisor(
                 new AnnotationMatchingPointcut(null, UnderLease.class, true), new UnderItsLease(leases, texts));
     }

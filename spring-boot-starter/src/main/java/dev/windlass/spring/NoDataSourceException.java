@@ -22,11 +22,11 @@ final class NoDataSourceException extends IllegalStateException {
                 "Name the bean by windlass.data-source, or make one of them @Primary.");
     }
 
-    static NoDataSourceException noneFor(String bean) {
-        return new NoDataSourceException(
-                "expected a data source for Windlass, since bean \"" + bean
-                        + "\" has methods with its annotations, got none",
-                ADD_ONE);
+    /**
+     * @param need a sentence without its end
+     */
+    static NoDataSourceException noneFor(String need) {
+        return new NoDataSourceException("expected a data source for Windlass, since " + need + ", got none", ADD_ONE);
     }
 
     /** What to do. */

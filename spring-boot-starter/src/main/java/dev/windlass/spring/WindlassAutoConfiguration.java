@@ -59,13 +59,7 @@ public final class WindlassAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     static LeasedMethods windlassLeasedMethods(ConfigurableListableBeanFactory beans, Environment environment) {
-        return new LeasedMethods(
-                () -> beans.getBean(Leases.class), beans::resolveEmbeddedValue, proxiesAreSubclasses(environment));
-    }
-
-    /** As Spring Boot makes its own proxies. */
-    static boolean proxiesAreSubclasses(Environment environment) {
-        return environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true);
+        return new LeasedMethods(() -> beans.getBean(Leases.class), beans, environment);
     }
 
     /** Closed before its data source is, since it depends on that. */
@@ -119,7 +113,7 @@ public final class WindlassAutoConfiguration {
     @Bean
     @OfThisContext
     OutboxEvents windlassOutboxEvents(ConfigurableListableBeanFactory beans) {
-        return new OutboxEvents(() -> beans.getBean(Outbox.class), beans::resolveEmbeddedValue);
+        return new OutboxEvents(() -> beans.getBean(Outbox.class), beans);
     }
 
     @Bean

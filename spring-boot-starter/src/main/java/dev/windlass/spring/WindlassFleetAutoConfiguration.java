@@ -115,8 +115,8 @@ public final class WindlassFleetAutoConfiguration {
                 () -> {
                     throw which("@UnderLease", "Router<Leases>");
                 },
-                beans::resolveEmbeddedValue,
-                WindlassAutoConfiguration.proxiesAreSubclasses(environment));
+                beans,
+                environment);
     }
 
     @Bean
@@ -126,7 +126,7 @@ public final class WindlassFleetAutoConfiguration {
                 () -> {
                     throw which("@OutboxEvent", "Router<Outbox>");
                 },
-                beans::resolveEmbeddedValue);
+                beans);
     }
 
     private static IllegalStateException which(String annotation, String instead) {

@@ -19,7 +19,17 @@ public final class WindlassWithoutDataSourceAutoConfiguration {
     @Bean
     static SmartInitializingSingleton windlassWithoutDataSource(ConfigurableListableBeanFactory beans) {
         return () -> new HandlerBeans(beans).annotated().ifPresent(bean -> {
-            throw NoDataSourceException.noneFor(bean);
+            throw NoDataSourceException.noneFor("bean \"" + bean + "\" has methods with its annotations");
         });
+    }
+
+    /** An event of a class that is no bean shows when it is published. */
+    @Bean
+    OutboxEvents windlassOutboxEvents(ConfigurableListableBeanFactory beans) {
+        return new OutboxEvents(
+                () -> {
+                    throw NoDataSourceException.noneFor("an event with @OutboxEvent is published");
+                },
+                beans);
     }
 }

@@ -30,6 +30,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.ResolvableType;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 /** A context and its child, both with the starter: the child uses the Windlass of its parent. */
 final class HierarchyTest {
@@ -141,6 +142,13 @@ final class HierarchyTest {
         }
     }
 
+    private static long ofItsOwn(ConfigurableApplicationContext parent) {
+        String schema = parent.getEnvironment().getProperty("windlass.schema") + "_own";
+        Long count = parent.getBean(JdbcTemplate.class)
+                .queryForObject("select count(*) from " + schema + ".outbox", Long.class);
+        return count == null ? 0 : count;
+    }
+
     @Test
     void aChildWithAWindlassOfItsOwnWritesToThat() {
         ConfigurableApplicationContext child = startChild(ChildWithItsOwn.class, newSchema());
@@ -150,7 +158,14 @@ final class HierarchyTest {
             eventually().until(own::isRunning);
 
             child.getBean(Outbox.class).enqueue(OutboxEntry.of("other", "of the child"));
+            Paid event = new Paid("of the child");
+            child.publishEvent(event);
             assertThat(count(parent, "outbox")).isZero();
+            assertThat(ofItsOwn(parent)).isEqualTo(2);
+
+            parent.publishEvent(event);
+            assertThat(count(parent, "outbox")).isOne();
+            assertThat(ofItsOwn(parent)).isEqualTo(2);
             child.close();
 
             assertThat(own.isRunning()).isFalse();

@@ -3,6 +3,7 @@ package dev.windlass.spring;
 import static dev.windlass.spring.Contexts.count;
 import static dev.windlass.spring.Contexts.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.windlass.Fleet;
@@ -103,6 +104,37 @@ final class LifeTest {
         try (ConfigurableApplicationContext context = Contexts.startWith(Application.class, "windlass.enabled=false")) {
             assertThat(context.getBeansOfType(Windlass.class)).isEmpty();
             assertThat(context.getBeansOfType(Outbox.class)).isEmpty();
+        }
+    }
+
+    @OutboxEvent("happened")
+    record Happened(String what) {}
+
+    static class Cleaning {
+        private boolean cleaned;
+
+        @UnderLease("clean")
+        public void clean() {
+            cleaned = true;
+        }
+
+        public boolean isCleaned() {
+            return cleaned;
+        }
+    }
+
+    @Test
+    void whatIsSwitchedOffIsRefusedInsteadOfBeingLost() {
+        try (ConfigurableApplicationContext context =
+                Contexts.startAll(List.of(Application.class, Cleaning.class), "windlass.enabled=false")) {
+            Cleaning cleaning = context.getBean(Cleaning.class);
+            assertThatThrownBy(cleaning::clean)
+                    .hasMessageContaining("expected Windlass for @UnderLease, but windlass.enabled is false")
+                    .hasMessageContaining("set windlass.workers=false instead");
+            assertThat(cleaning.isCleaned()).isFalse();
+            assertThatThrownBy(() -> context.publishEvent(new Happened("it")))
+                    .hasMessageContaining("expected Windlass for @OutboxEvent, but windlass.enabled is false");
+            context.publishEvent("something else");
         }
     }
 

@@ -263,6 +263,9 @@ final class WhatIsRefusedTest {
             })
     static class NoDatabase {}
 
+    @OutboxEvent("happened")
+    record Happened(String what) {}
+
     @Import(Handling.class)
     static class HandlingNowhere extends NoDatabase {}
 
@@ -289,7 +292,11 @@ final class WhatIsRefusedTest {
                 .doesNotContain("Consider defining a bean");
 
         Contexts.start(HandlingNowhere.class, "windlass.enabled=false").close();
-        Contexts.start(NoDatabase.class).close();
+        try (ConfigurableApplicationContext context = Contexts.start(NoDatabase.class)) {
+            assertThatThrownBy(() -> context.publishEvent(new Happened("it")))
+                    .hasMessageContaining(
+                            "expected a data source for Windlass, since an event with @OutboxEvent is published, got none");
+        }
     }
 
     record Needy(Runnable nobodyMakesThis) {}
