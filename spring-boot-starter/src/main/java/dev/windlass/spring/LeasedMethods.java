@@ -21,6 +21,7 @@ import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.core.MethodIntrospector;
+import org.springframework.core.Ordered;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.env.Environment;
 
@@ -30,11 +31,15 @@ final class LeasedMethods extends AbstractBeanFactoryAwareAdvisingPostProcessor 
 
     private static final Logger log = LoggerFactory.getLogger(LeasedMethods.class);
 
+    /** Those that call methods of beans, such as the listeners of Kafka and RabbitMQ, come last, and keep the bean that they get. */
+    private static final int BEFORE_LISTENERS = Ordered.LOWEST_PRECEDENCE - 100;
+
     private final transient AnnotatedHandlers.Texts texts;
 
     /** Proxies are made as Spring Boot makes its own. */
     LeasedMethods(Supplier<Leases> leases, ConfigurableBeanFactory beans, Environment environment) {
         this.texts = beans::resolveEmbeddedValue;
+        setOrder(BEFORE_LISTENERS);
         setBeforeExistingAdvisors(
                 true); // around the transaction of a method: the lease is given back when that has ended
         setProxyTargetClass(environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true));

@@ -2,19 +2,31 @@ package dev.windlass.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.windlass.lease.Lease;
 import dev.windlass.lease.Leases;
+import dev.windlass.lease.LostLeaseException;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.data.jpa.autoconfigure.DataJpaRepositoriesAutoConfiguration;
 import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.Ordered;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.transaction.annotation.Transactional;
@@ -206,6 +218,92 @@ final class LeasedMethodsTest {
             assertThat(booking.ends()).isOne();
             assertThat(booking.afterwards()).isEmpty();
             assertThat(lease(context, "book")).isPresent();
+        }
+    }
+
+    static class Working {
+        private final JdbcTemplate jdbc;
+        private final String schema;
+        private final CountDownLatch begun = new CountDownLatch(1);
+
+        Working(JdbcTemplate jdbc, @Value("${windlass.schema}") String schema) {
+            this.jdbc = jdbc;
+            this.schema = schema;
+        }
+
+        @UnderLease("fails")
+        public void fail() throws IOException {
+            throw new IOException("the disk is full");
+        }
+
+        @UnderLease("waits")
+        public void await() throws InterruptedException {
+            begun.countDown();
+            new CountDownLatch(1).await();
+        }
+
+        @UnderLease(value = "lost", duration = "300ms")
+        public void lose() throws InterruptedException {
+            jdbc.update("update " + schema + ".lease set expires_at = acquired_at where name = 'lost'");
+            new CountDownLatch(1).await();
+        }
+
+        public CountDownLatch begun() {
+            return begun;
+        }
+    }
+
+    /** Keeps the bean that it gets, to call its methods later, as what listens to Kafka and RabbitMQ does. */
+    static class Listening implements BeanPostProcessor, Ordered {
+        private @Nullable Object kept;
+
+        @Override
+        public Object postProcessAfterInitialization(Object bean, String name) {
+            if (AopUtils.getTargetClass(bean) == Working.class) {
+                kept = bean;
+            }
+            return bean;
+        }
+
+        @Override
+        public int getOrder() {
+            return LOWEST_PRECEDENCE;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import(Working.class)
+    static class WithListeners extends Plain {
+        @Bean
+        static Listening listening() {
+            return new Listening();
+        }
+    }
+
+    @Test
+    void aMethodEndsAsItsWorkDoesAndItsLeaseIsGivenBack() throws Exception {
+        try (ConfigurableApplicationContext context = start(WithListeners.class)) {
+            Working working = context.getBean(Working.class);
+            assertThat(context.getBean(Listening.class).kept)
+                    .as("what others call")
+                    .isSameAs(working);
+
+            assertThatThrownBy(working::fail).isInstanceOf(IOException.class).hasMessage("the disk is full");
+            assertThat(lease(context, "fails")).isPresent();
+
+            AtomicReference<Throwable> thrown = new AtomicReference<>();
+            Thread thread = new Thread(() -> thrown.set(catchThrowable(working::await)));
+            thread.start();
+            working.begun().await();
+            thread.interrupt();
+            thread.join();
+            assertThat(thrown.get()).isInstanceOf(InterruptedException.class);
+            assertThat(lease(context, "waits")).isPresent();
+
+            assertThatThrownBy(working::lose)
+                    .isInstanceOf(LostLeaseException.class)
+                    .hasCauseInstanceOf(InterruptedException.class);
+            assertThat(Thread.interrupted()).isFalse();
         }
     }
 
