@@ -3,15 +3,18 @@ package dev.windlass.spring;
 import dev.windlass.base.WindlassOptions;
 import dev.windlass.spring.Given.InvalidPropertyException;
 import dev.windlass.spring.WindlassProperties.StoreProperties;
+import dev.windlass.store.DatabaseDiscovery;
 import dev.windlass.store.SharedConnections;
 import dev.windlass.store.Store;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -21,6 +24,9 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 final class StoreBeans {
     private final ListableBeanFactory beans;
     private final SharedConnections connections;
+
+    /** By the identifiers of their stores, as transaction managers know them. */
+    private final Map<String, DataSource> sources = new ConcurrentHashMap<>();
 
     /**
      * @param connections for databases that are given by their addresses
@@ -37,20 +43,45 @@ final class StoreBeans {
         Tables tables = new Tables(Objects.requireNonNullElse(
                 properties.schema(), WindlassOptions.defaults().schemaName()));
         given.forEach((id, its) -> {
-            Store store = store(id, its);
-            tables.add(store, its.url() == null ? source(store) : its.url());
+            Store store = onItsPool(store(id, its));
+            tables.add(store, its.url() == null ? SpringTransactions.source(store) : its.url());
             all.add(store);
         });
-        for (Store store : beans.getBeansOfType(Store.class).values()) {
-            tables.add(store, source(store));
+        for (Store each : beans.getBeansOfType(Store.class).values()) {
+            Store store = onItsPool(each);
+            tables.add(store, SpringTransactions.source(store));
             all.add(store);
         }
         return all;
     }
 
-    private static @Nullable DataSource source(Store store) {
+    /** Those that come and go. */
+    DatabaseDiscovery onTheirPools(DatabaseDiscovery discovery) {
+        return () -> {
+            Collection<Store> found = discovery.discover();
+            // what is no store, the fleet refuses
+            return found == null || found.stream().anyMatch(Objects::isNull)
+                    ? found
+                    : found.stream().map(this::onItsPool).toList();
+        };
+    }
+
+    /** Windlass's own connections do not come from a proxy: those of one that is lazy look as if somebody's transaction had them. */
+    private Store onItsPool(Store store) {
         DataSource source = SpringTransactions.source(store);
-        return source == null ? null : TransactionManagers.underneath(source);
+        if (source == null) {
+            sources.remove(store.id());
+            return store;
+        }
+        sources.put(store.id(), source);
+        Store same = Store.of(store.id(), TransactionManagers.underneath(source));
+        return store.schema().map(same::withSchema).orElse(same);
+    }
+
+    /** The data source of a store as transaction managers know it; none, if the store opens its own. */
+    @Nullable
+    DataSource source(Store store) {
+        return sources.get(store.id());
     }
 
     /** Two stores with the same tables would each handle the messages of the other. */

@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -33,22 +34,53 @@ final class TransactionManagers {
     private final DataSource dataSource;
     private final @Nullable String chosen;
     private final boolean alone;
+    private final AtomicBoolean toldOfSilent;
 
     /**
      * @param chosen the bean that somebody has chosen
      * @param alone whether this is the only data source; else what is chosen may be for another
+     * @param toldOfSilent whether the application has been told of managers that do not tell their data source
      */
     TransactionManagers(
             ListableBeanFactory beans,
             ObjectProvider<PlatformTransactionManager> primary,
             DataSource dataSource,
             @Nullable String chosen,
-            boolean alone) {
+            boolean alone,
+            AtomicBoolean toldOfSilent) {
         this.beans = beans;
         this.primary = primary;
         this.dataSource = dataSource;
         this.chosen = chosen;
         this.alone = alone;
+        this.toldOfSilent = toldOfSilent;
+    }
+
+    /**
+     * Refuses one that cannot be chosen where there are several data sources.
+     *
+     * @throws InvalidPropertyException if there is none of that name, or it does not tell its data source
+     */
+    static void requireTelling(ListableBeanFactory beans, String chosen) {
+        if (dataSourceOf(named(beans, chosen)) == null) {
+            throw new InvalidPropertyException(
+                    PROPERTY,
+                    chosen,
+                    "expected a transaction manager that tells which of several data sources it is for, by a method"
+                            + " getDataSource(), got one that does not; without the property Windlass joins its transactions"
+                            + " as well",
+                    null);
+        }
+    }
+
+    private static PlatformTransactionManager named(ListableBeanFactory beans, String name) {
+        Map<String, PlatformTransactionManager> all = all(beans);
+        PlatformTransactionManager named = all.get(name);
+        if (named == null) {
+            throw new InvalidPropertyException(
+                    PROPERTY, name, "expected the name of a transaction manager, which are " + all.keySet(), null);
+        }
+        return named;
     }
 
     /** A data source as transaction managers know it: without a proxy that asks them. */
@@ -69,14 +101,14 @@ final class TransactionManagers {
         return target;
     }
 
-    private Map<String, PlatformTransactionManager> all() {
+    private static Map<String, PlatformTransactionManager> all(ListableBeanFactory beans) {
         return beans.getBeansOfType(PlatformTransactionManager.class);
     }
 
     /** All that begin transactions on the data source, as far as they tell it. */
     private Map<String, PlatformTransactionManager> ofDataSource() {
         Map<String, PlatformTransactionManager> mine = new LinkedHashMap<>();
-        all().forEach((name, manager) -> {
+        all(beans).forEach((name, manager) -> {
             if (isMine(name, manager)) {
                 mine.put(name, manager);
             }
@@ -133,7 +165,7 @@ final class TransactionManagers {
      * one it is shows at the start, and not when a handler needs it.
      */
     PlatformTransactionManager chosen() {
-        PlatformTransactionManager named = chosen == null ? null : named(chosen);
+        PlatformTransactionManager named = chosen == null ? null : chosenByName(chosen);
         if (named != null) {
             return named;
         }
@@ -153,12 +185,8 @@ final class TransactionManagers {
         return mine.isEmpty() ? ownManager() : mine.values().iterator().next();
     }
 
-    private @Nullable PlatformTransactionManager named(String name) {
-        PlatformTransactionManager named = all().get(name);
-        if (named == null) {
-            throw new InvalidPropertyException(
-                    PROPERTY, name, "expected the name of a transaction manager, which are " + all().keySet(), null);
-        }
+    private @Nullable PlatformTransactionManager chosenByName(String name) {
+        PlatformTransactionManager named = named(beans, name);
         DataSource other = dataSourceOf(named);
         if (other == null || other == dataSource) {
             return named;
@@ -174,16 +202,16 @@ final class TransactionManagers {
     }
 
     private PlatformTransactionManager ownManager() {
-        List<String> silent = all().entrySet().stream()
+        List<String> silent = all(beans).entrySet().stream()
                 .filter(each -> dataSourceOf(each.getValue()) == null)
                 .map(Map.Entry::getKey)
                 .toList();
-        if (!silent.isEmpty()) {
+        if (!silent.isEmpty() && toldOfSilent.compareAndSet(false, true)) {
             log.warn(
                     "the transaction managers {} do not tell their data source; Windlass joins their transactions on its own, but begins those"
-                            + " of its handlers by a manager for JDBC. If one of them is to begin these, name it by {}",
+                            + " of its handlers by a manager for JDBC{}",
                     silent,
-                    PROPERTY);
+                    alone ? ". If one of them is to begin these, name it by " + PROPERTY : "");
         }
         return new JdbcTransactionManager(dataSource);
     }

@@ -10,6 +10,7 @@ import dev.windlass.trace.Tracing;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
@@ -29,6 +30,7 @@ final class WindlassDescription {
     private final ObjectProvider<WindlassCustomizer> customizers;
     private final Map<DataSource, SpringTransactions> transactions =
             Collections.synchronizedMap(new IdentityHashMap<>());
+    private final AtomicBoolean toldOfSilentManagers = new AtomicBoolean();
 
     WindlassDescription(
             WindlassProperties properties,
@@ -82,6 +84,14 @@ final class WindlassDescription {
         handlers.addTo(new AnnotatedHandlers(builder, options, codec, beans::resolveEmbeddedValue, store));
     }
 
+    /** Which store a manager that tells no data source is for, nobody knows. */
+    void refuseManagerOfNoStore() {
+        String chosen = properties.transactionManager();
+        if (chosen != null) {
+            TransactionManagers.requireTelling(beans, chosen);
+        }
+    }
+
     /** Once for each data source: its managers are told who wants to know of the end of transactions. */
     private synchronized SpringTransactions transactionsOf(DataSource source, boolean alone) {
         SpringTransactions known = transactions.get(source);
@@ -89,8 +99,8 @@ final class WindlassDescription {
     }
 
     private SpringTransactions joined(DataSource source, boolean alone) {
-        TransactionManagers its =
-                new TransactionManagers(beans, managers, source, properties.transactionManager(), alone);
+        TransactionManagers its = new TransactionManagers(
+                beans, managers, source, properties.transactionManager(), alone, toldOfSilentManagers);
         PlatformTransactionManager chosen = its.chosen();
         SpringTransactions joined = new SpringTransactions(source, chosen);
         its.listen(joined, chosen);

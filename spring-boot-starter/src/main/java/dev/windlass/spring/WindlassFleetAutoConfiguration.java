@@ -22,6 +22,7 @@ import java.lang.annotation.Target;
 import java.util.List;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -61,20 +62,22 @@ public final class WindlassFleetAutoConfiguration {
     Fleet windlassFleet(
             WindlassProperties properties,
             WindlassDescription description,
-            SharedConnections connections,
+            @Qualifier("windlassConnections") SharedConnections connections,
             ObjectProvider<DatabaseDiscovery> discovery,
             ObjectProvider<WindlassListener> listeners,
             ObjectProvider<FleetCustomizer> customizers,
             ListableBeanFactory beans) {
         refuseWhatCannotBe(description);
-        List<Store> listed = new StoreBeans(beans, connections).listed(properties);
-        DatabaseDiscovery found = discovery.getIfAvailable();
+        StoreBeans stores = new StoreBeans(beans, connections);
+        List<Store> listed = stores.listed(properties);
+        DatabaseDiscovery given = discovery.getIfAvailable();
+        DatabaseDiscovery found = given == null ? null : stores.onTheirPools(given);
         FleetBuilder builder = listed.isEmpty() && found != null ? Fleet.discovering(found) : Fleet.over(listed);
         if (found != null && !listed.isEmpty()) {
             builder.discovering(found);
         }
         builder.options(PropertiesToOptions.fleet(properties.fleet())).health(description.health());
-        builder.each((store, windlass) -> description.applyTo(windlass, SpringTransactions.source(store), store));
+        builder.each((store, windlass) -> description.applyTo(windlass, stores.source(store), store));
         listeners.orderedStream().forEach(builder::listener);
         if (description.ensuresSchema()) {
             builder.ensureSchema();
@@ -94,6 +97,7 @@ public final class WindlassFleetAutoConfiguration {
     private static void refuseWhatCannotBe(WindlassDescription description) {
         DriverManagerDataSource nowhere = new DriverManagerDataSource();
         description.applyHandlers(Windlass.on(nowhere), Store.of("nowhere", nowhere));
+        description.refuseManagerOfNoStore();
     }
 
     /** A parameter may be given that of the parent context, if it has the name of the parameter. */

@@ -13,7 +13,9 @@ import dev.windlass.outbox.OutboxEntry;
 import dev.windlass.schedule.Timers;
 import dev.windlass.store.DatabaseDiscovery;
 import dev.windlass.store.Router;
+import dev.windlass.store.SharedConnections;
 import dev.windlass.store.Store;
+import dev.windlass.store.StoreSelection;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -24,11 +26,17 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.data.jpa.autoconfigure.DataJpaRepositoriesAutoConfiguration;
+import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -38,9 +46,12 @@ import org.springframework.core.ResolvableType;
 import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** An application over several databases. */
+@ExtendWith(OutputCaptureExtension.class)
 final class FleetTest {
     private static final Set<String> handled = ConcurrentHashMap.newKeySet();
 
@@ -147,19 +158,36 @@ final class FleetTest {
         }
     }
 
-    @Configuration(proxyBeanMethods = false)
-    @EnableAutoConfiguration
+    @Configuration
+    @EnableAutoConfiguration(
+            exclude = {HibernateJpaAutoConfiguration.class, DataJpaRepositoriesAutoConfiguration.class})
     @Import(Handlers.class)
     static class ByBeans {
         @Bean
+        DataSource northPool() {
+            return withoutAutoCommit("spring_north");
+        }
+
+        @Bean
         @Primary
         DataSource north() {
-            return pool("spring_north");
+            return new LazyConnectionDataSourceProxy(northPool());
+        }
+
+        @Bean
+        DataSource southPool() {
+            return withoutAutoCommit("spring_south");
         }
 
         @Bean
         DataSource south() {
-            return pool("spring_south");
+            return new LazyConnectionDataSourceProxy(southPool());
+        }
+
+        private static DataSource withoutAutoCommit(String database) {
+            HikariDataSource pool = pool(database);
+            pool.setAutoCommit(false);
+            return pool;
         }
 
         @Bean
@@ -179,13 +207,18 @@ final class FleetTest {
 
         @Bean
         FleetCustomizer byFirstLetter() {
-            return fleet -> fleet.routing(key -> key.startsWith("s") ? "south" : "north");
+            return fleet -> fleet.routing(key -> key.startsWith("s") ? "south" : "north")
+                    .options(its -> {
+                        assertThat(its.parallelism()).isEqualTo(3);
+                        return its.withSelection(StoreSelection.drainFirst());
+                    });
         }
     }
 
     @Test
     void eachDatabaseJoinsTheTransactionsOfItsOwnManager() {
-        try (ConfigurableApplicationContext context = start(ByBeans.class, "windlass.stores.north.data-source=north")) {
+        try (ConfigurableApplicationContext context =
+                start(ByBeans.class, "windlass.stores.north.data-source=north", "windlass.fleet.parallelism=3")) {
             TransactionTemplate inSouth =
                     new TransactionTemplate(context.getBean("southTransactions", PlatformTransactionManager.class));
             inSouth.executeWithoutResult(status -> {
@@ -197,7 +230,64 @@ final class FleetTest {
                     status -> outboxes(context).get("s-1").enqueue(OutboxEntry.of("a", "committed")));
             Contexts.eventually().until(() -> handled.size() == 2);
             assertThat(handled).containsExactlyInAnyOrder("north elsewhere", "south committed");
+
+            Fleet fleet = context.getBean(Fleet.class);
+            fleet.at("south")
+                    .inTransaction(
+                            connection -> outboxes(context).get("s-2").enqueue(OutboxEntry.of("a", "by Windlass")));
+            Contexts.eventually().until(() -> handled.contains("south by Windlass"));
         }
+    }
+
+    /** As those of brokers. */
+    static final class Silent implements PlatformTransactionManager {
+        @Override
+        public TransactionStatus getTransaction(@Nullable TransactionDefinition definition) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void commit(TransactionStatus status) {}
+
+        @Override
+        public void rollback(TransactionStatus status) {}
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration(
+            exclude = {HibernateJpaAutoConfiguration.class, DataJpaRepositoriesAutoConfiguration.class})
+    @Import(Handlers.class)
+    static class WithABroker {
+        @Bean
+        PlatformTransactionManager broker() {
+            return new Silent();
+        }
+    }
+
+    @Test
+    void aManagerThatTellsNoDataSourceIsTakenForNoStore(CapturedOutput output) {
+        String[] properties = Stream.concat(
+                        Stream.of(byUrl("north", "south")),
+                        Stream.of("logging.level.dev.windlass.spring.TransactionManagers=WARN"))
+                .toArray(String[]::new);
+        try (ConfigurableApplicationContext context = start(WithABroker.class, properties)) {
+            context.getBean(Fleet.class)
+                    .at("south")
+                    .inTransaction(
+                            connection -> outboxes(context).get("south").enqueue(OutboxEntry.of("a", "by Windlass")));
+            Contexts.eventually().until(() -> handled.contains("south by Windlass"));
+            assertThat(context.getBean(Fleet.class).store("north")).isPresent();
+        }
+        assertThat(output.toString().split("do not tell their data source", -1))
+                .as("said once")
+                .hasSize(2);
+        assertThatThrownBy(() -> start(
+                        WithABroker.class,
+                        "windlass.stores.north.data-source=dataSource",
+                        "windlass.transaction-manager=broker"))
+                .hasStackTraceContaining(
+                        "property windlass.transaction-manager: expected a transaction manager that tells"
+                                + " which of several data sources it is for");
     }
 
     private static final List<String> tenants = new CopyOnWriteArrayList<>();
@@ -213,6 +303,12 @@ final class FleetTest {
     @EnableAutoConfiguration
     @Import(Handlers.class)
     static class Discovering {
+        /** Such as an application with many of them has. */
+        @Bean
+        SharedConnections ofTenants() {
+            return SharedConnections.atMost(7);
+        }
+
         @Bean
         DatabaseDiscovery tenants() {
             return () -> discovered().stream()
