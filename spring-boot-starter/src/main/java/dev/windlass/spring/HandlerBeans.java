@@ -1,8 +1,9 @@
 package dev.windlass.spring;
 
-import dev.windlass.Fleet;
-import dev.windlass.Windlass;
+import dev.windlass.inbox.InboxHandler;
+import dev.windlass.outbox.OutboxHandler;
 import dev.windlass.spring.HandlerMethod.InvalidHandlerException;
+import dev.windlass.work.WorkHandler;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
@@ -17,6 +18,9 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.aop.support.AopUtils;
@@ -37,8 +41,12 @@ import org.springframework.core.annotation.AnnotationUtils;
  * cannot be made then.
  */
 final class HandlerBeans implements SmartInitializingSingleton, BeanPostProcessor {
+    private static final Logger log = LoggerFactory.getLogger(HandlerBeans.class);
+
     private static final List<Class<? extends Annotation>> OURS =
             List.of(OnOutbox.class, OnInbox.class, OnWork.class, CronJob.class);
+
+    private static final List<Class<?>> HANDLING = List.of(OutboxHandler.class, InboxHandler.class, WorkHandler.class);
 
     private static final Set<String> OF_REQUESTS = Set.of("request", "session", "websocket");
 
@@ -174,7 +182,12 @@ final class HandlerBeans implements SmartInitializingSingleton, BeanPostProcesso
     /** Also where beans are lazy, and the Windlass is not there yet. */
     @Override
     public void afterSingletonsInstantiated() {
-        refuseThoseOfAnotherContext();
+        OwnWindlass.in(beans)
+                .ifPresentOrElse(
+                        name -> OwnWindlass.check(
+                                beans, name, found().stream().map(Found::bean).findFirst()),
+                        this::refuseThoseOfAnotherContext);
+        tellOfThoseWithoutAnnotation();
         Map<String, List<Found>> all = found().stream().collect(Collectors.groupingBy(Found::bean));
         known = all;
         for (String name : beans.getSingletonNames()) {
@@ -198,14 +211,28 @@ final class HandlerBeans implements SmartInitializingSingleton, BeanPostProcesso
 
     /** A context whose parent has the Windlass: that one looks for handlers among its own beans. */
     private void refuseThoseOfAnotherContext() {
-        if (found().isEmpty()
-                || beans.getBeanNamesForType(Windlass.class, true, false).length > 0
-                || beans.getBeanNamesForType(Fleet.class, true, false).length > 0) {
+        if (found().isEmpty()) {
             return;
         }
         throw new InvalidHandlerException("bean \"" + found().get(0).bean()
                 + "\" handles messages, but the Windlass of its context is a bean of the"
                 + " parent context, which knows no beans of its children; put the bean into the parent context");
+    }
+
+    /** Nobody knows which messages they handle, unless a customizer says so; then they are meant. */
+    private void tellOfThoseWithoutAnnotation() {
+        Set<String> annotated = found().stream().map(Found::bean).collect(Collectors.toSet());
+        boolean isCustomized = beans.getBeanNamesForType(WindlassCustomizer.class, true, false).length > 0;
+        HANDLING.stream()
+                .flatMap(type -> Stream.of(beans.getBeanNamesForType(type, true, false)))
+                .filter(name -> !annotated.contains(name) && !ScopedProxyUtils.isScopedTarget(name))
+                .distinct()
+                .forEach(name -> log.atLevel(isCustomized ? Level.INFO : Level.WARN)
+                        .log(
+                                "bean \"{}\" is a handler without an annotation, so it gets messages only if a WindlassCustomizer gives it to"
+                                        + " the builder; to let it handle a topic, annotate its class, or the method that makes it, with"
+                                        + " @OnOutbox, @OnInbox or @OnWork",
+                                name));
     }
 
     @Override

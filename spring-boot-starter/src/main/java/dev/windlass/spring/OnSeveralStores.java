@@ -1,11 +1,13 @@
 package dev.windlass.spring;
 
+import dev.windlass.Fleet;
 import dev.windlass.store.DatabaseDiscovery;
 import dev.windlass.store.Store;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionMessage;
 import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
@@ -27,6 +29,9 @@ final class OnSeveralStores extends AnyNestedCondition {
 
     @ConditionalOnBean(DatabaseDiscovery.class)
     static class ByDiscovery {}
+
+    @ConditionalOnBean(value = Fleet.class, search = SearchStrategy.CURRENT)
+    static class ByAFleet {}
 
     static final class InProperties extends SpringBootCondition {
         @Override

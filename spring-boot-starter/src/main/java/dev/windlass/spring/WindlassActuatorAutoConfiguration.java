@@ -14,6 +14,7 @@ import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.health.actuate.endpoint.HealthEndpointGroupsPostProcessor;
 import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
 import org.springframework.boot.health.contributor.HealthIndicator;
@@ -30,6 +31,7 @@ import org.springframework.core.env.Environment;
         afterName =
                 "org.springframework.boot.health.autoconfigure.actuate.endpoint.AvailabilityProbesAutoConfiguration")
 @Conditional(WindlassActuatorAutoConfiguration.OnAny.class)
+@EnableConfigurationProperties(WindlassProperties.class)
 @Import(Boot3HealthConfiguration.class)
 public final class WindlassActuatorAutoConfiguration {
 

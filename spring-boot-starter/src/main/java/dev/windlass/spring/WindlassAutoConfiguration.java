@@ -3,7 +3,6 @@ package dev.windlass.spring;
 import dev.windlass.Fleet;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassBuilder;
-import dev.windlass.event.WindlassListener;
 import dev.windlass.inbox.Inbox;
 import dev.windlass.join.Joins;
 import dev.windlass.lease.Leases;
@@ -20,12 +19,14 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
@@ -42,10 +43,23 @@ import org.springframework.core.env.Environment;
             "org.springframework.boot.autoconfigure.orm.jpa.HibernateJpaAutoConfiguration"
         })
 @ConditionalOnBooleanProperty(name = "windlass.enabled", matchIfMissing = true)
-@ConditionalOnBean(DataSource.class)
+@Conditional(WindlassAutoConfiguration.OnDatabase.class)
 @ConditionalOnMissingBean(Fleet.class)
 @Import(WindlassDescriptionConfiguration.class)
 public final class WindlassAutoConfiguration {
+
+    static final class OnDatabase extends AnyNestedCondition {
+        OnDatabase() {
+            super(ConfigurationPhase.REGISTER_BEAN);
+        }
+
+        @ConditionalOnBean(DataSource.class)
+        static class OfTheApplication {}
+
+        /** One that the application has made knows its data source, which need not be a bean. */
+        @ConditionalOnBean(Windlass.class)
+        static class OfItsWindlass {}
+    }
 
     /**
      * Only in the context that has the Windlass, not in its children: they would stop it when they are closed, and write events a second time.
@@ -68,17 +82,11 @@ public final class WindlassAutoConfiguration {
     @DependsOnDatabaseInitialization
     Windlass windlass(
             WindlassProperties properties,
-            WindlassDescription description,
+            WindlassConfigurer configurer,
             ObjectProvider<DataSource> dataSource,
-            ObjectProvider<WindlassListener> listeners,
             ListableBeanFactory beans) {
-        DataSource source = TransactionManagers.unwrapped(source(properties, dataSource, beans));
-        DataSource pool = TransactionManagers.underneath(source);
-        PoolOfOne.refuse(properties, pool);
-        WindlassBuilder builder = Windlass.on(pool);
-        listeners.orderedStream().forEach(builder::listener);
-        description.applyTo(builder, source, null);
-        if (description.ensuresSchema()) {
+        WindlassBuilder builder = configurer.on(source(properties, dataSource, beans));
+        if (configurer.ensuresSchema()) {
             builder.migrator().migrate(); // before anybody writes; the start comes later
         }
         return builder.build();

@@ -56,10 +56,6 @@ final class WindlassDescription {
         return options.health();
     }
 
-    boolean ensuresSchema() {
-        return Boolean.TRUE.equals(properties.ensureSchema());
-    }
-
     /**
      * @param source as transaction managers know it, if it is one that they may know
      * @param store which of several databases it is, if there are several

@@ -1,6 +1,7 @@
 package dev.windlass.spring;
 
 import dev.windlass.base.PayloadCodec;
+import dev.windlass.event.WindlassListener;
 import dev.windlass.schedule.JobSet;
 import dev.windlass.trace.Tracing;
 import org.springframework.beans.factory.ObjectProvider;
@@ -42,5 +43,14 @@ class WindlassDescriptionConfiguration {
         PayloadCodec payloads =
                 SeveralBeansException.orOnly(codec, PayloadCodec.class).orElseGet(PayloadCodec::standard);
         return new WindlassDescription(properties, beans, handlers, payloads, managers, tracing, jobs, customizers);
+    }
+
+    @Bean
+    WindlassConfigurer windlassConfigurer(
+            WindlassProperties properties,
+            WindlassDescription description,
+            ObjectProvider<WindlassListener> listeners,
+            ObjectProvider<FleetCustomizer> customizers) {
+        return new WindlassConfigurer(properties, description, listeners, customizers);
     }
 }

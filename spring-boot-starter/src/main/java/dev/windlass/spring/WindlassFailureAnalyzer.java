@@ -5,6 +5,7 @@ import dev.windlass.schema.SchemaException;
 import dev.windlass.spring.Given.InvalidPropertyException;
 import dev.windlass.spring.HandlerMethod.InvalidHandlerException;
 import dev.windlass.spring.LiveFeature.LeftOutException;
+import dev.windlass.spring.OwnWindlass.UnconfiguredException;
 import java.sql.SQLException;
 import java.util.Objects;
 import java.util.Set;
@@ -64,6 +65,9 @@ final class WindlassFailureAnalyzer implements FailureAnalyzer {
         if (cause instanceof InvalidHandlerException) {
             return new FailureAnalysis(
                     told, "Change the method or class, or its annotation, as the sentence above says.", cause);
+        }
+        if (cause instanceof UnconfiguredException) {
+            return new FailureAnalysis(told, UnconfiguredException.ACTION, cause);
         }
         if (cause instanceof NoDataSourceException none) {
             return new FailureAnalysis(told, none.action(), cause);

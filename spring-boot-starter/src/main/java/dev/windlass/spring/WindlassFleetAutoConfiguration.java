@@ -2,8 +2,6 @@ package dev.windlass.spring;
 
 import dev.windlass.Fleet;
 import dev.windlass.FleetBuilder;
-import dev.windlass.Windlass;
-import dev.windlass.event.WindlassListener;
 import dev.windlass.inbox.Inbox;
 import dev.windlass.join.Joins;
 import dev.windlass.lease.Leases;
@@ -34,7 +32,6 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.env.Environment;
-import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /**
  * A {@link Fleet} on several databases, and a router for each feature, where the application says which databases there are: by properties
@@ -61,13 +58,10 @@ public final class WindlassFleetAutoConfiguration {
     @DependsOnDatabaseInitialization
     Fleet windlassFleet(
             WindlassProperties properties,
-            WindlassDescription description,
+            WindlassConfigurer configurer,
             @Qualifier("windlassConnections") SharedConnections connections,
             ObjectProvider<DatabaseDiscovery> discovery,
-            ObjectProvider<WindlassListener> listeners,
-            ObjectProvider<FleetCustomizer> customizers,
             ListableBeanFactory beans) {
-        refuseWhatCannotBe(description);
         StoreBeans stores = new StoreBeans(beans, connections);
         List<Store> listed = stores.listed(properties);
         DatabaseDiscovery given = discovery.getIfAvailable();
@@ -76,14 +70,7 @@ public final class WindlassFleetAutoConfiguration {
         if (found != null && !listed.isEmpty()) {
             builder.discovering(found);
         }
-        builder.options(PropertiesToOptions.fleet(properties.fleet())).health(description.health());
-        builder.each((store, windlass) -> description.applyTo(windlass, stores.source(store), store));
-        listeners.orderedStream().forEach(builder::listener);
-        if (description.ensuresSchema()) {
-            builder.ensureSchema();
-        }
-        customizers.orderedStream().forEach(each -> each.customize(builder));
-        return builder.build();
+        return configurer.configure(builder, stores::source).build();
     }
 
     /** Databases that are given by their addresses share them. */
@@ -91,13 +78,6 @@ public final class WindlassFleetAutoConfiguration {
     @OfThisContext
     SharedConnections windlassConnections(WindlassProperties properties) {
         return SharedConnections.atMost(properties.fleet().connections());
-    }
-
-    /** Once now: when a store is opened, it would only be a store that cannot be opened. */
-    private static void refuseWhatCannotBe(WindlassDescription description) {
-        DriverManagerDataSource nowhere = new DriverManagerDataSource();
-        description.applyHandlers(Windlass.on(nowhere), Store.of("nowhere", nowhere));
-        description.refuseManagerOfNoStore();
     }
 
     /** A parameter may be given that of the parent context, if it has the name of the parameter. */

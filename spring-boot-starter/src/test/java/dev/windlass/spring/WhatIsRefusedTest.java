@@ -10,6 +10,7 @@ import dev.windlass.base.WindlassException;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxEntry;
+import dev.windlass.outbox.OutboxHandler;
 import dev.windlass.schedule.Job;
 import dev.windlass.schedule.JobSet;
 import dev.windlass.schedule.Timers;
@@ -34,6 +35,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.ApplicationRunner;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.data.jpa.autoconfigure.DataJpaRepositoriesAutoConfiguration;
@@ -297,6 +299,42 @@ final class WhatIsRefusedTest {
                     .hasMessageContaining(
                             "expected a data source for Windlass, since an event with @OutboxEvent is published, got none");
         }
+    }
+
+    @Starting
+    static class WithHandlers {
+        @Bean
+        OutboxHandler forgotten() {
+            return (message, cancellation) -> {};
+        }
+
+        @Bean
+        @OnOutbox("a")
+        OutboxHandler annotated() {
+            return (message, cancellation) -> {};
+        }
+    }
+
+    @Starting
+    static class WithCustomizer extends WithHandlers {
+        @Bean
+        WindlassCustomizer customizer(@Qualifier("forgotten") OutboxHandler handler) {
+            return builder -> builder.outboxHandler("b", handler);
+        }
+    }
+
+    @Test
+    void aHandlerWithoutAnAnnotationIsToldByName(CapturedOutput output) {
+        String logged = "logging.level.dev.windlass.spring.HandlerBeans=INFO";
+
+        Contexts.start(WithHandlers.class, logged).close();
+        assertThat(output)
+                .containsPattern(
+                        "WARN .*bean \"forgotten\" is a handler without an annotation, so it gets messages only if")
+                .doesNotContain("bean \"annotated\"");
+
+        Contexts.start(WithCustomizer.class, logged).close();
+        assertThat(output).containsPattern("INFO .*bean \"forgotten\" is a handler without an annotation");
     }
 
     record Needy(Runnable nobodyMakesThis) {}
