@@ -16,12 +16,16 @@ import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.aot.hint.TypeReference;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.FactoryBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Condition;
+import org.springframework.context.annotation.ConditionContext;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.ImportRuntimeHints;
+import org.springframework.core.env.Environment;
+import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -31,11 +35,21 @@ import org.springframework.util.ReflectionUtils;
  */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(name = Boot3HealthConfiguration.INDICATOR)
-@ConditionalOnBooleanProperty(name = "management.health.windlass.enabled", matchIfMissing = true)
+@Conditional(Boot3HealthConfiguration.OnEnabled.class)
 @ImportRuntimeHints(Boot3HealthConfiguration.Hints.class)
 class Boot3HealthConfiguration {
     private static final String PACKAGE = "org.springframework.boot.actuate.health.";
     static final String INDICATOR = PACKAGE + "HealthIndicator";
+
+    /** As Spring Boot decides it for its own indicators. */
+    static final class OnEnabled implements Condition {
+        @Override
+        public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
+            Environment environment = context.getEnvironment();
+            boolean usually = environment.getProperty("management.health.defaults.enabled", Boolean.class, true);
+            return environment.getProperty("management.health.windlass.enabled", Boolean.class, usually);
+        }
+    }
 
     @Bean
     @ConditionalOnMissingBean(name = "windlassHealthIndicator")

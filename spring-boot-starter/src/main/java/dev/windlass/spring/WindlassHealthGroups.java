@@ -6,6 +6,8 @@ import java.util.Objects;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.health.actuate.endpoint.AdditionalHealthEndpointPath;
 import org.springframework.boot.health.actuate.endpoint.HealthEndpointGroup;
 import org.springframework.boot.health.actuate.endpoint.HealthEndpointGroups;
@@ -44,9 +46,14 @@ final class WindlassHealthGroups implements HealthEndpointGroupsPostProcessor {
     }
 
     private boolean isDescribed(String group) {
-        return environment.containsProperty("management.endpoint.health.group." + group + ".include")
-                || environment.containsProperty("management.endpoint.health.group." + group + ".include[0]")
-                || environment.containsProperty("management.endpoint.health.group." + group + ".exclude");
+        return isBound(group, "include") || isBound(group, "exclude");
+    }
+
+    /** However it is written: as a text, a list or a variable of the environment. */
+    private boolean isBound(String group, String property) {
+        return Binder.get(environment)
+                .bind("management.endpoint.health.group." + group + "." + property, Bindable.setOf(String.class))
+                .isBound();
     }
 
     private record Group(HealthEndpointGroup group, Predicate<String> members) implements HealthEndpointGroup {

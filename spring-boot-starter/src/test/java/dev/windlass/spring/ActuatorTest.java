@@ -26,9 +26,7 @@ import org.springframework.context.annotation.Configuration;
 /** What Actuator shows of Windlass. */
 final class ActuatorTest {
     private static final String[] PROBES = {
-        "management.endpoint.health.probes.enabled=true",
-        "management.endpoints.web.exposure.include=*",
-        "management.endpoint.health.show-details=always"
+        "management.endpoints.web.exposure.include=*", "management.endpoint.health.show-details=always"
     };
 
     @Configuration(proxyBeanMethods = false)
@@ -82,6 +80,14 @@ final class ActuatorTest {
                 start("management.endpoint.health.group.readiness.include=readinessState")) {
             assertThat(members(context, "readiness")).containsExactly("readinessState");
             assertThat(members(context, "liveness")).contains("windlassLiveness");
+        }
+    }
+
+    @Test
+    void soDoesAGroupThatIsDescribedByWhatItLeavesOutAsAList() {
+        try (ConfigurableApplicationContext context =
+                start("management.endpoint.health.group.readiness.exclude[0]=windlassReadiness")) {
+            assertThat(members(context, "readiness")).contains("ping").doesNotContain("windlassReadiness");
         }
     }
 
