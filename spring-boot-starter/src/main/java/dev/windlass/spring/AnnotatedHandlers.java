@@ -275,6 +275,7 @@ final class AnnotatedHandlers {
         HandlerProperties its = new HandlerProperties(
                 handling.concurrency() == 0 ? null : handling.concurrency(),
                 given("timeout", handling.timeout()),
+                null,
                 handling.maxAttempts() == 0 ? null : handling.maxAttempts(),
                 given("retryAfter", handling.retryAfter()),
                 given("retryAtMostAfter", handling.retryAtMostAfter()));

@@ -92,6 +92,7 @@ final class PropertiesToOptions {
                 .with("max-polling-interval", given.maxPollingInterval(), WindlassOptions::withMaxPollingInterval)
                 .with("wake-up", given.wakeUp(), WindlassOptions::withWakeUp)
                 .with("shutdown-grace", given.shutdownGrace(), WindlassOptions::withShutdownGrace)
+                .with("auto-commit-allowed", given.autoCommitAllowed(), WindlassOptions::withAutoCommitAllowed)
                 .with("transaction-required", given.transactionRequired(), WindlassOptions::withTransactionRequired)
                 .with("retries-as-warnings", given.retriesAsWarnings(), WindlassOptions::withRetriesAsWarnings)
                 .options();
@@ -188,6 +189,7 @@ final class PropertiesToOptions {
         return new Given<>(prefix, defaults.withRetry(retry))
                 .with("concurrency", its.concurrency(), HandlerOptions::withConcurrency)
                 .with("timeout", its.timeout(), HandlerOptions::withTimeout)
+                .with("overtime", its.overtime(), HandlerOptions::withOvertime)
                 .options();
     }
 

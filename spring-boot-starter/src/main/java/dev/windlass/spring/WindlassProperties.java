@@ -1,6 +1,7 @@
 package dev.windlass.spring;
 
 import dev.windlass.base.Feature;
+import dev.windlass.base.Overtime;
 import dev.windlass.outbox.FailedHead;
 import java.time.Duration;
 import java.util.Map;
@@ -25,6 +26,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param maxPollingInterval the longest pause between two looks at an idle database
  * @param wakeUp whether nodes wake each other through the database
  * @param shutdownGrace how long handlers may go on when the application ends
+ * @param autoCommitAllowed whether methods with a connection take one that commits each statement by itself
  * @param transactionRequired whether messages, timers and work items are refused outside of a transaction, instead of being written in one of
  *     their own
  * @param retriesAsWarnings whether failed attempts are logged as warnings if they are tried again
@@ -44,6 +46,7 @@ public record WindlassProperties(
         @Nullable Duration maxPollingInterval,
         @Nullable Boolean wakeUp,
         @Nullable Duration shutdownGrace,
+        @Nullable Boolean autoCommitAllowed,
         @Nullable Boolean transactionRequired,
         @Nullable Boolean retriesAsWarnings,
         @DefaultValue OutboxProperties outbox,
@@ -135,6 +138,7 @@ public record WindlassProperties(
      *
      * @param concurrency how many messages of one topic this node handles at once, at most
      * @param timeout how long one attempt may take
+     * @param overtime what becomes of a message whose handler goes on after its time-out, although it was interrupted
      * @param maxAttempts how many attempts a message has, the first included
      * @param retryAfter the pause after the first failed attempt; it doubles with each further one
      * @param retryAtMostAfter the longest pause
@@ -142,6 +146,7 @@ public record WindlassProperties(
     public record HandlerProperties(
             @Nullable Integer concurrency,
             @Nullable Duration timeout,
+            @Nullable Overtime overtime,
             @Nullable Integer maxAttempts,
             @Nullable Duration retryAfter,
             @Nullable Duration retryAtMostAfter) {}
