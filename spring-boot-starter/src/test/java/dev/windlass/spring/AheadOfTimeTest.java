@@ -32,6 +32,9 @@ final class AheadOfTimeTest {
 
     record Order(String id, int amount) {}
 
+    @OutboxEvent("order.shipped")
+    record Shipped(String id) {}
+
     public static class Handlers {
         @OnOutbox("order.placed")
         public void placed(Order order) {
@@ -104,6 +107,11 @@ final class AheadOfTimeTest {
                         .test(hints))
                 .isTrue();
         assertThat(RuntimeHintsPredicates.reflection().onType(Order.class).test(hints))
+                .isTrue();
+        assertThat(RuntimeHintsPredicates.reflection()
+                        .onMethodInvocation(Shipped.class, "id")
+                        .test(hints))
+                .as("what only writes it knows an event as JSON, too")
                 .isTrue();
         assertThat(RuntimeHintsPredicates.proxies().forInterfaces(Outbox.class).test(hints))
                 .isTrue();
