@@ -27,7 +27,13 @@ import java.lang.annotation.Target;
  * }</pre>
  *
  * <p>After each test, Windlass's tables are emptied; drain before, or what is in hand is lost with a warning. A {@code @Transactional} test
- * is rolled back, so its messages are never sent: nothing is there to drain. Properties that the test gives itself come first.
+ * is rolled back, so its messages are never sent: nothing is there to drain.
+ *
+ * <p>Properties that the test gives itself, by {@code @SpringBootTest(properties = …)} or {@code @TestPropertySource(properties = …)}, come first. Those
+ * of files, such as {@code @TestPropertySource(locations = …)}, come after what is said here.
+ *
+ * <p>An application with several stores has no single workbench: it makes a bean of type {@link dev.windlass.testkit.Workbench} for each store, and all
+ * of them are emptied. Without any, tests fail and say so.
  */
 @Documented
 @Inherited

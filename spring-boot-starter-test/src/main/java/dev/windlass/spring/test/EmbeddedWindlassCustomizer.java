@@ -1,5 +1,6 @@
 package dev.windlass.spring.test;
 
+import dev.windlass.Fleet;
 import dev.windlass.Windlass;
 import dev.windlass.base.WindlassOptions;
 import dev.windlass.embedded.EmbeddedPostgres;
@@ -11,7 +12,7 @@ import java.util.Map;
 import java.util.UUID;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
-import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -31,6 +32,7 @@ import org.springframework.test.context.TestContextAnnotationUtils;
  * @param database whether the data source is the embedded server
  */
 record EmbeddedWindlassCustomizer(boolean database) implements ContextCustomizer {
+    static final String WORKBENCH = "windlassWorkbench";
     private static final String INLINED = "Inlined Test Properties";
 
     static final class Factory implements ContextCustomizerFactory {
@@ -49,7 +51,7 @@ record EmbeddedWindlassCustomizer(boolean database) implements ContextCustomizer
         RootBeanDefinition workbench = new RootBeanDefinition(
                 Workbench.class, () -> workbench(context.getBeanFactory(), context.getEnvironment()));
         workbench.setLazyInit(true);
-        registry.registerBeanDefinition("windlassWorkbench", workbench);
+        registry.registerBeanDefinition(WORKBENCH, workbench);
     }
 
     private void addProperties(ConfigurableEnvironment environment) {
@@ -82,7 +84,10 @@ record EmbeddedWindlassCustomizer(boolean database) implements ContextCustomizer
         return all;
     }
 
-    private static Workbench workbench(BeanFactory beans, ConfigurableEnvironment environment) {
+    private static Workbench workbench(ListableBeanFactory beans, ConfigurableEnvironment environment) {
+        if (beans.getBeanNamesForType(Fleet.class).length > 0) {
+            throw noWorkbench();
+        }
         String named = environment.getProperty("windlass.data-source");
         return new Workbench(
                 named == null ? beans.getBean(DataSource.class) : beans.getBean(named, DataSource.class),
@@ -91,5 +96,12 @@ record EmbeddedWindlassCustomizer(boolean database) implements ContextCustomizer
                 environment.getProperty(
                         "windlass.outbox.table", OutboxOptions.defaults().tableName()),
                 () -> beans.getBean(Windlass.class).outbox());
+    }
+
+    static IllegalStateException noWorkbench() {
+        return new IllegalStateException(
+                "expected one Windlass for the Workbench of @EmbeddedWindlass, got a Fleet; make a bean"
+                        + " of type Workbench for each of its stores: new Workbench(dataSource, schema, \"outbox\", () ->"
+                        + " fleet.at(store).outbox()). All of them are emptied after each test");
     }
 }
