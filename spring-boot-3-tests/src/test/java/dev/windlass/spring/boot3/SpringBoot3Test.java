@@ -8,8 +8,12 @@ import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.outbox.Outbox;
 import dev.windlass.spring.CronJob;
 import dev.windlass.spring.OnOutbox;
+import dev.windlass.spring.OutboxEvent;
 import dev.windlass.spring.UnderLease;
 import io.micrometer.core.instrument.MeterRegistry;
+import jakarta.persistence.Entity;
+import jakarta.persistence.EntityManager;
+import jakarta.persistence.Id;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -31,6 +35,9 @@ import org.springframework.boot.actuate.health.HealthIndicator;
 import org.springframework.boot.actuate.health.Status;
 import org.springframework.boot.actuate.info.InfoContributor;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.data.jpa.JpaRepositoriesAutoConfiguration;
+import org.springframework.boot.autoconfigure.domain.EntityScan;
+import org.springframework.boot.autoconfigure.orm.jpa.HibernateJpaAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -40,6 +47,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.aot.ApplicationContextAotGenerator;
 import org.springframework.javapoet.ClassName;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -50,6 +59,9 @@ final class SpringBoot3Test {
 
     record Order(String id) {}
 
+    @OutboxEvent("order.paid")
+    record Paid(String order) {}
+
     interface Reporting {
         void report();
     }
@@ -58,6 +70,11 @@ final class SpringBoot3Test {
         @OnOutbox("order.placed")
         void placed(Order order) {
             handled.add(order);
+        }
+
+        @OnOutbox("order.paid")
+        void paid(Paid event) {
+            handled.add(event);
         }
 
         @CronJob(name = "tick", every = "1s")
@@ -73,9 +90,27 @@ final class SpringBoot3Test {
     }
 
     @Configuration(proxyBeanMethods = false)
-    @EnableAutoConfiguration
+    @EnableAutoConfiguration(exclude = {HibernateJpaAutoConfiguration.class, JpaRepositoriesAutoConfiguration.class})
     @Import(Handlers.class)
     static class Application {}
+
+    @Entity(name = "things")
+    static class Thing {
+        @Id
+        long id;
+
+        Thing() {}
+
+        Thing(long id) {
+            this.id = id;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    @EntityScan(basePackageClasses = Thing.class)
+    @Import(Handlers.class)
+    static class WithJpa {}
 
     private static ConfigurableApplicationContext start(String... properties) {
         return start(Application.class, properties);
@@ -128,6 +163,37 @@ final class SpringBoot3Test {
     }
 
     @Test
+    void windlassMakesItsTablesAfterFlyway() {
+        assertThat(context.getBean(JdbcTemplate.class)
+                        .queryForObject("select count(*) from flyway_schema_history where success", Long.class))
+                .isOne();
+    }
+
+    @Test
+    void transactionsOfJpaAreJoinedAlsoByEvents() {
+        try (ConfigurableApplicationContext jpa = start(WithJpa.class, "windlass.ensure-schema=true")) {
+            EntityManager entities = jpa.getBean(EntityManager.class);
+            Outbox outbox = jpa.getBean(Outbox.class);
+            PlatformTransactionManager manager = jpa.getBean(PlatformTransactionManager.class);
+            assertThat(manager).isInstanceOf(JpaTransactionManager.class);
+            TransactionTemplate transaction = new TransactionTemplate(manager);
+            transaction.executeWithoutResult(status -> {
+                entities.persist(new Thing(1));
+                outbox.enqueue(outbox.entry("order.placed", new Order("with an undone thing")));
+                jpa.publishEvent(new Paid("with an undone thing"));
+                status.setRollbackOnly();
+            });
+            transaction.executeWithoutResult(status -> {
+                entities.persist(new Thing(2));
+                outbox.enqueue(outbox.entry("order.placed", new Order("with a thing")));
+                jpa.publishEvent(new Paid("with a thing"));
+            });
+            eventually(() -> handled.contains(new Order("with a thing")) && handled.contains(new Paid("with a thing")));
+            assertThat(handled).doesNotContain(new Order("with an undone thing"), new Paid("with an undone thing"));
+        }
+    }
+
+    @Test
     void jobsAndLeasesWork() {
         eventually(() -> handled.contains("tick"));
         context.getBean(Handlers.class).report();
@@ -176,7 +242,7 @@ final class SpringBoot3Test {
     }
 
     @Configuration(proxyBeanMethods = false)
-    @EnableAutoConfiguration
+    @EnableAutoConfiguration(exclude = {HibernateJpaAutoConfiguration.class, JpaRepositoriesAutoConfiguration.class})
     static class WithItsOwnHealth {
         @Bean
         HealthIndicator windlassHealthIndicator() {
@@ -195,6 +261,14 @@ final class SpringBoot3Test {
                             .healthForPath("windlassReadiness")
                             .getStatus())
                     .isIn(Status.UP, Status.DOWN);
+        }
+    }
+
+    @Test
+    void healthThatIsSwitchedOffForAllIsOffForWindlass() {
+        String[] off = {"windlass.ensure-schema=true", "management.health.defaults.enabled=false"};
+        try (ConfigurableApplicationContext without = start(off)) {
+            assertThat(without.containsBean("windlassHealthIndicator")).isFalse();
         }
     }
 

@@ -1,0 +1,3 @@
+-- It fails if Windlass has been there before.
+create schema windlass;
+create table things (id bigint primary key);
