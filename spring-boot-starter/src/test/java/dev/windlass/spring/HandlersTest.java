@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.windlass.base.Cancellation;
+import dev.windlass.base.WindlassOptions;
 import dev.windlass.inbox.Inbox;
 import dev.windlass.inbox.InboxEntry;
 import dev.windlass.inbox.InboxMessage;
@@ -22,11 +23,14 @@ import dev.windlass.work.WorkEntry;
 import dev.windlass.work.WorkIdentifier;
 import dev.windlass.work.WorkItem;
 import dev.windlass.work.WorkQueue;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -73,8 +77,28 @@ final class HandlersTest {
         @Bean
         WindlassCustomizer more(Heard heard) {
             return builder -> builder.outboxHandler("by.customizer", message -> {
-                heard.all.add("customizer " + message.payload());
-            });
+                        heard.all.add("customizer " + message.payload());
+                    })
+                    .options(its -> its.withCallRetries(its.callRetries().withMaxAttempts(2)))
+                    .options(its -> {
+                        heard.all.add(its);
+                        return its;
+                    });
+        }
+
+        @Bean
+        ObservationHandler<Observation.Context> traces(Heard heard) {
+            return new ObservationHandler<>() {
+                @Override
+                public void onStop(Observation.Context observation) {
+                    heard.all.add(observation.getName() + " as " + observation.getContextualName());
+                }
+
+                @Override
+                public boolean supportsContext(Observation.Context observation) {
+                    return String.valueOf(observation.getName()).startsWith("windlass.");
+                }
+            };
         }
     }
 
@@ -116,6 +140,20 @@ final class HandlersTest {
         @OnOutbox(value = "fails.always", handling = @Handling(maxAttempts = 1))
         void failingAlways() {
             throw new IllegalStateException("never");
+        }
+
+        @OnOutbox(value = "too.slow", handling = @Handling(maxAttempts = 1, timeout = "50ms"))
+        void tooSlow() throws InterruptedException {
+            new CountDownLatch(1).await();
+        }
+
+        @OnOutbox(value = "soon.again", handling = @Handling(retryAfter = "10m", retryAtMostAfter = "10ms"))
+        void soonAgain(OutboxMessage message) {
+            if (!heard.all.contains("the first time")) {
+                heard.all.add("the first time");
+                throw new IllegalStateException("not yet");
+            }
+            heard.all.add("the second time");
         }
 
         @OnInbox("payment")
@@ -234,6 +272,35 @@ final class HandlersTest {
 
         awaitHeard("third time lucky");
         eventually().until(() -> count(context, "outbox where topic = 'fails.always' and status = 3") == 1);
+    }
+
+    @Test
+    void anAnnotationSaysHowLongAnAttemptAndThePauseAfterItMayBe() {
+        outbox().enqueue(OutboxEntry.of("too.slow", ""));
+        outbox().enqueue(OutboxEntry.of("soon.again", ""));
+
+        awaitHeard("the second time");
+        eventually().until(() -> count(context, "outbox where topic = 'too.slow' and status = 3") == 1);
+    }
+
+    @Test
+    void whoWritesAMessageAndWhoHandlesItAreObserved() {
+        outbox().enqueue(OutboxEntry.of("order.plain", "observed"));
+
+        awaitHeard("observed");
+        awaitHeard("windlass.write as order.plain write");
+        awaitHeard("windlass.handle as order.plain handle");
+    }
+
+    @Test
+    void aCustomizerChangesAnOptionAndLeavesThePropertiesAsTheyAre() {
+        WindlassOptions options = (WindlassOptions) context.getBean(Heard.class).all.stream()
+                .filter(WindlassOptions.class::isInstance)
+                .findFirst()
+                .orElseThrow();
+        assertThat(options.callRetries().maxAttempts()).isEqualTo(2);
+        assertThat(options.ensureSchema()).isTrue();
+        assertThat(options.schemaName()).isEqualTo(context.getEnvironment().getProperty("windlass.schema"));
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.windlass.base.WindlassException;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.outbox.Outbox;
 import dev.windlass.outbox.OutboxEntry;
@@ -167,6 +168,52 @@ final class TransactionManagersTest {
             exclude = {DataJpaRepositoriesAutoConfiguration.class, HibernateJpaAutoConfiguration.class})
     @Import(Handler.class)
     static class Jdbc {}
+
+    @OutboxEvent("a")
+    record Happened(int number) {}
+
+    @Test
+    void whatIsUndoneIsNotSentHoweverItIsUndone() {
+        try (ConfigurableApplicationContext context = Contexts.start(Jdbc.class)) {
+            Outbox outbox = context.getBean(Outbox.class);
+            PlatformTransactionManager manager = context.getBean(PlatformTransactionManager.class);
+            TransactionTemplate outer = new TransactionTemplate(manager);
+            TransactionTemplate nested = new TransactionTemplate(manager);
+            nested.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
+
+            outer.executeWithoutResult(status -> {
+                write(outbox, "outer");
+                nested.executeWithoutResult(inner -> write(outbox, "nested"));
+                nested.executeWithoutResult(inner -> {
+                    write(outbox, "nested, undone");
+                    inner.setRollbackOnly();
+                });
+                context.publishEvent(new Happened(1));
+            });
+            outer.executeWithoutResult(status -> {
+                nested.executeWithoutResult(inner -> write(outbox, "undone with the outer one"));
+                context.publishEvent(new Happened(2));
+                status.setRollbackOnly();
+            });
+
+            awaitHandled(context, "outer", "nested", "{\"number\":1}");
+        }
+    }
+
+    @Test
+    void aTransactionThatOnlyReadsTakesNoMessage() {
+        try (ConfigurableApplicationContext context = Contexts.start(Jdbc.class)) {
+            TransactionTemplate reading = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
+            reading.setReadOnly(true);
+
+            assertThatThrownBy(() ->
+                            reading.executeWithoutResult(status -> write(context.getBean(Outbox.class), "nowhere")))
+                    .isInstanceOf(WindlassException.class)
+                    .hasMessageContaining("read-only");
+
+            awaitHandled(context);
+        }
+    }
 
     static class Wrapping implements PlatformTransactionManager {
         private final PlatformTransactionManager target;
