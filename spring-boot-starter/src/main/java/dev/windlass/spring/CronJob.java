@@ -19,6 +19,10 @@ import org.springframework.aot.hint.annotation.Reflective;
  * <p>The method takes the {@link dev.windlass.outbox.OutboxMessage} of the run, or nothing. Or it makes a bean that does the work: a {@code Runnable} or an
  * {@link dev.windlass.outbox.OutboxHandler.Simple}. The job is saved when the application starts; one whose method
  * is taken away stays until it is deleted, by {@link dev.windlass.schedule.Jobs#delete} or {@code windlass jobs delete}.
+ *
+ * <p>Whoever starts last decides what the job is. So while a new version with another schedule replaces the old one node by node, an old node that is
+ * restarted brings the old schedule back, until a new one starts. Where that matters, bring the job along in a bean of type
+ * {@link dev.windlass.schedule.JobSet}, whose revision decides, and handle its topic with {@link OnOutbox}.
  */
 @Documented
 @Reflective(HandlerReflection.class)

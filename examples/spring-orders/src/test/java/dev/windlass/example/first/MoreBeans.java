@@ -4,8 +4,10 @@ import dev.windlass.base.Circuit;
 import dev.windlass.base.HandlerOptions;
 import dev.windlass.base.Jackson3PayloadCodec;
 import dev.windlass.base.PayloadCodec;
+import dev.windlass.base.RetryPolicy;
 import dev.windlass.event.WindlassEvent;
 import dev.windlass.event.WindlassListener;
+import dev.windlass.outbox.FailedHead;
 import dev.windlass.outbox.OutboxHandler;
 import dev.windlass.spring.OnOutbox;
 import dev.windlass.spring.WindlassCustomizer;
@@ -40,6 +42,15 @@ class MoreBeans {
                 message -> System.out.println("shipped " + message.payload()));
     }
     // end::customizer
+
+    // tag::change
+    @Bean
+    WindlassCustomizer patience() {
+        return builder -> builder.options(
+                        its -> its.withCallRetries(RetryPolicy.ofCalls().withMaxAttempts(2)))
+                .outbox(its -> its.withFailedHead("order.shipped", FailedHead.IS_SKIPPED));
+    }
+    // end::change
 
     // tag::listener
     @Bean
