@@ -387,4 +387,21 @@ final class DeploymentFilesTest {
                 .map(mount -> mount.at("name").text())
                 .toList();
     }
+
+    /** Every other rule asks for something that a node shows, and is silent when the last one has died. */
+    @Test
+    void anAlertFiresWhenNoNodeShowsAnythingOrNoneOfAStore() throws IOException {
+        Yaml rules =
+                Yaml.documents(file("prometheus/windlass-alerts.yml")).get(0).at("groups", 0, "rules");
+        assertThat(rules.all())
+                .filteredOn(rule -> rule.at("expr").text().startsWith("absent(windlass_measure_age_seconds) or "))
+                .singleElement()
+                .satisfies(rule -> {
+                    assertThat(rule.at("alert").text()).isEqualTo("WindlassGone");
+                    assertThat(rule.at("expr").text())
+                            .contains("by (store) (max_over_time(windlass_measure_age_seconds[1h]))"
+                                    + " unless on (store) windlass_measure_age_seconds");
+                });
+        assertThat(Files.readString(ROOT.resolve("docs/monitoring.md"))).contains("`WindlassGone`");
+    }
 }
