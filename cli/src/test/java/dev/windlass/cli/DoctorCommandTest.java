@@ -12,6 +12,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.StreamSupport;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
@@ -354,6 +355,42 @@ final class DoctorCommandTest {
                 .anyMatch(line -> line.matches("ok +rights: this user has all that a program needs"));
         Sql.execute(database, "revoke delete on doctor_test.inbox from doctor_user");
         assertFound(doctorAs("doctor_user"), "warning +rights: .* missing for inbox \\(1\\)", "--grant-to USER");
+    }
+
+    @Test
+    void aUserWithASingleConnectionIsToldAllThatCanBeSeenWithOne() throws SQLException {
+        Sql.execute(database, migrator().readGrants("doctor_user"));
+        Sql.execute(database, "alter role doctor_user connection limit 1");
+        try {
+            Ran ran = doctorAs("doctor_user");
+            assertThat(ran.err()).isEmpty();
+            assertThat(ran.out().lines())
+                    .anyMatch(line -> line.matches("not seen +notifications: .* too many connections for role.*"))
+                    .anyMatch(line -> line.matches("ok +connections: \\d+ of 27 connections are used"))
+                    .anyMatch(line -> line.matches("ok +work: .*"));
+            assertThat(ran.exitCode()).isZero();
+        } finally {
+            Sql.execute(database, "alter role doctor_user connection limit -1");
+        }
+    }
+
+    @Test
+    void aConnectionThatIsLostMeanwhileIsOneSentence() throws Exception {
+        CompletableFuture<Ran> ran;
+        try (Connection locking = database.getConnection();
+                Statement statement = locking.createStatement()) {
+            locking.setAutoCommit(false);
+            statement.execute("lock table doctor_test.windlass_version");
+            ran = CompletableFuture.supplyAsync(DoctorCommandTest::doctor);
+            String waiting = "select coalesce(max(pid), 0) from pg_stat_activity where wait_event_type = 'Lock'";
+            while (Sql.value(database, waiting).equals("0")) {
+                Thread.onSpinWait();
+            }
+            Sql.execute(database, "select pg_terminate_backend((" + waiting + "), 5000)");
+        }
+        assertThat(ran.get().exitCode()).isEqualTo(1);
+        assertThat(ran.get().out()).isEmpty();
+        assertThat(ran.get().err()).startsWith("windlass: could not examine").hasLineCount(1);
     }
 
     @Test

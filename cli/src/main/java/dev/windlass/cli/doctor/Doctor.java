@@ -8,8 +8,7 @@ import java.util.List;
 /** Goes through all checks. */
 public final class Doctor {
     private static final String DENIED = "42501";
-    /** To programs a server that takes no writes is one that is away; it answers questions all the same. */
-    private static final String READ_ONLY = "25006";
+    private static final int ANSWER_SECONDS = 5;
 
     private static final List<Check> CHECKS = List.of(
             new RoundTripCheck(),
@@ -44,12 +43,13 @@ public final class Doctor {
         return all;
     }
 
+    /** What a program takes for an outage may be what is to be found: no more connections, a server that takes no writes. */
     private static List<Finding> look(Check check, Patient patient) throws SQLException {
         Findings findings = new Findings(check.name());
         try {
             check.look(patient, findings);
         } catch (SQLException e) {
-            if (Patient.dialect().isOutage(e) && !READ_ONLY.equals(e.getSQLState())) {
+            if (!patient.connection().isValid(ANSWER_SECONDS)) {
                 throw e;
             }
             notSeen(e, findings);
