@@ -338,14 +338,23 @@ final class DoctorCommandTest {
     }
 
     @Test
-    void aUserWhoMayOnlyReadSeesAllButOtherUsersTransactions() throws SQLException {
+    void aUserWhoMayOnlyReadSeesAllButWhatOtherUsersDo() throws SQLException {
         Sql.execute(database, migrator().readGrants("doctor_user"));
         Ran ran = doctorAs("doctor_user");
         assertFound(ran, "warning +rights: this user cannot run a program: .*", "To look is fine");
         assertThat(ran.out().lines().filter(line -> line.startsWith("not seen")))
-                .singleElement()
-                .asString()
-                .contains("transactions of other users");
+                .satisfiesExactly(
+                        line -> assertThat(line).endsWith("transactions: transactions of other users cannot be seen"),
+                        line -> assertThat(line).endsWith("replication slots: standbys without a slot cannot be seen"));
+        assertThat(ran.out()).doesNotContain("none keeps cleanup back");
+        Sql.execute(database, "grant pg_monitor to doctor_user");
+        try {
+            assertThat(doctorAs("doctor_user").out())
+                    .contains("none keeps cleanup back")
+                    .contains("not seen: 0");
+        } finally {
+            Sql.execute(database, "revoke pg_monitor from doctor_user");
+        }
     }
 
     @Test

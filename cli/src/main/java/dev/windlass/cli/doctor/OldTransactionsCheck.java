@@ -43,10 +43,8 @@ final class OldTransactionsCheck implements Check {
                 findings.warning(said, remedy);
             }
         }
-        if (!patient.one("select pg_has_role('pg_read_all_stats', 'usage')", row -> row.getBoolean(1))) {
-            findings.unseen(
-                    "transactions of other users cannot be seen",
-                    "Grant pg_monitor to this user, or ask as another one.");
+        if (!patient.seesOtherUsers()) {
+            findings.unseen("transactions of other users cannot be seen", Patient.SEE_OTHER_USERS);
         }
         findings.okIfNothingElse("none is open for longer than " + Age.of(patient.older()));
     }

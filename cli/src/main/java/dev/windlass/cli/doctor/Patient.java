@@ -20,6 +20,8 @@ import javax.sql.DataSource;
  */
 public record Patient(
         DataSource dataSource, Connection connection, String schema, List<Component> expected, Duration older) {
+    static final String SEE_OTHER_USERS = "Grant pg_monitor to this user, or ask as another one.";
+
     private static final PostgresDialect DIALECT = new PostgresDialect();
 
     /**
@@ -65,6 +67,11 @@ public record Patient(
 
     String setting(String name) throws SQLException {
         return one("select current_setting(?)", row -> row.getString(1), name);
+    }
+
+    /** Whether what sessions of other users do, and of which kind they are, is shown to this one. */
+    boolean seesOtherUsers() throws SQLException {
+        return one("select pg_has_role('pg_read_all_stats', 'usage')", row -> row.getBoolean(1));
     }
 
     /** Those of the components whose tables are there. */

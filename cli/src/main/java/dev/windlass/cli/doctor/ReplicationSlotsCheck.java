@@ -56,6 +56,9 @@ final class ReplicationSlotsCheck implements Check {
             reader(row.getString(1), row.getInt(2), row.getLong(3), findings);
             return true;
         });
+        if (!patient.seesOtherUsers()) {
+            findings.unseen("standbys without a slot cannot be seen", Patient.SEE_OTHER_USERS);
+        }
         findings.okIfNothingElse("none is left behind, and none keeps cleanup back");
     }
 
