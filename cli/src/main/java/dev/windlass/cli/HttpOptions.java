@@ -15,6 +15,7 @@ final class HttpOptions {
     @Option(
             names = "--http-port",
             paramLabel = "PORT",
+            converter = PortNumber.class,
             description = "Where it answers /health and /metrics (default: 8080, or any free port if that is taken).")
     private @Nullable Integer port;
 

@@ -40,7 +40,6 @@ import picocli.CommandLine.Spec;
 final class ServeCommand implements Callable<Integer> {
     private static final int CONNECTIONS = 10;
     private static final int CHECK_MILLIS = 1_000;
-    private static final int HIGHEST_PORT = 65_535;
 
     /** Progress is stored when a lease is renewed: short, so that it is seen to move. */
     private static final Duration DEMO_LEASE = Duration.ofSeconds(6);
@@ -93,6 +92,7 @@ final class ServeCommand implements Callable<Integer> {
     @Option(
             names = "--port",
             paramLabel = "PORT",
+            converter = PortNumber.class,
             description = "Its port (default: that of the last time, or any free one).")
     private @Nullable Integer port;
 
@@ -124,9 +124,6 @@ final class ServeCommand implements Callable<Integer> {
 
     private Optional<Target> given() {
         boolean own = isOwn();
-        if (port != null && (port < 0 || port > HIGHEST_PORT)) {
-            throw wrongUse("expected a port from 0 to 65535, got " + port);
-        }
         Optional<Target> given = database.target(spec, own ? Map.of() : root.environment());
         if (given.isEmpty() && database.hasLoginOption()) {
             throw wrongUse("expected --url beside --user and --password, got none");

@@ -82,9 +82,13 @@ final class WrongUseTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"-1", "65536", "five"})
-    void serveRefusesAnImpossiblePort(String port) {
-        assertRefused(Ran.windlass("serve", "--port", port), port);
+    @ValueSource(strings = {"-1", "65536", "70000", "five", "123456789012"})
+    void serveRefusesAnImpossiblePortBeforeItStartsAnything(String port) {
+        for (String option : new String[] {"--port", "--http-port"}) {
+            assertRefused(
+                    Ran.windlass("serve", option, port),
+                    "'" + option + "': expected a port from 0 to 65535, got '" + port + "'");
+        }
     }
 
     @Test
