@@ -190,18 +190,16 @@ final class ServeCommand implements Callable<Integer> {
                 .options(options())
                 .ensureSchema()
                 .schedule(ScheduleOptions.defaults().withHandOff(!noHandOff));
-        if (!builder.migrator().pendingSql().isEmpty()) {
-            say("creating or upgrading table %s with its indexes and routines ...", schema.qualified(""));
-        }
         Shop shop = new Shop(pool, schema.qualifiedName("demo_orders"));
         if (demo) {
             say("creating table %s for the demo, if it is not there ...", schema.qualifiedName("demo_orders"));
             shop.addHandlers(builder);
             builder.work(WorkOptions.defaults().withTableName(schema.workTable).withLease(DEMO_LEASE));
         }
-        Windlass windlass = lifetime.start(builder::start);
-        windlass.workQueue(); // who has asked for it looks after it
+        Windlass windlass = lifetime.start(builder::build);
+        // It answers until the node has ended: that it is not ready any more, and what it settles in the end.
         Optional<NodeServer> answering = http.start(lifetime, windlass.health(), metrics);
+        start(windlass, builder);
         sayReady(
                 target,
                 origin,
@@ -211,6 +209,14 @@ final class ServeCommand implements Callable<Integer> {
             TryNext next = TryNext.on(target, passwordFile, Invocation.words(root.environment()), schema.words(spec));
             lifetime.start(() -> Demo.start(windlass, shop, pool, schema.qualified(""), screen(windlass, pool, next)));
         }
+    }
+
+    private void start(Windlass windlass, WindlassBuilder builder) throws Exception {
+        if (!builder.migrator().pendingSql().isEmpty()) {
+            say("creating or upgrading table %s with its indexes and routines ...", schema.qualified(""));
+        }
+        lifetime.start(windlass::start);
+        windlass.workQueue(); // who has asked for it looks after it
     }
 
     private WindlassOptions options() {

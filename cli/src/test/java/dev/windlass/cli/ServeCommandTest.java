@@ -4,20 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.windlass.embedded.EmbeddedPostgres;
-import java.io.PrintWriter;
-import java.io.StringWriter;
+import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.Map;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.sql.Statement;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import picocli.CommandLine;
 
 /** On a database that is given; see {@link ServeProcessTest} for its own. */
 final class ServeCommandTest {
     private static final EmbeddedPostgres SERVER = EmbeddedPostgres.shared();
-
-    private final StringWriter out = new StringWriter();
 
     @AfterEach
     void clean() throws SQLException {
@@ -26,14 +21,8 @@ final class ServeCommandTest {
 
     @Test
     void givenDatabaseGetsTheSchemaAndANodeUntilTheEnd() throws Exception {
-        AtomicInteger exitCode = new AtomicInteger(-1);
-        CommandLine command =
-                Main.commandLine(Map.of("WINDLASS_USER", "postgres")).setOut(new PrintWriter(out));
-        Thread thread = new Thread(() -> exitCode.set(
-                command.execute("serve", "--schema", "serve_test", "--url", SERVER.jdbcUrl() + "?password=hidden")));
-        thread.start();
-        await().until(() -> out.toString().contains("Stop it with Ctrl-C"));
-        assertThat(out.toString())
+        Serving serving = Serving.ready(SERVER.jdbcUrl() + "?password=hidden", "serve_test");
+        assertThat(serving.out())
                 .contains("creating or upgrading table \"serve_test\".\"outbox\"")
                 .contains("Windlass")
                 .contains("is ready")
@@ -41,9 +30,43 @@ final class ServeCommandTest {
                 .doesNotContain("hidden");
         assertThat(Sql.value(SERVER.dataSource(), "select to_regclass('serve_test.outbox')"))
                 .isEqualTo("serve_test.outbox");
-        thread.interrupt();
-        thread.join();
-        assertThat(exitCode).hasValue(0);
-        assertThat(out.toString()).endsWith("stopped" + System.lineSeparator());
+        serving.close();
+        assertThat(serving.out()).endsWith("stopped" + System.lineSeparator());
+    }
+
+    /** One handler waits for this lock, or others would wait for connections, and it would not be ready for that. */
+    @Test
+    void untilTheLastHandlerHasEndedItAnswersOverHttpThatItIsNotReady() throws Exception {
+        Serving serving = Serving.ready(SERVER.jdbcUrl(), "serve_test", "--demo", "--http-port", "0");
+        try (Connection connection = SERVER.dataSource().getConnection();
+                Statement lock = connection.createStatement()) {
+            lock.execute("select pg_advisory_lock(4711)");
+            letAHandlerWait();
+            assertThat(serving.get("/health/ready").statusCode()).isEqualTo(200);
+            serving.askToStop();
+            await().until(() -> serving.get("/health/ready").statusCode() == 503);
+            assertThat(serving.get("/health/ready").body()).contains("the node has not started yet");
+            assertThat(serving.get("/health/live").statusCode()).isEqualTo(200);
+            assertThat(serving.get("/metrics").body()).contains("windlass_handled_seconds_count{");
+            assertThat(serving.out()).contains("stopping, running handlers may finish").doesNotContain("stopped");
+        }
+        serving.close();
+        assertThat(serving.out()).endsWith("stopped" + System.lineSeparator());
+        assertThat(Sql.value(SERVER.dataSource(), "select count(*) from serve_test.outbox where status = 1"))
+                .isEqualTo("0");
+    }
+
+    private static void letAHandlerWait() throws SQLException {
+        await().until(() -> Sql.value(SERVER.dataSource(), "select to_regclass('serve_test.demo_orders')")
+                .equals("serve_test.demo_orders"));
+        String next = Sql.value(SERVER.dataSource(), "select coalesce(max(id), 0) + 10 from serve_test.demo_orders");
+        Sql.execute(SERVER.dataSource(), """
+                create function serve_test.wait() returns trigger language plpgsql as
+                'begin if new.id = %s then perform pg_advisory_xact_lock_shared(4711); end if; return new; end';
+                create trigger wait before update on serve_test.demo_orders
+                   for each row execute function serve_test.wait()""".formatted(next));
+        await().until(() -> Sql.value(
+                        SERVER.dataSource(), "select count(*) from pg_stat_activity where wait_event = 'advisory'")
+                .equals("1"));
     }
 }

@@ -10,9 +10,6 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,46 +19,30 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import picocli.CommandLine;
 
 /** What a node answers over HTTP, and what the alert rules and the dashboard ask of it. */
 final class ServeHttpTest {
     private static final EmbeddedPostgres SERVER = EmbeddedPostgres.shared();
-    private static final HttpClient HTTP = HttpClient.newHttpClient();
-    private static final StringWriter OUT = new StringWriter();
-    private static final AtomicInteger EXIT = new AtomicInteger(-1);
-    private static Thread thread;
-    private static String url;
+    private static Serving serving;
 
     @BeforeAll
     static void serve() {
-        CommandLine command =
-                Main.commandLine(Map.of("WINDLASS_USER", "postgres")).setOut(new PrintWriter(OUT));
-        thread = new Thread(() -> EXIT.set(command.execute(
-                "serve", "--demo", "--schema", "http_test", "--url", SERVER.jdbcUrl(), "--http-port", "0")));
-        thread.start();
-        await().until(() -> OUT.toString().contains("Stop it with Ctrl-C"));
-        Matcher told = Pattern.compile("http://127\\.0\\.0\\.1:\\d+").matcher(OUT.toString());
-        assertThat(told.find()).as(OUT.toString()).isTrue();
-        url = told.group();
+        serving = Serving.ready(SERVER.jdbcUrl(), "http_test", "--demo", "--http-port", "0");
     }
 
     @AfterAll
     static void stop() throws Exception {
-        thread.interrupt();
-        thread.join();
-        assertThat(EXIT).hasValue(0);
+        serving.close();
         Sql.execute(SERVER.dataSource(), "drop schema http_test cascade");
     }
 
     private static HttpResponse<String> get(String path) throws Exception {
-        return HTTP.send(HttpRequest.newBuilder(URI.create(url + path)).build(), HttpResponse.BodyHandlers.ofString());
+        return serving.get(path);
     }
 
     @Test
