@@ -9,7 +9,9 @@ import dev.windlass.base.WindlassOptions;
 import dev.windlass.cli.demo.Demo;
 import dev.windlass.cli.demo.Shop;
 import dev.windlass.cli.http.NodeServer;
+import dev.windlass.inbox.InboxOptions;
 import dev.windlass.metrics.WindlassMetrics;
+import dev.windlass.outbox.OutboxOptions;
 import dev.windlass.schedule.ScheduleOptions;
 import dev.windlass.work.WorkOptions;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
@@ -95,6 +97,9 @@ final class ServeCommand implements Callable<Integer> {
             converter = PortNumber.class,
             description = "Its port (default: that of the last time, or any free one).")
     private @Nullable Integer port;
+
+    @Mixin
+    private RetentionOptions retention = new RetentionOptions();
 
     @Mixin
     private HttpOptions http = new HttpOptions();
@@ -189,12 +194,14 @@ final class ServeCommand implements Callable<Integer> {
                 .listener(new WindlassMetrics(metrics))
                 .options(options())
                 .ensureSchema()
-                .schedule(ScheduleOptions.defaults().withHandOff(!noHandOff));
+                .outbox(retention.of(OutboxOptions.defaults().withTableName(schema.table)))
+                .inbox(retention.of(InboxOptions.defaults().withTableName(schema.inboxTable)))
+                .work(work())
+                .schedule(retention.of(ScheduleOptions.defaults().withHandOff(!noHandOff)));
         Shop shop = new Shop(pool, schema.qualifiedName("demo_orders"));
         if (demo) {
             say("creating table %s for the demo, if it is not there ...", schema.qualifiedName("demo_orders"));
             shop.addHandlers(builder);
-            builder.work(WorkOptions.defaults().withTableName(schema.workTable).withLease(DEMO_LEASE));
         }
         Windlass windlass = lifetime.start(builder::build);
         // It answers until the node has ended: that it is not ready any more, and what it settles in the end.
@@ -216,7 +223,13 @@ final class ServeCommand implements Callable<Integer> {
             say("creating or upgrading table %s with its indexes and routines ...", schema.qualified(""));
         }
         lifetime.start(windlass::start);
-        windlass.workQueue(); // who has asked for it looks after it
+        windlass.workQueue(); // who has asked for one of these looks after it
+        windlass.inbox();
+    }
+
+    private WorkOptions work() {
+        WorkOptions options = retention.of(WorkOptions.defaults().withTableName(schema.workTable));
+        return demo ? options.withLease(DEMO_LEASE) : options;
     }
 
     private WindlassOptions options() {

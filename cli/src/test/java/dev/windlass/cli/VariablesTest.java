@@ -63,6 +63,10 @@ final class VariablesTest {
     @CsvSource({
         "serve --url x,  --schema,         WINDLASS_SCHEMA,         shop",
         "serve --url x,  --grace,          WINDLASS_GRACE,          PT1M30S",
+        "serve --url x,  --retention,      WINDLASS_RETENTION,      PT1M30S",
+        "serve --url x,  --work-retention, WINDLASS_WORK_RETENTION, PT1M30S",
+        "serve --url x,  --run-retention,  WINDLASS_RUN_RETENTION,  PT1M30S",
+        "serve --url x,  --inbox-retention, WINDLASS_INBOX_RETENTION, PT1M30S",
         "serve --url x,  --node,           WINDLASS_NODE,           shop-7",
         "serve --url x,  --demo,           WINDLASS_DEMO,           true",
         "serve --url x,  --no-hand-off,    WINDLASS_NO_HAND_OFF,    true",

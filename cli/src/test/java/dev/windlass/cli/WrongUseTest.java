@@ -213,6 +213,11 @@ final class WrongUseTest {
             inbox list --after soon                    | '--after': expected a position that a list printed
             serve --grace soon                         | '--grace': expected a distance in time
             serve --node=                              | '--node': expected a node name
+            serve --retention soon                     | '--retention': expected a distance in time
+            serve --retention 99999d                   | '--retention': expected a retention of at most 100 years
+            serve --work-retention -1d                 | '--work-retention': expected a distance in time
+            serve --run-retention 3                    | '--run-retention': expected a distance in time
+            serve --inbox-retention 0s                 | '--inbox-retention': expected a positive retention
             status --watch=soon                        | '--watch': expected a distance in time
             timers list a                              | expected nothing after 'windlass timers list', got 'a'
             timers list --limit 0                      | expected a number from 1 to 10,000, got '0'
