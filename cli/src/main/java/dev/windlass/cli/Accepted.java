@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.function.Consumer;
 import picocli.CommandLine.TypeConversionException;
 
-/** Asks the library itself which values it takes, so that a bad one is wrong use of its option. */
+/** Asks which values can be taken, the library itself where it knows, so that a bad one is wrong use of its option. */
 final class Accepted {
 
     private Accepted() {}
@@ -23,5 +23,14 @@ final class Accepted {
         Duration time = new Distance().convert(value);
         by(() -> attempt.accept(time), value);
         return time;
+    }
+
+    static int number(int least, int most, String value) {
+        int number = value.matches("\\d{1,6}") ? Integer.parseInt(value) : least - 1;
+        if (number < least || number > most) {
+            throw new TypeConversionException(
+                    "expected a number from %,d to %,d, got '%s'".formatted(least, most, value));
+        }
+        return number;
     }
 }

@@ -2,7 +2,6 @@ package dev.windlass.cli;
 
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.TypeConversionException;
 
 /** How far is counted, or how many are looked at. */
 final class MostOption {
@@ -19,11 +18,7 @@ final class MostOption {
     static final class UpTo implements ITypeConverter<Integer> {
         @Override
         public Integer convert(String value) {
-            int most = value.matches("\\d{1,6}") ? Integer.parseInt(value) : 0;
-            if (most < 1 || most > MOST) {
-                throw new TypeConversionException("expected a number from 1 to %,d, got '%s'".formatted(MOST, value));
-            }
-            return most;
+            return Accepted.number(1, MOST, value);
         }
     }
 }

@@ -3,7 +3,6 @@ package dev.windlass.cli;
 import java.util.List;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.TypeConversionException;
 
 /** How much of a list is shown, and how. */
 final class PageOptions {
@@ -29,11 +28,7 @@ final class PageOptions {
     private static final class Limit implements ITypeConverter<Integer> {
         @Override
         public Integer convert(String value) {
-            int limit = value.matches("\\d{1,6}") ? Integer.parseInt(value) : 0;
-            if (limit < 1 || limit > MOST) {
-                throw new TypeConversionException("expected a number from 1 to %,d, got '%s'".formatted(MOST, value));
-            }
-            return limit;
+            return Accepted.number(1, MOST, value);
         }
     }
 }

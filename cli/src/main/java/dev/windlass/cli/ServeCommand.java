@@ -27,7 +27,6 @@ import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -40,7 +39,6 @@ import picocli.CommandLine.Spec;
         name = "serve",
         description = "Run a node; without --url on a PostgreSQL of its own, which is kept in a directory.")
 final class ServeCommand implements Callable<Integer> {
-    private static final int CONNECTIONS = 10;
     private static final int CHECK_MILLIS = 1_000;
 
     /** Progress is stored when a lease is renewed: short, so that it is seen to move. */
@@ -71,19 +69,8 @@ final class ServeCommand implements Callable<Integer> {
             description = "Leave due timers and runs of jobs to programs that claim them themselves.")
     private boolean noHandOff;
 
-    @Option(
-            names = "--node",
-            paramLabel = "NAME",
-            converter = NodeName.class,
-            description = "What this node is called in what it handles (default: its host and process id).")
-    private @Nullable String node;
-
-    @Option(
-            names = "--grace",
-            paramLabel = "TIME",
-            converter = Distance.class,
-            description = "How long handlers may finish when it is told to stop: 90s, 5m (default: 30s).")
-    private @Nullable Duration grace;
+    @Mixin
+    private NodeOptions node = new NodeOptions();
 
     @Option(
             names = "--data",
@@ -190,14 +177,7 @@ final class ServeCommand implements Callable<Integer> {
     private void run(Target target, String origin, Optional<String> passwordFile) throws Exception {
         PrometheusMeterRegistry metrics = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
         HikariDataSource pool = lifetime.start(() -> pool(target, metrics));
-        WindlassBuilder builder = schema.on(pool)
-                .listener(new WindlassMetrics(metrics))
-                .options(options())
-                .ensureSchema()
-                .outbox(retention.of(OutboxOptions.defaults().withTableName(schema.table)))
-                .inbox(retention.of(InboxOptions.defaults().withTableName(schema.inboxTable)))
-                .work(work())
-                .schedule(retention.of(ScheduleOptions.defaults().withHandOff(!noHandOff)));
+        WindlassBuilder builder = describe(schema.on(pool)).listener(new WindlassMetrics(metrics));
         Shop shop = new Shop(pool, schema.qualifiedName("demo_orders"));
         if (demo) {
             say("creating table %s for the demo, if it is not there ...", schema.qualifiedName("demo_orders"));
@@ -227,15 +207,22 @@ final class ServeCommand implements Callable<Integer> {
         windlass.inbox();
     }
 
+    private WindlassBuilder describe(WindlassBuilder builder) {
+        return builder.options(options())
+                .ensureSchema()
+                .outbox(retention.of(OutboxOptions.defaults().withTableName(schema.table)))
+                .inbox(retention.of(InboxOptions.defaults().withTableName(schema.inboxTable)))
+                .work(work())
+                .schedule(retention.of(ScheduleOptions.defaults().withHandOff(!noHandOff)));
+    }
+
     private WorkOptions work() {
         WorkOptions options = retention.of(WorkOptions.defaults().withTableName(schema.workTable));
         return demo ? options.withLease(DEMO_LEASE) : options;
     }
 
     private WindlassOptions options() {
-        WindlassOptions options = WindlassOptions.defaults().withSchemaName(schema.schema);
-        WindlassOptions named = node == null ? options : options.withNodeName(node);
-        return grace == null ? named : named.withShutdownGrace(grace);
+        return node.of(WindlassOptions.defaults().withSchemaName(schema.schema));
     }
 
     /** On a terminal a picture that is drawn anew, elsewhere a line for each second. */
@@ -248,12 +235,12 @@ final class ServeCommand implements Callable<Integer> {
         return line -> say("%s", line);
     }
 
-    private static HikariDataSource pool(Target target, PrometheusMeterRegistry metrics) {
+    private HikariDataSource pool(Target target, PrometheusMeterRegistry metrics) {
         HikariConfig config = new HikariConfig();
         config.setMetricRegistry(metrics);
         config.setPoolName("windlass");
         config.setDataSource(target.dataSource());
-        config.setMaximumPoolSize(CONNECTIONS);
+        config.setMaximumPoolSize(node.connections());
         config.setMinimumIdle(1);
         config.setConnectionTimeout(5_000);
         return new HikariDataSource(config);
@@ -319,13 +306,6 @@ final class ServeCommand implements Callable<Integer> {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {
             // The JVM is ending, and the hook has called stop, or waits to.
-        }
-    }
-
-    private static final class NodeName implements ITypeConverter<String> {
-        @Override
-        public String convert(String value) {
-            return Accepted.by(() -> WindlassOptions.defaults().withNodeName(value), value);
         }
     }
 

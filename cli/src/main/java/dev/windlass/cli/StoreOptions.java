@@ -14,7 +14,6 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.TypeConversionException;
 
 /** Which stores a command is about, and how many of them at once. */
 final class StoreOptions {
@@ -160,11 +159,7 @@ final class StoreOptions {
     private static final class AtOnce implements ITypeConverter<Integer> {
         @Override
         public Integer convert(String value) {
-            int number = value.matches("\\d{1,6}") ? Integer.parseInt(value) : 0;
-            if (number < 1 || number > MOST) {
-                throw new TypeConversionException("expected a number from 1 to %,d, got '%s'".formatted(MOST, value));
-            }
-            return number;
+            return Accepted.number(1, MOST, value);
         }
     }
 }

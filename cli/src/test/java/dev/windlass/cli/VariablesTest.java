@@ -68,6 +68,8 @@ final class VariablesTest {
         "serve --url x,  --run-retention,  WINDLASS_RUN_RETENTION,  PT1M30S",
         "serve --url x,  --inbox-retention, WINDLASS_INBOX_RETENTION, PT1M30S",
         "serve --url x,  --node,           WINDLASS_NODE,           shop-7",
+        "serve --url x,  --polling,        WINDLASS_POLLING,        PT1M30S",
+        "serve --url x,  --connections,    WINDLASS_CONNECTIONS,    20",
         "serve --url x,  --demo,           WINDLASS_DEMO,           true",
         "serve --url x,  --no-hand-off,    WINDLASS_NO_HAND_OFF,    true",
         "serve,          --port,           WINDLASS_PORT,           5433",

@@ -212,6 +212,11 @@ final class WrongUseTest {
             inbox list --state dead                    | expected one of ready, in-progress, done, failed, waiting, cancelled, got 'dead'
             inbox list --after soon                    | '--after': expected a position that a list printed
             serve --grace soon                         | '--grace': expected a distance in time
+            serve --grace 99999d                       | '--grace': expected a shutdown grace of at most 100 years
+            serve --polling 0s                         | '--polling': expected a positive maximum polling interval
+            serve --polling often                      | '--polling': expected a distance in time
+            serve --connections 2                      | '--connections': expected a number from 3 to 1,000, got '2'
+            serve --connections many                   | '--connections': expected a number from 3 to 1,000, got 'many'
             serve --node=                              | '--node': expected a node name
             serve --retention soon                     | '--retention': expected a distance in time
             serve --retention 99999d                   | '--retention': expected a retention of at most 100 years
