@@ -1,5 +1,6 @@
 package dev.windlass.cli.http;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -23,7 +24,8 @@ import java.util.function.Supplier;
  * Answers 200, or 503 if it is unhealthy, with what each check found.
  *
  * <p>While the database hangs, an answer takes some seconds. Those who wait for it hold no thread: one asks, and answers all that have come
- * meanwhile. So whoever asks whether the process is alive is answered, however many wait for something else.
+ * meanwhile, without waiting until they read it. So whoever asks whether the process is alive is answered, however many wait for something
+ * else.
  */
 final class HealthServlet extends HttpServlet {
     private static final long serialVersionUID = 1L;
@@ -68,8 +70,9 @@ final class HealthServlet extends HttpServlet {
     private void ask() {
         try {
             HealthReport report = question.get();
-            answerAll(asker -> answer(asker, report));
-        } catch (RuntimeException | Error e) {
+            byte[] json = JSON.writerWithDefaultPrettyPrinter().writeValueAsBytes(json(report));
+            answerAll(asker -> answer(asker, report, json));
+        } catch (JsonProcessingException | RuntimeException | Error e) {
             log("the question could not be answered", e);
             answerAll(this::refuse);
         } finally {
@@ -80,9 +83,23 @@ final class HealthServlet extends HttpServlet {
         }
     }
 
+    /** Those who have come by now: whoever comes later asks for a later answer. One that has hung up keeps no other from its answer. */
     private void answerAll(Consumer<AsyncContext> answer) {
-        for (AsyncContext asker; (asker = waiting.poll()) != null; ) {
+        for (int left = waiting.size(); left > 0; left--) {
+            AsyncContext asker = waiting.poll();
+            if (asker != null) {
+                answerOne(asker, answer);
+            }
+        }
+    }
+
+    private void answerOne(AsyncContext asker, Consumer<AsyncContext> answer) {
+        try {
             answer.accept(asker);
+        } catch (RejectedExecutionException e) {
+            // The server is being stopped, and ends all connections.
+        } catch (IllegalStateException e) {
+            log("an answer could not be sent", e);
         }
     }
 
@@ -92,26 +109,22 @@ final class HealthServlet extends HttpServlet {
         asker.complete();
     }
 
-    /** One that has hung up keeps no other from its answer. */
-    private void answer(AsyncContext asker, HealthReport report) {
+    /** Does not wait until it is read. */
+    private void answer(AsyncContext asker, HealthReport report, byte[] json) {
         try {
-            write((HttpServletResponse) asker.getResponse(), report);
+            HttpServletResponse response = (HttpServletResponse) asker.getResponse();
+            response.setStatus(
+                    report.status() == HealthStatus.UNHEALTHY
+                            ? HttpServletResponse.SC_SERVICE_UNAVAILABLE
+                            : HttpServletResponse.SC_OK);
+            response.setContentType("application/json");
+            response.setCharacterEncoding("UTF-8");
+            response.setHeader("Cache-Control", "no-store");
+            Sending.begin(asker, json);
         } catch (IOException e) {
             log("an answer could not be sent", e);
-        } finally {
             asker.complete();
         }
-    }
-
-    private static void write(HttpServletResponse response, HealthReport report) throws IOException {
-        response.setStatus(
-                report.status() == HealthStatus.UNHEALTHY
-                        ? HttpServletResponse.SC_SERVICE_UNAVAILABLE
-                        : HttpServletResponse.SC_OK);
-        response.setContentType("application/json");
-        response.setCharacterEncoding("UTF-8");
-        response.setHeader("Cache-Control", "no-store");
-        JSON.writerWithDefaultPrettyPrinter().writeValue(response.getWriter(), json(report));
     }
 
     private static ObjectNode json(HealthReport report) {

@@ -4,8 +4,6 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
-import jakarta.servlet.ServletOutputStream;
-import jakarta.servlet.WriteListener;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -52,41 +50,7 @@ final class MetricsServlet extends HttpServlet {
         String type = ScrapeFormat.of(Collections.list(request.getHeaders("Accept")));
         byte[] scrape = registry.scrape(type).getBytes(StandardCharsets.UTF_8);
         response.setContentType(type);
-        response.setContentLength(scrape.length);
-        ServletOutputStream out = response.getOutputStream();
-        out.setWriteListener(new Writing(asker, out, scrape));
-    }
-
-    /** Hands the scrape over once, and ends when it has been sent. */
-    private static final class Writing implements WriteListener {
-        private final AsyncContext asker;
-        private final ServletOutputStream out;
-        private final byte[] scrape;
-        private boolean isHandedOver;
-
-        Writing(AsyncContext asker, ServletOutputStream out, byte[] scrape) {
-            this.asker = asker;
-            this.out = out;
-            this.scrape = scrape;
-        }
-
-        @Override
-        public void onWritePossible() throws IOException {
-            while (out.isReady()) {
-                if (isHandedOver) {
-                    asker.complete();
-                    return;
-                }
-                isHandedOver = true;
-                out.write(scrape);
-            }
-        }
-
-        /** It has hung up, or did not read. */
-        @Override
-        public void onError(Throwable failure) {
-            asker.complete();
-        }
+        Sending.begin(asker, scrape);
     }
 
     /** Is given back at the end, however it comes. */

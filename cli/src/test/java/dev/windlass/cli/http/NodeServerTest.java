@@ -8,8 +8,10 @@ import dev.windlass.health.Health;
 import dev.windlass.health.HealthFinding;
 import dev.windlass.health.HealthOptions;
 import dev.windlass.health.HealthReport;
+import dev.windlass.health.HealthStatus;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -21,14 +23,17 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Many who ask at once. */
 final class NodeServerTest {
@@ -73,28 +78,27 @@ final class NodeServerTest {
     }
 
     /** Each asks for some hundred kilobytes, again and again, and takes none of it. */
-    @Test
-    void livenessIsAnsweredWhileManyAskForMetricsAndDoNotReadThem() throws Exception {
-        PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-        for (int i = 0; i < 3_000; i++) {
-            registry.counter("a.counter.with.a.name.that.is.rather.long.so.that.it.takes.some.room", "i", "" + i);
-        }
+    private static List<Socket> askInSilence(NodeServer server, String path) throws IOException {
         List<Socket> silent = new ArrayList<>();
-        try (Windlass windlass =
-                        Windlass.on(EmbeddedPostgres.shared().dataSource()).build();
-                NodeServer server = NodeServer.start("127.0.0.1", 0, windlass.health(), registry)) {
-            for (int i = 0; i < 40; i++) {
-                Socket socket = new Socket();
-                silent.add(socket);
-                socket.setReceiveBufferSize(2_048);
-                socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), server.port()));
-                socket.getOutputStream()
-                        .write("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
-                                .repeat(20)
-                                .getBytes(StandardCharsets.US_ASCII));
-            }
+        for (int i = 0; i < 40; i++) {
+            Socket socket = new Socket();
+            silent.add(socket);
+            socket.setReceiveBufferSize(2_048);
+            socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), server.port()));
+            socket.getOutputStream()
+                    .write(("GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n")
+                            .repeat(20)
+                            .getBytes(StandardCharsets.US_ASCII));
+        }
+        return silent;
+    }
+
+    private static void assertManyAreAnsweredBesideSilentOnes(NodeServer server, String path, String silently)
+            throws Exception {
+        List<Socket> silent = askInSilence(server, silently);
+        try {
             for (int i = 0; i < MANY; i++) {
-                assertThat(HTTP.send(bounded(server, "/health/live"), HttpResponse.BodyHandlers.ofString())
+                assertThat(HTTP.send(bounded(server, path), HttpResponse.BodyHandlers.ofString())
                                 .statusCode())
                         .isEqualTo(200);
             }
@@ -102,6 +106,65 @@ final class NodeServerTest {
             for (Socket socket : silent) {
                 socket.close();
             }
+        }
+    }
+
+    @Test
+    void livenessIsAnsweredWhileManyAskForMetricsAndDoNotReadThem() throws Exception {
+        PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+        for (int i = 0; i < 3_000; i++) {
+            registry.counter("a.counter.with.a.name.that.is.rather.long.so.that.it.takes.some.room", "i", "" + i);
+        }
+        try (Windlass windlass =
+                        Windlass.on(EmbeddedPostgres.shared().dataSource()).build();
+                NodeServer server = NodeServer.start("127.0.0.1", 0, windlass.health(), registry)) {
+            assertManyAreAnsweredBesideSilentOnes(server, "/health/live", "/metrics");
+        }
+    }
+
+    @Test
+    void whoAsksForHealthAndDoesNotReadItKeepsNobodyFromTheSameAnswer() throws Exception {
+        HealthReport report = HealthReport.of(
+                List.of(new HealthReport.Entry(
+                        "a check", HealthStatus.HEALTHY, Duration.ZERO, "x".repeat(300_000), Optional.empty())),
+                Duration.ZERO);
+        try (NodeServer server = start(new Answering(() -> report))) {
+            assertManyAreAnsweredBesideSilentOnes(server, "/health", "/health");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/health", "/health/live", "/health/ready", "/metrics"})
+    void whoAsksForTheHeadAloneIsAnswered(String path) throws Exception {
+        try (NodeServer server = start(new Answering(() -> HealthReport.of(List.of(), Duration.ZERO)))) {
+            HttpRequest head = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + path))
+                    .method("HEAD", HttpRequest.BodyPublishers.noBody())
+                    .timeout(Duration.ofSeconds(25))
+                    .build();
+            assertThat(HTTP.send(head, HttpResponse.BodyHandlers.ofString()).statusCode())
+                    .isEqualTo(200);
+        }
+    }
+
+    private static NodeServer start(Health health) throws Exception {
+        return NodeServer.start("127.0.0.1", 0, health, new PrometheusMeterRegistry(PrometheusConfig.DEFAULT));
+    }
+
+    /** One answer for every question. */
+    private record Answering(Supplier<HealthReport> answer) implements Health {
+        @Override
+        public HealthReport all() {
+            return answer.get();
+        }
+
+        @Override
+        public HealthReport live() {
+            return answer.get();
+        }
+
+        @Override
+        public HealthReport ready() {
+            return answer.get();
         }
     }
 
@@ -172,27 +235,13 @@ final class NodeServerTest {
     @Test
     void whoeverAsksIsAnsweredAlsoIfTheQuestionFailsAndTheNextIsAskedAgain() throws Exception {
         HealthReport well = HealthReport.of(List.of(), Duration.ZERO);
-        Health broken = new Health() {
-            @Override
-            public HealthReport all() {
-                if (calls.incrementAndGet() == 1) {
-                    throw new IllegalStateException("broken");
-                }
-                return well;
+        Health broken = new Answering(() -> {
+            if (calls.incrementAndGet() == 1) {
+                throw new IllegalStateException("broken");
             }
-
-            @Override
-            public HealthReport live() {
-                return well;
-            }
-
-            @Override
-            public HealthReport ready() {
-                return well;
-            }
-        };
-        try (NodeServer server =
-                NodeServer.start("127.0.0.1", 0, broken, new PrometheusMeterRegistry(PrometheusConfig.DEFAULT))) {
+            return well;
+        });
+        try (NodeServer server = start(broken)) {
             assertThat(HTTP.send(request(server, "/health"), HttpResponse.BodyHandlers.ofString())
                             .statusCode())
                     .isEqualTo(503);
