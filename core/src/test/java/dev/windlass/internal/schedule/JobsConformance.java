@@ -17,9 +17,6 @@ import org.junit.jupiter.api.BeforeEach;
 
 /** What the parts of the conformance suite have in common. */
 abstract class JobsConformance {
-    /** Of nodes that sleep for half a minute. */
-    static final Duration SOONER_THAN_ANY_POLL = Duration.ofSeconds(20);
-
     static final ZoneId BERLIN = ZoneId.of("Europe/Berlin");
     static final ZoneId UTC = ZoneId.of("UTC");
 

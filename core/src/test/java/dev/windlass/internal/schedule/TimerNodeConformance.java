@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.OnEveryEngine;
 import dev.windlass.Windlass;
+import dev.windlass.base.Feature;
+import dev.windlass.outbox.OutboxOptions;
 import dev.windlass.schedule.ScheduleOptions;
 import dev.windlass.schedule.Timer;
 import dev.windlass.schedule.TimerEntry;
 import dev.windlass.schedule.TimerIdentifier;
+import dev.windlass.schedule.Timers;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -25,6 +28,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** Nodes that hand timers off. */
 @OnEveryEngine
@@ -33,6 +37,18 @@ final class TimerNodeConformance extends TimerConformance {
 
     private Windlass handling() {
         return database().start(database().windlass().outboxHandler("a", message -> handled.add(message.payload())));
+    }
+
+    /** Nothing but timers makes it look, and those each half a minute. */
+    private Windlass sleeping() {
+        return database()
+                .start(database()
+                        .windlass()
+                        .only(Feature.OUTBOX, Feature.SCHEDULE)
+                        .options(database().options().withMaxPollingInterval(Duration.ofMinutes(10)))
+                        .outbox(OutboxOptions.defaults().withLease(Duration.ofHours(1)))
+                        .schedule(ScheduleOptions.defaults().withLease(Duration.ofHours(1)))
+                        .outboxHandler("a", message -> handled.add(message.payload())));
     }
 
     @Test
@@ -45,33 +61,46 @@ final class TimerNodeConformance extends TimerConformance {
         assertThat(count("outbox_timer")).isEqualTo(1);
     }
 
-    /** The node sleeps until the next due time, or for the longest time: without a wake-up these would be late by half a minute. */
+    /** The node sleeps until the next due time, or for half a minute: without a wake-up, three rounds would take a minute. */
     @Test
+    @Timeout(40)
     void anEarlierTimerOfAnotherProcessWakesANodeThatSleeps() {
-        Windlass node = handling();
+        Windlass node = sleeping();
         node.timers().schedule(TimerEntry.of("a", "late", LATER));
-        timers.schedule(TimerEntry.of("a", "one", Duration.ofMillis(200)));
-        eventually().atMost(Duration.ofSeconds(20)).until(() -> handled.contains("one"));
-        timers.schedule(TimerEntry.of("a", "two", database().now().plusMillis(200)));
-        eventually().atMost(Duration.ofSeconds(20)).until(() -> handled.contains("two"));
-        timers.scheduleAll(List.of(
-                TimerEntry.of("a", "three", Duration.ofMillis(200)),
-                TimerEntry.of("a", "four", Duration.ofMillis(1)).replacing("k")));
-        eventually().atMost(Duration.ofSeconds(20)).until(() -> handled.containsAll(List.of("three", "four")));
+        for (int round = 1; round <= 3; round++) {
+            String n = " " + round;
+            timers.schedule(TimerEntry.of("a", "one" + n, Duration.ofMillis(200)));
+            eventually().until(() -> handled.contains("one" + n));
+            timers.schedule(TimerEntry.of("a", "two" + n, database().now().plusMillis(200)));
+            eventually().until(() -> handled.contains("two" + n));
+            timers.scheduleAll(List.of(
+                    TimerEntry.of("a", "three" + n, Duration.ofMillis(200)),
+                    TimerEntry.of("a", "four" + n, Duration.ofMillis(1)).replacing("k")));
+            eventually().until(() -> handled.containsAll(List.of("three" + n, "four" + n)));
+        }
     }
 
+    /** In three rounds, too. */
     @Test
+    @Timeout(40)
     void aTimerInACallersTransactionFiresAfterItsCommit() throws Exception {
-        Windlass node = handling();
+        Windlass node = sleeping();
+        for (int round = 1; round <= 3; round++) {
+            String n = " " + round;
+            commits(timers, "other process" + n);
+            commits(node.timers(), "own commit" + n);
+            node.inTransaction(connection ->
+                    node.timers().schedule(connection, TimerEntry.of("a", "in transaction" + n, Duration.ZERO)));
+            eventually().until(() -> handled.contains("in transaction" + n));
+        }
+    }
+
+    private void commits(Timers writing, String payload) throws SQLException {
         try (Connection connection = database().transaction()) {
-            node.timers().schedule(connection, TimerEntry.of("a", "own commit", Duration.ZERO));
-            timers.schedule(connection, TimerEntry.of("a", "other process", Duration.ZERO));
+            writing.schedule(connection, TimerEntry.of("a", payload, Duration.ZERO));
             connection.commit();
         }
-        eventually().atMost(Duration.ofSeconds(20)).until(() -> handled.size() == 2);
-        node.inTransaction(
-                connection -> node.timers().schedule(connection, TimerEntry.of("a", "in transaction", Duration.ZERO)));
-        eventually().atMost(Duration.ofSeconds(20)).until(() -> handled.size() == 3);
+        eventually().until(() -> handled.contains(payload));
     }
 
     /**
@@ -96,11 +125,14 @@ final class TimerNodeConformance extends TimerConformance {
     }
 
     @Test
+    @Timeout(40)
     void aRescheduledTimerWakesANodeThatSleeps() {
-        handling();
-        TimerIdentifier id = timers.schedule(TimerEntry.of("a", "moved", LATER));
-        assertThat(timers.reschedule(id, database().now())).isTrue();
-        eventually().atMost(Duration.ofSeconds(20)).until(() -> handled.contains("moved"));
+        sleeping();
+        for (String payload : List.of("one", "two", "three")) {
+            TimerIdentifier id = timers.schedule(TimerEntry.of("a", payload, LATER));
+            assertThat(timers.reschedule(id, database().now())).isTrue();
+            eventually().until(() -> handled.contains(payload));
+        }
     }
 
     @Test
