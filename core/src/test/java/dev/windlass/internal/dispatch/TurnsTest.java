@@ -1,5 +1,6 @@
 package dev.windlass.internal.dispatch;
 
+import static dev.windlass.Eventually.eventually;
 import static dev.windlass.internal.dispatch.TestNode.LEASE;
 import static dev.windlass.internal.dispatch.TestNode.node;
 import static dev.windlass.internal.dispatch.TestNode.topics;
@@ -90,8 +91,13 @@ final class TurnsTest {
         assertThat(workersFor(node, node.claimed("a", 10))).isEqualTo(4);
     }
 
+    /** On a machine that stands still meanwhile, the quick ones use time too; it has to be seen once. */
     @Test
-    void theTopicThatHasUsedTheLeastTimeComesFirst() throws Exception {
+    void theTopicThatHasUsedTheLeastTimeComesFirst() {
+        eventually().untilAsserted(() -> assertThat(topics(afterASlowOne())).containsExactly("b", "b", "b", "a", "a"));
+    }
+
+    private static List<Attempt<String>> afterASlowOne() throws InterruptedException {
         TestNode node = node(1, unlimited("a", "b"));
         node.take(node.claimed("a", 3));
         Attempt<String> slow = node.start();
@@ -103,7 +109,7 @@ final class TurnsTest {
             order.add(node.start());
             node.finish(order.get(i));
         }
-        assertThat(topics(order)).containsExactly("b", "b", "b", "a", "a");
+        return order;
     }
 
     @Test
@@ -196,20 +202,20 @@ final class TurnsTest {
 
     @Test
     void aSuspectThatHasWaitedHalfALeaseIsGivenBack() throws Exception {
-        TestNode node = node(2, unlimited("a"), Duration.ofSeconds(1), Long.MAX_VALUE);
+        TestNode node = node(2, unlimited("a"), Duration.ofSeconds(4), Long.MAX_VALUE);
         List<Attempt<String>> suspects = node.take(node.suspects("a", 3));
         node.start();
         assertThat(node.inHand.giveBack()).isEmpty();
-        Thread.sleep(600);
+        Thread.sleep(2100);
         assertThat(node.inHand.giveBack()).containsExactly(suspects.get(1), suspects.get(2));
     }
 
     @Test
     void aTopicInWhichNothingMovesTakesNothingMoreButTheOthersDo() throws Exception {
-        TestNode node = node(4, unlimited("a", "b"), Duration.ofSeconds(1), Long.MAX_VALUE);
+        TestNode node = node(4, unlimited("a", "b"), Duration.ofSeconds(4), Long.MAX_VALUE);
         List<Attempt<String>> hung = node.take(node.claimed("a", 5));
         List<Attempt<String>> running = node.start(3);
-        Thread.sleep(600);
+        Thread.sleep(2100);
         assertThat(node.inHand.giveBack()).containsExactly(hung.get(3), hung.get(4));
         assertThat(node.demanded()).containsExactly("b");
         node.finish(running.get(0));

@@ -156,13 +156,14 @@ final class PostgresGuardLockTest extends InboxConformance {
     void aRenewalOfALockedRowIsTriedAgain() throws Exception {
         Inbox brief = inbox(OPTIONS.withGuardLease(Duration.ofSeconds(6)));
         brief.process(SOURCE, "1", connection -> {
-            Instant first = seen("1").leaseUntil().orElseThrow();
+            Instant locked;
             try (Connection other = lockingAll()) {
+                locked = seen("1").leaseUntil().orElseThrow();
                 Thread.sleep(2500);
-                assertThat(seen("1").leaseUntil()).contains(first);
+                assertThat(seen("1").leaseUntil()).contains(locked);
                 other.rollback();
             }
-            eventually().until(() -> seen("1").leaseUntil().orElseThrow().isAfter(first));
+            eventually().until(() -> seen("1").leaseUntil().orElseThrow().isAfter(locked));
         });
         assertThat(status("1")).isEqualTo(WorkStatus.DONE);
     }

@@ -263,11 +263,11 @@ final class KeptConformance {
 
     @Test
     void aTransactionThatTakesMostOfTheLeaseIsNotHeldAgainstTheMessage() throws Exception {
-        Windlass windlass = node(OPTIONS.withLease(Duration.ofSeconds(1)));
+        Windlass windlass = node(OPTIONS.withLease(Duration.ofSeconds(4)));
 
         boolean kept = windlass.inTransaction(connection -> {
             boolean so = isKept(connection, write(windlass, connection, "1"));
-            Thread.sleep(700); // more than half of the lease
+            Thread.sleep(2100); // more than half of the lease
             return so;
         });
 
