@@ -26,7 +26,6 @@ import java.util.stream.IntStream;
 
 /** Many who claim from one limited queue, some of whom die with what they have, until all is done; and one who watches. */
 final class LimitRace {
-    private static final int ITEMS = 300;
     private static final int KEYS = 5;
     private static final int MOST = 6;
     private static final int MOST_OF_A_KEY = 2;
@@ -34,30 +33,33 @@ final class LimitRace {
 
     private final EngineDatabase database;
     private final WorkQueue work;
+    private final int items;
     private final AtomicInteger done = new AtomicInteger();
     private final AtomicInteger looks = new AtomicInteger();
     private final List<String> violations = Collections.synchronizedList(new ArrayList<>());
 
-    LimitRace(EngineDatabase database, WorkQueue work) {
+    LimitRace(EngineDatabase database, WorkQueue work, int items) {
         this.database = database;
         this.work = work;
-        work.enqueueAll(IntStream.range(0, ITEMS)
+        this.items = items;
+        work.enqueueAll(IntStream.range(0, items)
                 .mapToObj(i -> WorkEntry.of(QUEUE, "type", "item " + i).withKey("key " + i % KEYS))
                 .toList());
         work.operator("anna").limit(QUEUE, TopicLimit.none().withRunning(MOST).withPerKey(MOST_OF_A_KEY));
     }
 
-    /** What was seen to be too much. */
+    /** How often somebody has seen what runs. */
     int looks() {
         return looks.get();
     }
 
+    /** What was seen to be too much. */
     List<String> violations() {
         return violations;
     }
 
     boolean isOver() {
-        return done.get() >= ITEMS || !violations.isEmpty();
+        return done.get() >= items || !violations.isEmpty();
     }
 
     List<Callable<Boolean>> racers(int count) {

@@ -22,7 +22,7 @@ class PostgresLimitKillTest {
         Windlass windlass = database.start(database.windlass()
                 .options(database.options().withBackgroundWorkers(false))
                 .work(WorkConformance.OPTIONS));
-        LimitRace race = new LimitRace(database, windlass.workQueue());
+        LimitRace race = new LimitRace(database, windlass.workQueue(), 100);
         List<Callable<Boolean>> all = new ArrayList<>(race.racers(RACERS));
         int[] killed = {0};
         all.add(() -> {
