@@ -47,7 +47,9 @@ final class PermitAttackTest {
 
     private static final int ATTACKERS = 16;
     private static final String NAME = "attacked";
-    private static final Duration LENGTH = Duration.ofSeconds(Integer.getInteger("windlass.attack.seconds", 6));
+    private static final int ENOUGH = 20;
+    private static final Duration LENGTH = Duration.ofSeconds(Integer.getInteger("windlass.attack.seconds", 4));
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final long seed = Long.getLong("windlass.seed", System.nanoTime());
     private final long end = System.nanoTime() + LENGTH.toNanos();
@@ -98,7 +100,7 @@ final class PermitAttackTest {
         List<Hold> holds = history.stream()
                 .sorted(Comparator.comparing(hold -> hold.token))
                 .toList();
-        assertThat(holds).as("seed %s", seed).hasSizeGreaterThan(20);
+        assertThat(holds).as("seed %s", seed).hasSizeGreaterThan(ENOUGH);
         assertThat(lateRenewals).as("renewals that were committed too late").hasPositiveValue();
         assertThat(broken).as("broken connections").hasPositiveValue();
         assertThat(holds).extracting(hold -> hold.token).doesNotHaveDuplicates();
@@ -124,8 +126,14 @@ final class PermitAttackTest {
         }
     }
 
+    /** Longer than it is to be, on a machine that is so slow that there is too little to judge by. */
     private boolean goesOn() {
-        return System.nanoTime() - end < 0;
+        long over = System.nanoTime() - end;
+        return over < 0 || (over < PATIENCE.toNanos() && !isEnough());
+    }
+
+    private boolean isEnough() {
+        return history.size() > ENOUGH && lateRenewals.get() > 0 && broken.get() > 0;
     }
 
     private static PGSimpleDataSource source() {
