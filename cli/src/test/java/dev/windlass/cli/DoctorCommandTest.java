@@ -1,5 +1,6 @@
 package dev.windlass.cli;
 
+import static dev.windlass.cli.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -253,9 +254,7 @@ final class DoctorCommandTest {
     private static void set(String setting, String value) throws SQLException {
         Sql.execute(database, "alter system set " + setting + " = " + value);
         Sql.execute(database, "select pg_reload_conf()");
-        while (!Sql.value(database, "show " + setting).equals(value)) {
-            Thread.onSpinWait();
-        }
+        eventually().until(() -> Sql.value(database, "show " + setting).equals(value));
     }
 
     @Test
@@ -284,10 +283,10 @@ final class DoctorCommandTest {
                 insert into doctor_test.outbox_dedup select 'a', n::text, gen_random_uuid(), now() from generate_series(1, 110000) n;
                 delete from doctor_test.outbox_dedup""");
         Sql.execute(database, "select pg_stat_force_next_flush()");
-        while (Sql.value(database, "select n_dead_tup from pg_stat_all_tables where relname = 'outbox_dedup'")
-                .equals("0")) {
-            Thread.onSpinWait();
-        }
+        eventually()
+                .until(() -> !Sql.value(
+                                database, "select n_dead_tup from pg_stat_all_tables where relname = 'outbox_dedup'")
+                        .equals("0"));
         assertThat(doctor().out())
                 .containsPattern(
                         "warning +dead rows: table outbox_dedup has about 0 live rows and 1\\d\\d,000 dead ones");

@@ -1,5 +1,6 @@
 package dev.windlass.cli;
 
+import static dev.windlass.cli.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.Windlass;
@@ -144,11 +145,9 @@ final class DoctorServerTest {
         standby.flushCopy();
     }
 
-    private static void awaitFeedback() throws SQLException {
+    private static void awaitFeedback() {
         String heard = "select (select count(xmin) from pg_replication_slots)"
                 + " + (select count(backend_xmin) from pg_stat_activity where backend_type = 'walsender')";
-        while (!Sql.value(database, heard).equals("2")) {
-            Thread.onSpinWait();
-        }
+        eventually().until(() -> Sql.value(database, heard).equals("2"));
     }
 }

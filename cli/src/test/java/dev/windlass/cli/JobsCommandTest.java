@@ -1,7 +1,7 @@
 package dev.windlass.cli;
 
+import static dev.windlass.cli.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.windlass.Windlass;
@@ -272,7 +272,7 @@ final class JobsCommandTest {
                 .outboxHandler("poll", message -> {})
                 .start()) {
             assertThat(jobs("trigger", "often").exitCode()).isZero();
-            await().until(() -> node.jobs().runs("often", 1).get(0).status() == WorkStatus.DONE);
+            eventually().until(() -> node.jobs().runs("often", 1).get(0).status() == WorkStatus.DONE);
             assertThat(jobs("list").out()).containsPattern("often .* done \\S+Z");
         }
     }

@@ -1,8 +1,8 @@
 package dev.windlass.cli;
 
+import static dev.windlass.cli.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -65,7 +65,7 @@ final class LifetimeTest {
         starting.await();
         Thread ender = new Thread(lifetime::close);
         ender.start();
-        await().until(() -> ender.getState() == Thread.State.BLOCKED);
+        eventually().until(() -> ender.getState() == Thread.State.BLOCKED);
         assertThat(closed).isEmpty();
         goOn.countDown();
         ender.join();

@@ -1,7 +1,7 @@
 package dev.windlass.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
+import static dev.windlass.cli.Eventually.eventually;
 
 import dev.windlass.embedded.EmbeddedPostgres;
 import java.sql.Connection;
@@ -47,7 +47,7 @@ final class ServeCommandTest {
             letAHandlerWait();
             assertThat(serving.get("/health/ready").statusCode()).isEqualTo(200);
             serving.askToStop();
-            await().until(() -> serving.get("/health/ready").statusCode() == 503);
+            eventually().until(() -> serving.get("/health/ready").statusCode() == 503);
             assertThat(serving.get("/health/ready").body()).contains("the node has not started yet");
             assertThat(serving.get("/health/live").statusCode()).isEqualTo(200);
             assertThat(serving.get("/metrics").body())
@@ -62,14 +62,14 @@ final class ServeCommandTest {
     }
 
     private static void letAHandlerWait() throws SQLException {
-        await().until(() -> Sql.value(SERVER.dataSource(), "select to_regclass('serve_test.demo_orders')")
+        eventually().until(() -> Sql.value(SERVER.dataSource(), "select to_regclass('serve_test.demo_orders')")
                 .equals("serve_test.demo_orders"));
         Sql.execute(SERVER.dataSource(), """
                 create function serve_test.wait() returns trigger language plpgsql as
                 'begin if pg_try_advisory_xact_lock(4712) then perform pg_advisory_xact_lock_shared(4711); end if; return new; end';
                 create trigger wait before update on serve_test.demo_orders
                    for each row execute function serve_test.wait()""");
-        await().until(() -> Sql.value(
+        eventually().until(() -> Sql.value(
                         SERVER.dataSource(), "select count(*) from pg_stat_activity where wait_event = 'advisory'")
                 .equals("1"));
     }

@@ -1,7 +1,7 @@
 package dev.windlass.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
+import static dev.windlass.cli.Eventually.eventually;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -76,13 +76,13 @@ final class ServeHttpTest {
     void aSchemaThatIsGoneMakesItUnreadyAndNotDead() throws Exception {
         Sql.execute(SERVER.dataSource(), "alter table http_test.windlass_version rename to hidden");
         try {
-            await().until(() -> get("/health/ready").statusCode() == 503);
+            eventually().until(() -> get("/health/ready").statusCode() == 503);
             assertThat(get("/health").statusCode()).isEqualTo(503);
             assertThat(get("/health/live").statusCode()).isEqualTo(200);
         } finally {
             Sql.execute(SERVER.dataSource(), "alter table http_test.hidden rename to windlass_version");
         }
-        await().until(() -> get("/health/ready").statusCode() == 200);
+        eventually().until(() -> get("/health/ready").statusCode() == 200);
     }
 
     /** A name that nobody shows makes a rule that never fires, and a panel that stays empty. */
@@ -101,7 +101,7 @@ final class ServeHttpTest {
         assertThat(asked).hasSizeGreaterThan(8);
         asked.addAll(dashboard);
         String leases = scrapeOfALeaseHolder();
-        await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> {
+        eventually().untilAsserted(() -> {
             String scrape = get("/metrics").body() + leases;
             assertThat(asked)
                     .allMatch(name -> scrape.lines()
@@ -121,7 +121,7 @@ final class ServeHttpTest {
                         .tryAcquire("a lease", Duration.ofSeconds(30))
                         .orElseThrow()) {
             assertThat(lease.name()).isEqualTo("a lease");
-            await().until(() -> registry.scrape().contains("windlass_leases_acquired_seconds_bucket"));
+            eventually().until(() -> registry.scrape().contains("windlass_leases_acquired_seconds_bucket"));
             return registry.scrape()
                     .lines()
                     .filter(line -> line.startsWith("windlass_leases_acquired"))

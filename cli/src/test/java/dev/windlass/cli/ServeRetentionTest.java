@@ -1,7 +1,7 @@
 package dev.windlass.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
+import static dev.windlass.cli.Eventually.eventually;
 
 import dev.windlass.Windlass;
 import dev.windlass.base.WindlassOptions;
@@ -76,7 +76,7 @@ final class ServeRetentionTest {
             awaitLeft("outbox", "payload", "6");
             awaitLeft("work", "payload", "6");
             awaitLeft("outbox_job_run", "payload", "80");
-            await().until(() -> Sql.value(DATABASE, "select status from retention_test.inbox")
+            eventually().until(() -> Sql.value(DATABASE, "select status from retention_test.inbox")
                     .equals("3"));
         }
         assertThat(left("inbox_seen", "message_id")).isEqualTo("40 400");

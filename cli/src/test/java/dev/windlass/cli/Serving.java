@@ -1,7 +1,7 @@
 package dev.windlass.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
+import static dev.windlass.cli.Eventually.eventually;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -40,7 +40,7 @@ final class Serving implements AutoCloseable {
         words.addAll(List.of(more));
         Serving serving = new Serving(words);
         serving.thread.start();
-        await().atMost(PATIENCE).until(() -> serving.out().contains("Stop it with Ctrl-C"));
+        eventually().until(() -> serving.out().contains("Stop it with Ctrl-C"));
         return serving;
     }
 
@@ -73,7 +73,7 @@ final class Serving implements AutoCloseable {
     @Override
     public void close() {
         askToStop();
-        await().atMost(PATIENCE).until(() -> !thread.isAlive());
+        eventually().until(() -> !thread.isAlive());
         assertThat(exitCode).as(out()).hasValue(0);
     }
 }

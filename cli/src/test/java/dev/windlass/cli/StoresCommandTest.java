@@ -1,7 +1,7 @@
 package dev.windlass.cli;
 
+import static dev.windlass.cli.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.windlass.Windlass;
@@ -227,11 +227,12 @@ final class StoresCommandTest {
             assertThat(ran.err()).startsWith("windlass: could not read the status of 1 of 1 store; ");
             other.rollback();
         }
-        await().untilAsserted(() -> assertThat(Sql.value(
-                        DATABASE,
-                        "select count(*) from pg_stat_activity where query like '%stores_a%windlass_version%'"
-                                + " and pid <> pg_backend_pid() and application_name = 'windlass'"))
-                .isEqualTo("0"));
+        eventually()
+                .untilAsserted(() -> assertThat(Sql.value(
+                                DATABASE,
+                                "select count(*) from pg_stat_activity where query like '%stores_a%windlass_version%'"
+                                        + " and pid <> pg_backend_pid() and application_name = 'windlass'"))
+                        .isEqualTo("0"));
     }
 
     @Test

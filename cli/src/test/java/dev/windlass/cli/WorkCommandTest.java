@@ -1,5 +1,6 @@
 package dev.windlass.cli;
 
+import static dev.windlass.cli.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -17,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -177,15 +179,13 @@ final class WorkCommandTest {
                 .options(WindlassOptions.defaults().withSchemaName(database.schema()))
                 .workHandler("reports", "monthly", (item, context) -> {
                     while (!context.isCancelled()) {
-                        Thread.onSpinWait();
+                        LockSupport.parkNanos(1_000_000);
                     }
                     throw new InterruptedException("told to stop");
                 })
                 .start()) {
             WorkIdentifier id = node.workQueue().enqueue(REPORT);
-            while (stored(id).status() != WorkStatus.IN_PROGRESS) {
-                Thread.onSpinWait();
-            }
+            eventually().until(() -> stored(id).status() == WorkStatus.IN_PROGRESS);
 
             assertThat(done("cancel", id.toString())).contains("its handler was asked to stop");
 
