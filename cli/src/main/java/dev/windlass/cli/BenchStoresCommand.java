@@ -54,6 +54,13 @@ final class BenchStoresCommand implements Callable<Integer> {
             description = "Rounds; medians are shown (default ${DEFAULT-VALUE}).")
     private int rounds;
 
+    @Option(
+            names = "--warm-up",
+            defaultValue = "2",
+            paramLabel = "ROUNDS",
+            description = "Rounds before those, which do not count (default ${DEFAULT-VALUE}).")
+    private int warmUp;
+
     @Option(names = "--delete", description = "Delete handled messages instead of keeping them.")
     private boolean delete;
 
@@ -113,7 +120,15 @@ final class BenchStoresCommand implements Callable<Integer> {
         try {
             Load load = new Load(messages, payload, batch, concurrency, rounds, !delete);
             return new StoresBench.Settings(
-                    load, stores, idleStores, firstMessages, connections, Duration.ofSeconds(quiet), schemas, parts);
+                    load,
+                    warmUp,
+                    stores,
+                    idleStores,
+                    firstMessages,
+                    connections,
+                    Duration.ofSeconds(quiet),
+                    schemas,
+                    parts);
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
         }

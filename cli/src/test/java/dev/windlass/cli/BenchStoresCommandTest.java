@@ -15,16 +15,27 @@ import org.junit.jupiter.api.Test;
 final class BenchStoresCommandTest {
     private static final EmbeddedPostgres SERVER = EmbeddedPostgres.shared();
 
-    private static Ran bench(String... arguments) {
+    static Ran bench(String... arguments) {
         List<String> all =
                 new ArrayList<>(List.of("bench", "stores", "--url", SERVER.jdbcUrl(), "--user", SERVER.user()));
         all.addAll(List.of(
-                "--messages", "1000", "--rounds", "1", "--stores", "1,2", "--quiet", "1", "--connections", "20"));
+                "--messages",
+                "1000",
+                "--rounds",
+                "1",
+                "--warm-up",
+                "0",
+                "--stores",
+                "1,2",
+                "--quiet",
+                "1",
+                "--connections",
+                "20"));
         all.addAll(List.of(arguments));
         return Ran.windlass(all.toArray(String[]::new));
     }
 
-    private static long count(String sql) throws SQLException {
+    static long count(String sql) throws SQLException {
         try (Connection connection = SERVER.dataSource().getConnection();
                 Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(sql)) {
@@ -68,19 +79,6 @@ final class BenchStoresCommandTest {
     }
 
     @Test
-    void theBenchmarkMeasuresSchemasAndDropsThem() throws SQLException {
-        Ran ran = bench("--schemas", "--only", "latency,neighbours", "--first-messages", "2");
-        assertThat(ran.exitCode()).isZero();
-        assertThat(ran.out())
-                .containsPattern("this process, inTransaction +p50 .* p99 ")
-                .containsPattern("this process, own commit +p50 .* p99 ")
-                .containsPattern("another connection, by SQL +min .* median .* max .* of 2")
-                .containsPattern("beside +[\\d,]+ /s +\\d+\\.\\d\\d \\(aim 0\\.90\\)");
-        assertThat(count("select count(*) from pg_namespace where nspname ^@ 'windlass_bench_'"))
-                .isZero();
-    }
-
-    @Test
     void aDatabaseThatItHasNotMadeIsRefusedAndLeftAlone() throws SQLException {
         execute("create database windlass_bench_2");
         Ran ran = bench("--only", "throughput");
@@ -93,6 +91,8 @@ final class BenchStoresCommandTest {
     void whatCannotBeMeasuredIsRefused() {
         assertThat(bench("--idle-stores", "0").err()).contains("expected at least 1 idle store");
         assertThat(bench("--stores", "0").err()).contains("expected numbers of stores from 1 on, got [1, 2, 0]");
+        assertThat(Ran.windlass("bench", "stores", "--warm-up", "-1").err())
+                .contains("expected 0 or more rounds to warm up, got -1");
         assertThat(bench("--only", "nothing").exitCode()).isEqualTo(2);
     }
 }

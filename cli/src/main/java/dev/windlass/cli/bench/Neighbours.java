@@ -12,7 +12,6 @@ import java.util.List;
 /** Stores that are well, alone and beside one that does not answer and one that is down. */
 final class Neighbours {
     private static final int HEALTHY = 8;
-    private static final int WARM_UP = 2;
 
     /** A drain has to last for some seconds to meet what hangs. */
     private static final int TIMES = 5;
@@ -51,17 +50,18 @@ final class Neighbours {
 
     private double[][] rates(List<Integer> shares, SharedConnections connections, List<Store> sick) throws Exception {
         int rounds = settings.load().rounds();
+        int warmUp = settings.warmUp();
         DueDrain alone = new DueDrain(stores, settings.load().payloadBytes(), shares);
         DueDrain beside = new DueDrain(stores, settings.load().payloadBytes(), shares);
         double[][] rates = new double[2][rounds];
-        for (int round = -WARM_UP; round < rounds; round++) {
+        for (int round = -warmUp; round < rounds; round++) {
             int slot = Math.max(0, round);
             rates[0][slot] = alone.rate(listener -> fleet(connections, List.of(), listener));
             rates[1][slot] = beside.rate(listener -> fleet(connections, sick, listener));
             report.say(
                     "  round %d of %d: %,9.0f %,9.0f%s",
-                    round + WARM_UP + 1,
-                    rounds + WARM_UP,
+                    round + warmUp + 1,
+                    rounds + warmUp,
                     rates[0][slot],
                     rates[1][slot],
                     round < 0 ? "  to warm up" : "");

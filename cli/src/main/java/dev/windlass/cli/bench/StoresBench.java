@@ -25,6 +25,7 @@ public final class StoresBench {
     /**
      * What to measure.
      *
+     * @param warmUp how many rounds come before those that count
      * @param stores over how many stores the throughput is measured
      * @param idleStores how many have nothing to do
      * @param firstMessages to how many stores a first message is sent
@@ -34,6 +35,7 @@ public final class StoresBench {
      */
     public record Settings(
             Load load,
+            int warmUp,
             List<Integer> stores,
             int idleStores,
             int firstMessages,
@@ -46,6 +48,9 @@ public final class StoresBench {
             stores = List.copyOf(stores);
             if (stores.isEmpty() || stores.stream().anyMatch(count -> count < 1)) {
                 throw new IllegalArgumentException("expected numbers of stores from 1 on, got " + stores);
+            }
+            if (warmUp < 0) {
+                throw new IllegalArgumentException("expected 0 or more rounds to warm up, got " + warmUp);
             }
             if (idleStores < 1 || firstMessages < 1 || connections < 1 || quiet.isNegative() || quiet.isZero()) {
                 throw new IllegalArgumentException(

@@ -12,7 +12,6 @@ import java.util.List;
 
 /** The same messages in one store or spread over many, beside a Windlass on one database. */
 final class StoresThroughput {
-    private static final int WARM_UP = 2;
     private static final int POOL = 16;
 
     private final BenchStores stores;
@@ -71,11 +70,12 @@ final class StoresThroughput {
 
     private double[][] rates(List<Way> ways) throws Exception {
         int rounds = settings.load().rounds();
+        int warmUp = settings.warmUp();
         double[][] rates = new double[ways.size()][rounds];
         try (HikariDataSource pool = pool();
                 SharedConnections connections = SharedConnections.atMost(settings.connections())) {
-            for (int round = -WARM_UP; round < rounds; round++) {
-                report.begin("  round %d of %d:", round + WARM_UP + 1, rounds + WARM_UP);
+            for (int round = -warmUp; round < rounds; round++) {
+                report.begin("  round %d of %d:", round + warmUp + 1, rounds + warmUp);
                 for (int i = 0; i < ways.size(); i++) {
                     DueDrain drain = ways.get(i).drain;
                     double rate = i == 0
