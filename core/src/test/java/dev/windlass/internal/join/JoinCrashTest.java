@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 final class JoinCrashTest {
     private static final int PROCESSES = 3;
-    private static final int OUTER = 25;
+    private static final int OUTER = 15;
     private static final String LEASE = "1000";
 
     @RegisterExtension

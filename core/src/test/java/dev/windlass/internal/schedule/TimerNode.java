@@ -3,6 +3,7 @@ package dev.windlass.internal.schedule;
 import dev.windlass.Windlass;
 import dev.windlass.base.WindlassOptions;
 import dev.windlass.schedule.ScheduleOptions;
+import dev.windlass.store.SharedConnections;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /** A node that hands timers off, a few in each transaction, until its input ends. */
@@ -15,10 +16,11 @@ final class TimerNode {
         source.setUrl(arguments[0]);
         source.setUser(arguments[1]);
         source.setPassword(arguments[1]);
-        try (Windlass windlass = Windlass.on(source)
-                .options(WindlassOptions.defaults().withSchemaName(arguments[2]))
-                .schedule(ScheduleOptions.defaults().withBatchSize(3))
-                .start()) {
+        try (SharedConnections connections = SharedConnections.atMost(16, 8);
+                Windlass windlass = Windlass.on(connections.to(source))
+                        .options(WindlassOptions.defaults().withSchemaName(arguments[2]))
+                        .schedule(ScheduleOptions.defaults().withBatchSize(3))
+                        .start()) {
             System.out.println("started " + windlass.isRunning());
             System.out.flush();
             var unused = System.in.read();
