@@ -16,8 +16,8 @@ import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
- * The database under a conformance suite: the public API on it, and what the suite does behind the API's back. It makes a schema
- * for the suite, empties the tables after each test, and drops the schema in the end.
+ * The database under a conformance suite: the public API on it, and what the suite does behind the API's back. It has a schema for
+ * the suites, and empties the tables after each test; what a suite changes in the schema, it changes back.
  *
  * <p>The suite's SQL is such as every engine takes; the rest is here. In SQL, {@code %s} stands for the schema. Times and truth
  * values are bound and not written out: an argument, and what is read, is a text, a number, a UUID, a Boolean or an Instant, of which

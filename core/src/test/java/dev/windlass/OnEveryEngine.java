@@ -33,7 +33,7 @@ public @interface OnEveryEngine {
 
         @Override
         public Stream<Engine> provideClassTemplateInvocationContexts(ExtensionContext context) {
-            return Stream.of(new Engine("PostgreSQL", new TestDatabase()));
+            return Stream.of(new Engine("PostgreSQL", TestDatabase.ofSuites()));
         }
     }
 

@@ -27,14 +27,15 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /**
- * PostgreSQL: one server for the whole run, a schema for each test class, and a runtime user that has what the grant script gives
- * and no more: everything under test runs as that user.
+ * PostgreSQL: one server for the whole run, a schema for each test class but one for all conformance suites, and a runtime user that
+ * has what the grant script gives and no more: everything under test runs as that user.
  */
 public final class TestDatabase implements EngineDatabase {
     private static final String RUNTIME_USER = "windlass_runtime";
 
     private final PostgresDialect dialect = new PostgresDialect();
     private final EmbeddedPostgres server;
+    private final boolean stays;
     private final List<Windlass> started = new ArrayList<>();
     private String schema = "";
     private @Nullable HikariDataSource pool;
@@ -45,12 +46,34 @@ public final class TestDatabase implements EngineDatabase {
 
     /** On a server of the test's own, to be killed and restarted. */
     public TestDatabase(EmbeddedPostgres server) {
+        this(server, false);
+    }
+
+    private TestDatabase(EmbeddedPostgres server, boolean stays) {
         this.server = server;
+        this.stays = stays;
+    }
+
+    /**
+     * The one of all conformance suites in this process. They leave its schema as it was, and to make and drop one takes as long as a
+     * short suite.
+     */
+    static TestDatabase ofSuites() {
+        return OfSuites.DATABASE;
     }
 
     @Override
     public void beforeAll(ExtensionContext context) throws SQLException {
-        prepare(context.getRequiredTestClass().getSimpleName().toLowerCase(Locale.ROOT));
+        if (stays) {
+            lookAsNew();
+        } else {
+            prepare(context.getRequiredTestClass().getSimpleName().toLowerCase(Locale.ROOT));
+        }
+    }
+
+    /** Somebody has been here until now, and nobody has to be given time. */
+    private void lookAsNew() throws SQLException {
+        execute("update %s.windlass_watch set seen_at = clock_timestamp(), quiet_until = '-infinity'");
     }
 
     public void prepare(String schemaName) throws SQLException {
@@ -95,6 +118,9 @@ public final class TestDatabase implements EngineDatabase {
 
     @Override
     public void afterAll(ExtensionContext context) throws SQLException {
+        if (stays) {
+            return;
+        }
         dataSource().close();
         execute("drop schema \"" + schema + "\" cascade");
     }
@@ -279,6 +305,20 @@ public final class TestDatabase implements EngineDatabase {
 
     public long count(String where) {
         return value(Long.class, "select count(*) from %s.outbox where " + where);
+    }
+
+    private static final class OfSuites {
+        static final TestDatabase DATABASE = prepared();
+
+        private static TestDatabase prepared() {
+            TestDatabase database = new TestDatabase(EmbeddedPostgres.shared(), true);
+            try {
+                database.prepare("conformance");
+            } catch (SQLException e) {
+                throw new IllegalStateException(e);
+            }
+            return database;
+        }
     }
 
     private interface Work<T> {
