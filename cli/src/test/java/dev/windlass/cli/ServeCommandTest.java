@@ -1,7 +1,7 @@
 package dev.windlass.cli;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static dev.windlass.cli.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.embedded.EmbeddedPostgres;
 import java.sql.Connection;
@@ -62,15 +62,18 @@ final class ServeCommandTest {
     }
 
     private static void letAHandlerWait() throws SQLException {
-        eventually().until(() -> Sql.value(SERVER.dataSource(), "select to_regclass('serve_test.demo_orders')")
-                .equals("serve_test.demo_orders"));
+        eventually()
+                .until(() -> Sql.value(SERVER.dataSource(), "select to_regclass('serve_test.demo_orders')")
+                        .equals("serve_test.demo_orders"));
         Sql.execute(SERVER.dataSource(), """
                 create function serve_test.wait() returns trigger language plpgsql as
                 'begin if pg_try_advisory_xact_lock(4712) then perform pg_advisory_xact_lock_shared(4711); end if; return new; end';
                 create trigger wait before update on serve_test.demo_orders
                    for each row execute function serve_test.wait()""");
-        eventually().until(() -> Sql.value(
-                        SERVER.dataSource(), "select count(*) from pg_stat_activity where wait_event = 'advisory'")
-                .equals("1"));
+        eventually()
+                .until(() -> Sql.value(
+                                SERVER.dataSource(),
+                                "select count(*) from pg_stat_activity where wait_event = 'advisory'")
+                        .equals("1"));
     }
 }

@@ -1,14 +1,13 @@
 package dev.windlass.cli;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static dev.windlass.cli.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.windlass.Windlass;
 import dev.windlass.base.WindlassOptions;
 import dev.windlass.embedded.EmbeddedPostgres;
 import dev.windlass.inbox.InboxEntry;
 import java.sql.SQLException;
-import java.time.Duration;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -57,9 +56,7 @@ final class ServeRetentionTest {
     }
 
     private static void awaitLeft(String table, String column, String days) {
-        await(table)
-                .atMost(Duration.ofSeconds(60))
-                .until(() -> left(table, column).equals(days));
+        eventually().alias(table).until(() -> left(table, column).equals(days));
     }
 
     private static String left(String table, String column) throws SQLException {
@@ -76,8 +73,9 @@ final class ServeRetentionTest {
             awaitLeft("outbox", "payload", "6");
             awaitLeft("work", "payload", "6");
             awaitLeft("outbox_job_run", "payload", "80");
-            eventually().until(() -> Sql.value(DATABASE, "select status from retention_test.inbox")
-                    .equals("3"));
+            eventually()
+                    .until(() -> Sql.value(DATABASE, "select status from retention_test.inbox")
+                            .equals("3"));
         }
         assertThat(left("inbox_seen", "message_id")).isEqualTo("40 400");
     }

@@ -1,7 +1,7 @@
 package dev.windlass.cli;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static dev.windlass.cli.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
