@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.windlass.HeldStatements;
+import dev.windlass.SilentLogins;
 import dev.windlass.TestDatabase;
 import dev.windlass.Windlass;
 import dev.windlass.WindlassBuilder;
@@ -16,8 +17,6 @@ import dev.windlass.outbox.OutboxOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -120,33 +119,24 @@ final class PostgresKeptTest {
         assertThat(database.count("payload = 'refused' and status = 1")).isOne();
     }
 
+    /** A pool that gives out nothing but what the node keeps, from before the commit on. */
     @Test
-    void aNodeWhosePoolIsUsedUpLeavesWhatItHasKeptToOthers() throws Exception {
-        List<Connection> used = Collections.synchronizedList(new ArrayList<>());
-        try (HikariDataSource small = Pools.of(database.unpooled(), 6, config -> config.setConnectionTimeout(60_000))) {
-            Windlass poor = node(Windlass.on(small).options(database.options()), OPTIONS);
-            Thread next = new Thread(() -> take(small, used));
-            Queue<String> byTheOther = new ConcurrentLinkedQueue<>();
-            database.start(database.windlass()
-                    .outbox(OPTIONS)
-                    .outboxHandler("a", message -> byTheOther.add(message.payload())));
-            try {
-                poor.inTransaction(connection -> {
-                    assertThat(isKept(connection, write(poor, connection, "1"))).isTrue();
-                    useUp(small, used);
-                    next.start();
-                    eventually().until(() -> next.getState() == Thread.State.TIMED_WAITING);
-                    return true;
-                });
-                next.join(); // it has that of the transaction
-                eventually().until(() -> byTheOther.contains("1"));
-                assertThat(handled).isEmpty();
-            } finally {
-                for (Connection each : used) {
-                    each.close();
-                }
-            }
-            poor.close();
+    void aNodeWhosePoolIsUsedUpLeavesWhatItHasKeptToOthers() throws SQLException {
+        SilentLogins pool = new SilentLogins(database.dataSource());
+        Windlass poor = node(Windlass.on(pool.source()).options(database.options()), OPTIONS);
+        Queue<String> byTheOther = new ConcurrentLinkedQueue<>();
+        database.start(
+                database.windlass().outbox(OPTIONS).outboxHandler("a", message -> byTheOther.add(message.payload())));
+        try {
+            poor.inTransaction(connection -> {
+                assertThat(isKept(connection, write(poor, connection, "1"))).isTrue();
+                pool.fallSilent();
+                return true;
+            });
+            eventually().until(() -> byTheOther.contains("1"));
+            assertThat(handled).isEmpty();
+        } finally {
+            pool.answerNewOnes().countDown();
         }
     }
 
@@ -247,21 +237,6 @@ final class PostgresKeptTest {
         try {
             assertThat(latch.await(1, TimeUnit.MINUTES)).isTrue();
         } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
-    /** All but that of the transaction and the one that the node keeps; the node may still have others for a moment. */
-    private static void useUp(HikariDataSource pool, List<Connection> used) {
-        while (used.size() < 4) {
-            take(pool, used);
-        }
-    }
-
-    private static void take(HikariDataSource pool, List<Connection> used) {
-        try {
-            used.add(pool.getConnection());
-        } catch (SQLException e) {
             throw new IllegalStateException(e);
         }
     }
