@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.postgresql.ds.PGSimpleDataSource;
@@ -43,6 +44,14 @@ final class ClosingTest {
 
     private final AtomicInteger running = new AtomicInteger();
     private final CountDownLatch goOn = new CountDownLatch(1);
+
+    /** What waits for a connection of a pool that is gone would tell of it in the logs of others. */
+    @AfterAll
+    static void nobodyWaitsAnyMore() {
+        eventually()
+                .until(() -> Thread.getAllStackTraces().keySet().stream()
+                        .noneMatch(thread -> thread.getName().startsWith("windlass-loop")));
+    }
 
     private static PGSimpleDataSource through(Link link) {
         PGSimpleDataSource source = (PGSimpleDataSource) database.unpooled();
